@@ -1,0 +1,33 @@
+# From a fresh clone: `make demo` shows what this is, `make test` runs everything. Both need python3 and the package index.
+PYTHON ?= python3
+BIN := .venv/bin
+# ParlAI starts many threads on few cores: one thread a process is quickest in tests.
+export OMP_NUM_THREADS ?= 2
+
+.PHONY: install demo test lint clean
+
+install: .venv/installed
+
+# ParlAI comes without its dependencies: its own pins cannot be met any more; setup.py lists what is needed of them.
+.venv/installed: setup.py constraints.txt parlai_empathy.pth
+	@echo "== installing into .venv (a minute or two the first time)"
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --constraint constraints.txt parlai
+	$(BIN)/python -m parlai_empathy
+	@touch $@
+
+demo: install
+	$(BIN)/parlai empathy_demo
+
+test: export OMP_NUM_THREADS = 1
+test: install
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv build dist *.egg-info empathy_demo

@@ -1,0 +1,38 @@
+"""``python -m parlai_empathy``: is everything in place? Says what was found, or what to do."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from parlai_empathy import __version__, hook
+
+
+def problems() -> list[str]:
+    """What keeps ParlAI from working with this package, one line each."""
+    found = []
+    if not hook.is_installed():
+        found.append("parlai_empathy.pth is not in site-packages, so ParlAI cannot find us: pip install parlai-empathy again")
+    try:
+        import parlai  # noqa: F401
+    except ModuleNotFoundError as error:
+        found.append(str(error))
+    return found
+
+
+def main() -> int:
+    """Print versions and problems; 0 if there is no problem."""
+    print(f"parlai-empathy {__version__}, Python {sys.version.split()[0]}")
+    for name in ("parlai", "torch", "numpy", "transformers"):
+        try:
+            print(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            print(f"{name}: not installed")
+    for problem in problems():
+        print(f"problem: {problem}")
+    print("Ready: try `parlai empathy_demo`." if not problems() else "Not ready.")
+    return 1 if problems() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

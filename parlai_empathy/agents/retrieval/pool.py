@@ -1,0 +1,100 @@
+"""A pool: the replies that an agent can choose from, with their encodings, kept in one file beside the model.
+
+A pool knows which model encoded it. A stored pool that another model made, or that holds other replies, is made anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from parlai.core.opt import Opt
+from parlai.core.teachers import create_task_agent_from_taskname
+from torch import Tensor, nn
+
+from parlai_empathy.errors import ModelFileError
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Replies and their encodings.
+
+    :param texts: the replies, each once.
+    :param encodings: ``(len(texts), dim)``
+    :param fingerprint: of the model that encoded them.
+    """
+
+    texts: list[str]
+    encodings: Tensor
+    fingerprint: str
+
+    @property
+    def name(self) -> str:
+        """A short name that changes with the replies, for signatures."""
+        digest = hashlib.sha256("\n".join(self.texts).encode()).hexdigest()[:8]
+        return f"{len(self.texts)}-{digest}"
+
+    def best(self, contexts: Tensor) -> list[str]:
+        """The best reply for each context by dot product: ``(n, dim)`` to ``n`` texts."""
+        return [self.texts[i] for i in (contexts @ self.encodings.T).argmax(dim=1).tolist()]
+
+    def save(self, path: str | Path) -> None:
+        """Write the pool, whole or not at all."""
+        unfinished = f"{path}.{os.getpid()}.tmp"
+        torch.save({"texts": self.texts, "encodings": self.encodings, "fingerprint": self.fingerprint}, unfinished)
+        os.replace(unfinished, path)
+
+
+def load_pool(path: str | Path) -> Pool:
+    """Read a pool; nothing in the file is executed. Raises :class:`ModelFileError` if it is not a whole pool."""
+    try:
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        return Pool(stored["texts"], stored["encodings"], stored["fingerprint"])
+    except Exception as error:  # torch raises a different kind for each way in which a file can be broken
+        raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is built anew") from error
+
+
+def stored_or_new(
+    path: str | Path | None, fingerprint: str, texts: Callable[[], list[str]], encode: Callable[[list[str]], Tensor]
+) -> tuple[Pool, bool]:
+    """The pool at ``path`` if the same model made it, else a new one from ``texts`` and ``encode``.
+
+    :returns: the pool, and whether it is new.
+    :raises ModelFileError: if there is no reply to choose from.
+    """
+    if path is not None and Path(path).exists():
+        pool = load_pool(path)
+        if pool.fingerprint == fingerprint:
+            return pool, False
+    replies = texts()
+    if not replies:
+        raise ModelFileError("the pool of replies is empty: no reply is short enough and of known words alone")
+    return Pool(replies, encode(replies), fingerprint), True
+
+
+def model_fingerprint(model: nn.Module) -> str:
+    """A digest of all parameters, in hexadecimal."""
+    digest = hashlib.sha256()
+    for name, values in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(values.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:16]
+
+
+def training_replies(opt: Opt) -> Iterator[str]:
+    """The labels of the task's training fold, in order."""
+    opt = copy.deepcopy(opt)
+    opt.update({"datatype": "train:evalmode", "batchsize": 1, "interactive_task": False, "selfchat_task": False})
+    for teacher in create_task_agent_from_taskname(opt):
+        yield from _labels(teacher)
+
+
+def _labels(teacher: Any) -> Iterator[str]:
+    while not teacher.epoch_done():
+        yield from teacher.act().get("eval_labels") or []

@@ -1,0 +1,42 @@
+"""The errors of this package. Each message is one line: what is wrong, where, and what to do.
+
+::
+
+    EmpathyError
+    |-- DataError               a data file cannot be read: names file, line and column
+    |-- DownloadError           data are neither here, nor on the mirror, nor to be downloaded
+    |-- OptionError             an option has a value that cannot work
+    |-- ModelFileError          a model, pool or vectors file is missing, broken or does not fit
+    |-- NotComputableError      a metric has nothing, or too little, to score
+    `-- MissingDependencyError  an optional library is not installed (also an ImportError)
+
+On the command line these errors are shown without a traceback; ``--loglevel debug`` shows it.
+"""
+
+
+class EmpathyError(Exception):
+    """Anything that this package reports to its user."""
+
+
+class DataError(EmpathyError):
+    """A data file cannot be read."""
+
+
+class DownloadError(EmpathyError):
+    """Data are neither here, nor on the mirror, nor to be downloaded."""
+
+
+class OptionError(EmpathyError):
+    """An option has a value that cannot work."""
+
+
+class ModelFileError(EmpathyError):
+    """A model, pool or vectors file is missing, broken or does not fit."""
+
+
+class NotComputableError(EmpathyError):
+    """A metric has nothing, or too little, to score."""
+
+
+class MissingDependencyError(EmpathyError, ImportError):
+    """An optional library is not installed."""

@@ -1,0 +1,122 @@
+"""AVG BLEU: the mean of corpus BLEU-1 to BLEU-4 (Rashkin et al. 2019, section 5.1; Papineni et al. 2002).
+
+One reference, brevity penalty, no smoothing, case kept, on the model's own tokens. ParlAI's ``bleu-4`` is a smoothed
+BLEU of each sentence, averaged: the two are not comparable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from parlai.core.metrics import Metric
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.signature import signature
+
+MAX_ORDER = 4
+
+
+@dataclass(frozen=True)
+class BleuStatistics:
+    """What corpus BLEU needs to know of replies; statistics of several replies add up.
+
+    :param matches: for n = 1..4 the n-grams that the reference has too, each at most as often as there.
+    :param totals: for n = 1..4 the n-grams of the reply.
+    """
+
+    matches: tuple[int, ...]
+    totals: tuple[int, ...]
+    reply_length: int
+    reference_length: int
+
+    def __add__(self, other: BleuStatistics) -> BleuStatistics:
+        return BleuStatistics(
+            tuple(map(sum, zip(self.matches, other.matches, strict=True))),
+            tuple(map(sum, zip(self.totals, other.totals, strict=True))),
+            self.reply_length + other.reply_length,
+            self.reference_length + other.reference_length,
+        )
+
+
+def bleu_statistics(reply: Sequence[str], reference: Sequence[str]) -> BleuStatistics:
+    """Count the n-grams of one tokenised reply and of its reference."""
+    matches, totals = [], []
+    for n in range(1, MAX_ORDER + 1):
+        counted, allowed = _ngrams(reply, n), _ngrams(reference, n)
+        matches.append((counted & allowed).total())
+        totals.append(counted.total())
+    return BleuStatistics(tuple(matches), tuple(totals), len(reply), len(reference))
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def corpus_bleu(statistics: BleuStatistics, order: int) -> float:
+    """Corpus BLEU up to ``order``-grams, 0..100; 0 if no n-gram of some order matches.
+
+    :raises NotComputableError: if there is no reference text at all.
+    """
+    if statistics.reference_length == 0:
+        raise NotComputableError("BLEU of no reference")
+    if min(statistics.matches[:order]) == 0:
+        return 0.0
+    logs = [math.log(m / t) for m, t in zip(statistics.matches[:order], statistics.totals[:order], strict=True)]
+    shortness = min(0.0, 1 - statistics.reference_length / statistics.reply_length)
+    return 100 * math.exp(shortness + sum(logs) / order)
+
+
+def avg_bleu(statistics: BleuStatistics) -> float:
+    """The mean of corpus BLEU-1, -2, -3 and -4, 0..100."""
+    return sum(corpus_bleu(statistics, order) for order in range(1, MAX_ORDER + 1)) / MAX_ORDER
+
+
+class AvgBleu(Metric):
+    """AVG BLEU of the replies added up so far.
+
+    :param tokens: the tokeniser's name, for the signature.
+    :param pool: where the replies came from, for the signature.
+    """
+
+    __slots__ = ("statistics", "n", "tokens", "pool", "split")
+
+    def __init__(
+        self, statistics: BleuStatistics, tokens: str, n: int = 1, pool: str | None = None, split: str | None = None
+    ) -> None:
+        self.statistics = statistics
+        self.n = n
+        self.tokens = tokens
+        self.pool = pool
+        self.split = split
+
+    def __add__(self, other: AvgBleu | None) -> AvgBleu:
+        if other is None:
+            return self
+        return AvgBleu(self.statistics + other.statistics, self.tokens, self.n + other.n, self.pool, self.split)
+
+    @property
+    def macro_average(self) -> bool:
+        """Over several tasks: the mean of the tasks' numbers."""
+        return True
+
+    def value(self) -> float:
+        """0..100"""
+        return avg_bleu(self.statistics)
+
+    @property
+    def signature(self) -> str:
+        """What decided the number."""
+        return signature(
+            "AVG BLEU",
+            orders="1-4",
+            smoothing="none",
+            case="kept",
+            tokens=self.tokens,
+            references=1,
+            pool=self.pool,
+            n=self.n,
+            split=self.split,
+        )

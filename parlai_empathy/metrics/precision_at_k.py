@@ -1,0 +1,161 @@
+"""P@k,100: how often the true reply is among the best k of 100 candidates (Rashkin et al. 2019, section 4.1).
+
+Where do the other 99 come from? The paper does not say; three protocols are in use, up to a dozen points apart:
+
+``shuffled``
+    The fold in a random order, cut into blocks of 100; the candidates are the block's true replies.
+``ordered``
+    The same in the file's order: turns of one conversation become one another's candidates (the hardest).
+``inline``
+    The 100 candidates that the data set gives with each example.
+
+In the first two a last, shorter block is left out, as the paper's code does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from parlai.core.metrics import AverageMetric, Metric
+from parlai.utils.misc import warn_once
+from torch import Tensor
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.signature import signature
+
+BLOCK = 100
+CUTOFFS = (1, 3, 10)
+SHUFFLE_SEED = 42
+
+
+def key(k: int, protocol: str) -> str:
+    """The name of the number in ParlAI's reports."""
+    return f"p_at_{k}_{BLOCK}_{protocol}"
+
+
+def true_ranks(scores: Tensor, true: Tensor) -> Tensor:
+    """The rank of each row's true candidate, from 1. Of equal scores the earlier candidate ranks higher.
+
+    :param scores: ``(n, candidates)``
+    :param true: ``(n,)`` indices of the true candidates.
+    :returns: ``(n,)``
+    """
+    of_true = scores.gather(1, true.unsqueeze(1))  # (n, 1)
+    earlier = torch.arange(scores.size(1), device=scores.device) < true.unsqueeze(1)
+    return 1 + (scores > of_true).sum(dim=1) + ((scores == of_true) & earlier).sum(dim=1)
+
+
+def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = BLOCK) -> Tensor:
+    """The rank of each true reply among its block's, by dot product.
+
+    :param contexts: ``(n, dim)`` in the fold's order.
+    :param replies: ``(n, dim)``, the true replies.
+    :param protocol: ``shuffled`` or ``ordered``.
+    :returns: ``(n // block * block,)``
+    :raises NotComputableError: if there are fewer examples than a block holds.
+    """
+    if len(contexts) < block:
+        raise NotComputableError(f"P@k,{block} needs at least {block} examples and got {len(contexts)}")
+    order = torch.arange(len(contexts))
+    if protocol == "shuffled":
+        order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(SHUFFLE_SEED))
+    order = order[: len(order) // block * block]
+    scores = contexts[order].view(-1, block, contexts.size(1)) @ replies[order].view(-1, block, replies.size(1)).mT
+    return true_ranks(scores.flatten(0, 1), torch.arange(block).repeat(len(scores)))
+
+
+def precision_at(k: int, ranks: Tensor) -> float:
+    """The share of ranks up to ``k``, 0..1. Raises :class:`NotComputableError` for no ranks."""
+    if len(ranks) == 0:
+        raise NotComputableError(f"P@{k} of no example")
+    return (ranks <= k).double().mean().item()
+
+
+@dataclass(frozen=True)
+class EncodedExamples:
+    """Encodings of a batch, and where its examples stand in the fold.
+
+    ``positions``: ``(n,)``; ``contexts`` and ``replies``: ``(n, dim)``.
+    """
+
+    positions: Tensor
+    contexts: Tensor
+    replies: Tensor
+
+
+class BlockPrecision(Metric):
+    """P@k,100 under ``shuffled`` or ``ordered``. It adds up encodings; the number comes once all are there."""
+
+    __slots__ = ("k", "protocol", "batches", "split")
+
+    def __init__(self, k: int, protocol: str, batches: tuple[EncodedExamples, ...], split: str | None = None) -> None:
+        self.k = k
+        self.protocol = protocol
+        self.batches = batches
+        self.split = split
+
+    def __add__(self, other: BlockPrecision | None) -> BlockPrecision:
+        if other is None:
+            return self
+        return BlockPrecision(self.k, self.protocol, self.batches + other.batches, self.split)
+
+    @property
+    def macro_average(self) -> bool:
+        """Over several tasks: the mean of the tasks' numbers."""
+        return True
+
+    def value(self) -> float:
+        """0..1, or NaN with a warning for fewer than 100 examples."""
+        try:
+            return precision_at(self.k, self._ranks())
+        except NotComputableError as error:
+            warn_once(str(error))
+            return math.nan
+
+    def _ranks(self) -> Tensor:
+        order = torch.cat([batch.positions for batch in self.batches]).argsort()
+        contexts = torch.cat([batch.contexts for batch in self.batches])
+        replies = torch.cat([batch.replies for batch in self.batches])
+        return block_ranks(contexts[order], replies[order], self.protocol)
+
+    @property
+    def signature(self) -> str:
+        """What decided the number."""
+        examples = sum(len(batch.positions) for batch in self.batches)
+        return signature(
+            f"P@k,{BLOCK}",
+            protocol=self.protocol,
+            seed=SHUFFLE_SEED if self.protocol == "shuffled" else None,
+            score="dot",
+            n=examples // BLOCK * BLOCK,
+            split=self.split,
+        )
+
+
+class InlinePrecision(AverageMetric):
+    """P@k,100 with the candidates that come with each example."""
+
+    __slots__ = ("candidates", "split")
+
+    def __init__(self, numer: float, denom: float = 1, candidates: str | None = None, split: str | None = None) -> None:
+        super().__init__(numer, denom)
+        self.candidates = candidates
+        self.split = split
+
+    def __add__(self, other: AverageMetric | None) -> InlinePrecision:
+        total = super().__add__(other)
+        return InlinePrecision(total._numer, total._denom, self.candidates, self.split)
+
+    @property
+    def signature(self) -> str:
+        """What decided the number."""
+        return signature(
+            f"P@k,{BLOCK}",
+            protocol="inline",
+            candidates=self.candidates,
+            score="dot",
+            n=int(self._denom),
+            split=self.split,
+        )

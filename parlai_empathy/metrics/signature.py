@@ -1,0 +1,24 @@
+"""A number's signature: everything that decided its value, in one line that can be printed beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai_empathy import __version__
+
+
+def signature(name: str, **settings: object) -> str:
+    """``name|key:value|...|version:x``: the settings in the order in which they are given, without those that are None."""
+    parts = [f"{key}:{value}" for key, value in settings.items() if value is not None]
+    return "|".join([name, *parts, f"version:{__version__}"])
+
+
+def signature_lines(report: Mapping[str, Any]) -> list[str]:
+    """One line for each different signature among the metrics of a ParlAI report."""
+    names: dict[str, list[str]] = {}
+    for key, metric in report.items():
+        text = getattr(metric, "signature", None)
+        if text:
+            names.setdefault(text, []).append(key)
+    return [f"{', '.join(keys)}: {text}" for text, keys in names.items()]

@@ -1,0 +1,66 @@
+"""The paper's text encoder: a Transformer whose masked mean over the tokens is the text's vector."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class TransformerEncoder(nn.Module):
+    """Token ids in, one vector a text out (Rashkin et al. 2019, section 4.1; Vaswani et al. 2017).
+
+    Word embeddings times the root of their size, plus fixed sinusoidal positions; ``n_layers`` post-norm layers with
+    ReLU; no output projection. The embedding is handed in, because the paper's two towers share it.
+
+    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` says which id is padding.
+    :param n_positions: the longest text, in tokens.
+    """
+
+    def __init__(
+        self, embedding: nn.Embedding, *, n_layers: int, n_heads: int, ffn_size: int, dropout: float, n_positions: int
+    ) -> None:
+        super().__init__()
+        dim = embedding.embedding_dim
+        assert embedding.padding_idx is not None
+        self.pad = embedding.padding_idx
+        self.embedding = embedding
+        self.positions = nn.Parameter(sinusoids(n_positions, dim), requires_grad=False)
+        self.dropout = nn.Dropout(dropout)
+        layer = nn.TransformerEncoderLayer(
+            dim, n_heads, dim_feedforward=ffn_size, dropout=dropout, activation="relu", batch_first=True
+        )
+        # Without nested tensors: they would change the padded length, and with it the pooling's mask.
+        self.layers = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Encode texts.
+
+        :param tokens: ``(batch, length)``, padded on the right, at least one token a row.
+        :returns: ``(batch, dim)``
+        """
+        mask = tokens == self.pad  # (batch, length)
+        words = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        states = self.dropout(words + self.positions[: tokens.size(1)])  # (batch, length, dim)
+        states = self.layers(states, src_key_padding_mask=mask)
+        return masked_mean(states, ~mask)
+
+
+def masked_mean(states: Tensor, keep: Tensor) -> Tensor:
+    """The mean of the kept states: ``(batch, length, dim)`` and ``(batch, length)`` to ``(batch, dim)``."""
+    weights = keep.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def sinusoids(length: int, dim: int) -> Tensor:
+    """Fixed positions (Vaswani et al. 2017, section 3.5): sines in the even columns, cosines in the odd ones.
+
+    :returns: ``(length, dim)``
+    """
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(1)
+    frequency = torch.exp(torch.arange(0, dim, 2, dtype=torch.float32) * (-math.log(10000.0) / dim))
+    table = torch.zeros(length, dim)
+    table[:, 0::2] = torch.sin(position * frequency)
+    table[:, 1::2] = torch.cos(position * frequency[: dim // 2])
+    return table

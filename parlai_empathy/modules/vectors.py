@@ -1,0 +1,47 @@
+"""Ready-made word vectors from a text file, as GloVe and fastText publish them: a word and its numbers on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from parlai_empathy.errors import ModelFileError
+
+
+def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> int:
+    """Copy the vectors of the words in ``ids`` from ``path`` into the rows of ``weight``.
+
+    A first line with two numbers (fastText's count and size) is passed over. A word's first line counts.
+
+    :param weight: ``(vocabulary, dim)``, changed in place.
+    :returns: how many words were found.
+    :raises ModelFileError: naming file and line, if the file is missing or a line does not hold ``dim`` numbers.
+    """
+    path = Path(path)
+    found: set[str] = set()
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                word, *numbers = line.rstrip().split(" ")
+                if number == 1 and len(numbers) == 1:
+                    continue
+                if word in ids and word not in found:
+                    weight.data[ids[word]] = _vector(path, number, numbers, weight)
+                    found.add(word)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelFileError(f"--vectors-file {path} cannot be read: {error}") from error
+    return len(found)
+
+
+def _vector(path: Path, line: int, numbers: list[str], weight: Tensor) -> Tensor:
+    if len(numbers) != weight.size(1):
+        raise ModelFileError(
+            f"--vectors-file {path}, line {line}: {len(numbers)} numbers, but --embedding-size is {weight.size(1)}"
+        )
+    try:
+        return torch.tensor([float(number) for number in numbers], dtype=weight.dtype)
+    except ValueError as error:
+        raise ModelFileError(f"--vectors-file {path}, line {line}: {error}") from error

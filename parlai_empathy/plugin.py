@@ -1,0 +1,191 @@
+"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` apart.
+
+:mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named in
+the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from parlai_empathy import repairs
+from parlai_empathy.errors import EmpathyError
+
+PREFIX = "empathy:"
+PACKAGE = "parlai_empathy"
+TESTED_PARLAI = "1.7.2"
+
+_HERE = Path(__file__).parent
+
+
+def check_version(parlai: ModuleType) -> None:
+    """Warn, in one line, about a ParlAI that this package was not made for."""
+    if parlai.__version__ != TESTED_PARLAI:
+        warnings.warn(
+            f"parlai-empathy is made for ParlAI {TESTED_PARLAI} and found {parlai.__version__}: "
+            f"pip install --no-deps parlai=={TESTED_PARLAI}",
+            stacklevel=2,
+        )
+
+
+def show_our_errors_in_one_line(parlai: ModuleType) -> None:
+    """End a command that meets one of our errors with its one line, not with a traceback."""
+    previous = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if issubclass(kind, EmpathyError) and "debug" not in sys.argv:
+            print(f"error: {error}", file=sys.stderr)
+        else:
+            previous(kind, error, traceback)
+
+    sys.excepthook = excepthook
+
+
+# --- names: `empathy:x`, and plain `x` where ParlAI has none ---------------------------------------------------------
+
+
+def register_prefix(loader: ModuleType) -> None:
+    """Make ``empathy:`` a prefix of ParlAI's loader, for agents, tasks, teachers and worlds."""
+    loader.REGISTERED_REPOS[PREFIX] = {"repo": PACKAGE, "source": "pip install parlai-empathy"}
+    loader.load_agent_module = _with_prefix(loader.load_agent_module, "agents")
+    loader.load_task_module = _with_prefix(loader.load_task_module, "tasks")
+    loader.load_teacher_module = _with_prefix(loader.load_teacher_module, "tasks")
+    loader.load_world_module = _with_prefix(_find_our_worlds(loader.load_world_module), "tasks")
+
+
+def canonical_name(name: str, kind: str) -> str:
+    """``name`` with the prefix ``empathy:`` put before it if it is ours and ParlAI has none of that name.
+
+    :param name: what the user typed after ``-t`` or ``-m``, teacher and options included.
+    :param kind: ``"tasks"`` or ``"agents"``.
+    """
+    name = name.strip()
+    head = name.split(":")[0]
+    ours = head.isidentifier() and (_HERE / kind / head / "__init__.py").is_file()
+    if ours and not _parlai_has(head, kind):
+        return PREFIX + name
+    return name
+
+
+@functools.cache
+def _parlai_has(name: str, kind: str) -> bool:
+    import parlai
+
+    return (Path(parlai.__file__).parent / kind / name).is_dir()
+
+
+def _with_prefix(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    @functools.wraps(load)
+    def load_canonical(name: str, *args: Any, **kwargs: Any) -> Any:
+        return load(canonical_name(name, kind), *args, **kwargs)
+
+    return load_canonical
+
+
+def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any]:
+    """ParlAI looks for worlds only below itself: give it ours as a full path, which it also takes."""
+
+    @functools.wraps(load_world_module)
+    def load(taskname: str, *args: Any, **kwargs: Any) -> Any:
+        if taskname.startswith(PREFIX):
+            task, *rest = taskname[len(PREFIX) :].split(":")
+            teacher = [part for part in rest if "=" not in part][:1]
+            taskname = ":".join([f"{PACKAGE}.tasks.{task.lower()}.agents", *teacher])
+        return load_world_module(taskname, *args, **kwargs)
+
+    return load
+
+
+# --- sub-commands, zoo, data, numbers --------------------------------------------------------------------------------
+
+
+def register_scripts(script: ModuleType) -> None:
+    """Make our scripts, and ParlAI's forgotten ``distributed_train``, sub-commands of ``parlai``."""
+    setup_parlais = script.setup_script_registry
+
+    def setup_script_registry() -> None:
+        setup_parlais()
+        distributed = importlib.import_module("parlai.scripts.distributed_train")
+        script.register_script("distributed_train", hidden=True)(distributed.DistributedTrain)
+        ours = importlib.import_module(f"{PACKAGE}.scripts")
+        for module in pkgutil.iter_modules(ours.__path__, f"{PACKAGE}.scripts."):
+            importlib.import_module(module.name)
+
+    script.setup_script_registry = setup_script_registry
+
+
+def register_zoo(zoo: ModuleType) -> None:
+    """Let ``zoo:empathy/<name>/model`` find :mod:`parlai_empathy.zoo`: ParlAI looks for ``parlai.zoo.empathy.<name>``."""
+    sys.modules["parlai.zoo.empathy"] = zoo.empathy = importlib.import_module(f"{PACKAGE}.zoo")  # type: ignore[attr-defined]
+
+
+def share_our_builder(build_module: ModuleType) -> None:
+    """Let ParlAI's own ``-t empathetic_dialogues`` find the data as ours does: on a mirror too, or with one clear line."""
+
+    def build(opt: dict[str, Any]) -> None:
+        from parlai_empathy.tasks.empathetic_dialogues.build import build as build_ours
+
+        build_ours(opt)
+
+    build_module.build = build  # type: ignore[attr-defined]
+
+
+def register_metrics(metrics: ModuleType) -> None:
+    """Give our metrics display names, and log each number's signature when an evaluation ends."""
+    from parlai_empathy.metrics.signature import signature_lines
+
+    names = importlib.import_module(f"{PACKAGE}.metrics.names").METRIC_NAMES
+    metrics.METRICS_DISPLAY_DATA.update({key: metrics.MetricDisplayData(*text) for key, text in names.items()})
+    aggregate = metrics.aggregate_named_reports
+
+    @functools.wraps(aggregate)
+    def aggregate_named_reports(*args: Any, **kwargs: Any) -> Any:
+        report = aggregate(*args, **kwargs)
+        for line in signature_lines(report):
+            importlib.import_module("parlai.utils.logging").info(line)
+        return report
+
+    metrics.aggregate_named_reports = aggregate_named_reports
+
+
+# --- when what happens -----------------------------------------------------------------------------------------------
+
+_BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": repairs.lend_pkg_resources}
+
+_AFTER: dict[str, list[Callable[[ModuleType], None]]] = {
+    "parlai": [check_version, show_our_errors_in_one_line],
+    "parlai.core.loader": [register_prefix],
+    "parlai.core.script": [register_scripts],
+    "parlai.core.metrics": [register_metrics],
+    "parlai.zoo": [register_zoo],
+    "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
+    "parlai.core.opt": [repairs.take_back_pkg_resources],
+    "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
+    "parlai.utils.distributed": [repairs.train_on_several_cpus],
+    "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],
+}
+
+
+def watched_modules() -> set[str]:
+    """The names of ParlAI's modules that the tables speak of."""
+    return set(_BEFORE) | set(_AFTER)
+
+
+def before_import(name: str) -> None:
+    """Called right before ParlAI's module ``name`` is run."""
+    if name in _BEFORE:
+        _BEFORE[name]()
+
+
+def after_import(name: str, module: ModuleType) -> None:
+    """Called right after ParlAI's module ``name`` was run."""
+    for action in _AFTER.get(name, []):
+        action(module)

@@ -1,0 +1,1 @@
+"""Our sub-commands of ``parlai``: one ``ParlaiScript`` a file."""

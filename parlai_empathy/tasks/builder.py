@@ -1,0 +1,233 @@
+"""Finding a data set's files: already built, on a mirror, or at its official address, in this order.
+
+``EMPATHY_MIRROR`` names a folder or a base URL that holds one folder a data set, with either the official archive (its
+checksum is verified) or the files that the archive holds. A data set is built in a temporary folder and then moved into
+place, so that an interrupted build leaves nothing half-made, and several processes can build at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tarfile
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlparse
+
+import parlai.utils.logging as logging
+import requests
+from parlai.core import build_data
+from parlai.core.build_data import DownloadableFile
+from tqdm import tqdm
+
+from parlai_empathy.errors import DownloadError
+
+MIRROR = "EMPATHY_MIRROR"
+_TIMEOUT = (10, 60)  # seconds to connect, and between two pieces of the answer
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from and what it consists of.
+
+    :param folder: its folder below ParlAI's data path, ParlAI's own where ParlAI has the data set too.
+    :param version: the version mark that is written beside it.
+    :param archive: the official archive, a tar file: address, name and SHA-256; None if there is none.
+    :param files: its files, in the archive and here, relative to ``folder``.
+    """
+
+    folder: str
+    version: str
+    archive: DownloadableFile | None
+    files: tuple[str, ...]
+
+    @property
+    def file_names(self) -> list[str]:
+        """The files' bare names, as a mirror may hold them."""
+        return [PurePosixPath(file).name for file in self.files]
+
+    @property
+    def on_mirror(self) -> str:
+        """What a mirror has to hold, in words."""
+        files = f"{self.folder}/{{{','.join(self.file_names)}}}"
+        return f"{self.folder}/{self.archive.file_name} or {files}" if self.archive else files
+
+
+def obtain(datapath: str, source: Source) -> Path:
+    """The folder below ``datapath`` that holds ``source``, built if need be.
+
+    :raises DownloadError: if the data can be found nowhere, are not what they should be, or cannot be written.
+    """
+    home = Path(datapath) / source.folder
+    if _is_built(home, source):
+        return home
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{source.folder}-", dir=home.parent) as temporary:
+            workplace = Path(temporary) / source.folder
+            workplace.mkdir()
+            _fill(workplace, source)
+            build_data.mark_done(str(workplace), version_string=source.version)
+            _move_into_place(workplace, home, source)
+    except OSError as error:
+        raise DownloadError(
+            f"cannot write {source.folder} to the data folder {datapath} ({error.strerror or error}): "
+            "name a folder that you may write to with --datapath"
+        ) from error
+    return home
+
+
+def _is_built(home: Path, source: Source) -> bool:
+    marked = build_data.built(str(home), version_string=source.version)
+    return bool(marked) and all((home / file).is_file() for file in source.files)
+
+
+def _fill(workplace: Path, source: Source) -> None:
+    mirror = os.environ.get(MIRROR, "")
+    if not mirror:
+        if source.archive is None:
+            raise DownloadError(f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}")
+        _take_archive(source.archive.url, workplace, source)
+    elif urlparse(mirror).scheme in ("http", "https"):
+        _take_from_url(mirror.rstrip("/") + "/" + source.folder, workplace, source)
+    else:
+        _take_from_folder(Path(mirror).expanduser() / source.folder, workplace, source)
+
+
+def _take_from_folder(folder: Path, workplace: Path, source: Source) -> None:
+    if source.archive and (archive := folder / source.archive.file_name).is_file():
+        _unpack(archive, workplace, source)
+        return
+    for name, file in zip(source.file_names, source.files, strict=True):
+        found = [path for path in (folder / name, folder / file) if path.is_file()]
+        if not found:
+            raise DownloadError(f"the mirror lacks {folder / name}: {MIRROR} must hold {source.on_mirror}")
+        shutil.copyfile(found[0], _with_folder(workplace / file))
+
+
+def _take_from_url(base: str, workplace: Path, source: Source) -> None:
+    if source.archive:
+        with contextlib.suppress(_NotThere):
+            _take_archive(f"{base}/{source.archive.file_name}", workplace, source)
+            return
+    for name, file in zip(source.file_names, source.files, strict=True):
+        _download(f"{base}/{name}", _with_folder(workplace / file), source)
+
+
+def _take_archive(url: str, workplace: Path, source: Source) -> None:
+    assert source.archive is not None
+    archive = workplace / source.archive.file_name
+    _download(url, archive, source)
+    _unpack(archive, workplace, source)
+    archive.unlink()
+
+
+def _with_folder(file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+# --- one file --------------------------------------------------------------------------------------------------------
+
+
+class _NotThere(DownloadError):
+    """The server answered, and does not have the file."""
+
+
+def _download(url: str, target: Path, source: Source) -> None:
+    """Bring ``url`` to ``target``, with a progress bar. A broken connection is tried again, a plain no is not."""
+    for attempt in range(1, _TRIES + 1):
+        try:
+            _download_once(url, target)
+            return
+        except requests.RequestException as error:
+            response = error.response
+            if response is not None and response.status_code < 500:
+                raise _NotThere(_no_download(url, f"the server says {response.status_code}", source)) from error
+            if attempt == _TRIES:
+                raise DownloadError(_no_download(url, _reason(error), source)) from error
+            logging.warning(f"{url}: {_reason(error)}; trying again")
+            time.sleep(attempt)
+
+
+def _download_once(url: str, target: Path) -> None:
+    with requests.get(url, stream=True, timeout=_TIMEOUT) as response:
+        response.raise_for_status()
+        size = int(response.headers.get("Content-Length", 0))
+        with tqdm(total=size or None, unit="B", unit_scale=True, desc=target.name) as bar, target.open("wb") as out:
+            for piece in response.iter_content(1 << 16):
+                out.write(piece)
+                bar.update(len(piece))
+    if response.raw.tell() < size:
+        raise requests.ConnectionError(f"it ended after {response.raw.tell():,} of {size:,} bytes")
+
+
+def _reason(error: Exception) -> str:
+    """The heart of requests' often nested message, in one line."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return "no secure connection"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    text = str(error)
+    if "ended after" in text or "IncompleteRead" in text or "Connection broken" in text:
+        return "the connection broke off"
+    return "no connection" if isinstance(error, requests.ConnectionError) else text.split("\n")[0]
+
+
+def _no_download(url: str, reason: str, source: Source) -> str:
+    return (
+        f"cannot download {url} ({reason}). "
+        f"Without a network, set {MIRROR} to a folder that holds {source.on_mirror}"
+    )
+
+
+def _unpack(archive: Path, workplace: Path, source: Source) -> None:
+    """Verify ``archive`` and take the files that ``source`` names from it, and nothing else."""
+    assert source.archive is not None
+    found = sha256_of(archive)
+    if found != source.archive.hashcode:
+        raise DownloadError(
+            f"{archive.name} is not the file it should be: its SHA-256 is {found}, expected "
+            f"{source.archive.hashcode}. Delete it where it came from and fetch it again"
+        )
+    try:
+        with tarfile.open(archive) as tar:
+            members = {str(PurePosixPath(member.name)): member for member in tar if member.isfile()}
+            for file in source.files:
+                content = tar.extractfile(members[file])
+                assert content is not None  # only regular files were kept
+                with _with_folder(workplace / file).open("wb") as out:
+                    shutil.copyfileobj(content, out)
+    except (KeyError, tarfile.TarError, EOFError) as error:
+        raise DownloadError(f"{archive.name} cannot be unpacked: {error}") from error
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        digest = hashlib.sha256()
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _move_into_place(workplace: Path, home: Path, source: Source) -> None:
+    """Rename the finished folder. What stood there unfinished is kept aside; another process' finished build stays."""
+    if home.exists():
+        if _is_built(home, source):
+            return
+        aside = next(
+            path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists()
+        )
+        home.rename(aside)
+        logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")
+    try:
+        workplace.rename(home)
+    except OSError:
+        if not _is_built(home, source):
+            raise

@@ -1,0 +1,206 @@
+"""Teachers of EmpatheticDialogues. Each example is an episode of its own: its text holds the true turns before the label,
+one a line, so that examples shuffle freely and each agent sees the same context."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import DialogTeacher
+from parlai.utils.data import DatatypeHelper
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
+
+POLITICAL = "<POLITICAL>"
+NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 2019, section 4.1)
+
+
+class EmpatheticDialoguesTeacher(DialogTeacher):
+    """What the teachers below share: options, files, and the fields of a message. Each says what its :meth:`examples` are."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the options of the task."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("EmpatheticDialogues")
+        group.add_argument(
+            "--edition",
+            choices=["full", "sample"],
+            default="full",
+            help="The data set itself, or the small sample in its layout that ships with this package.",
+        )
+        group.add_argument(
+            "--ed-history",
+            type=int,
+            default=4,
+            help="How many turns before the reply the text holds, both roles counted (the paper's 4); -1 for all.",
+        )
+        group.add_argument(
+            "--ed-drop-political",
+            type="bool",
+            default=False,
+            help=f"Leave out the conversations that the file tags {POLITICAL}.",
+        )
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        opt = copy.deepcopy(opt)
+        self.fold: str = DatatypeHelper.fold(opt["datatype"])
+        self.history_size: int = opt.get("ed_history", 4)
+        if self.history_size == 0 or self.history_size < -1:
+            raise OptionError(f"--ed-history {self.history_size}: must be at least 1, or -1 for all turns")
+        opt["datafile"] = str(build(opt) / f"{self.fold}.csv")
+        super().__init__(opt, shared)
+
+    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
+        """Yield one message an example, each the start of a new episode."""
+        dialogues = self._dialogues(Path(datafile))
+        empty = 0
+        for dialogue in dialogues:
+            for example in self.examples(dialogue):
+                if example["labels"] and not example["labels"][0]:
+                    empty += 1
+                    continue
+                yield Message({**_about(dialogue), "fold": self.fold, **example}), True
+        if empty:
+            logging.warning(f"{datafile}: left out {empty} example(s) whose reply is empty")
+
+    def _dialogues(self, path: Path) -> list[Dialogue]:
+        dialogues = list(read_empathetic_dialogues(path))
+        if not dialogues:
+            raise DataError(f"{path} holds no conversation")
+        if self.opt.get("ed_drop_political"):
+            kept = [dialogue for dialogue in dialogues if POLITICAL not in dialogue.tags]
+            logging.info(f"{path}: left out {len(dialogues) - len(kept)} conversation(s) tagged {POLITICAL}")
+            dialogues = kept
+        return dialogues
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """The examples that a dialogue gives: messages with at least ``text`` and ``labels``."""
+        raise NotImplementedError
+
+    def context(self, turns: tuple[Turn, ...]) -> str:
+        """The last turns of ``turns``, as many as ``--ed-history`` says, one a line."""
+        kept = turns if self.history_size == -1 else turns[-self.history_size :]
+        return "\n".join(turn.text for turn in kept)
+
+
+def _about(dialogue: Dialogue) -> dict[str, Any]:
+    """What every message says of its conversation, beside text and labels: never a model's input."""
+    about: dict[str, Any] = {
+        "conv_id": dialogue.conv_id,
+        "emotion": dialogue.emotion,
+        "situation": dialogue.situation,
+    }
+    if dialogue.self_evaluations:
+        about["self_evaluations"] = [astuple(evaluation) for evaluation in dialogue.self_evaluations]
+    if dialogue.tags:
+        about["tags"] = list(dialogue.tags)
+    return about
+
+
+class DefaultTeacher(EmpatheticDialoguesTeacher):
+    """The Listener's replies, given the turns before.
+
+    For valid and test each message has 100 candidates: the file's own where it has them, else the true reply and 99
+    others drawn from the same fold (the same ones in every run). ``candidates_source`` says which.
+    """
+
+    def _dialogues(self, path: Path) -> list[Dialogue]:
+        dialogues = super()._dialogues(path)
+        replies = (turn.text for dialogue in dialogues for turn in dialogue.turns if turn.is_listener and turn.text)
+        self._replies = list(dict.fromkeys(replies))
+        return dialogues
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a Listener turn."""
+        for turn in dialogue.turns[1:]:
+            if self.is_label(turn):
+                yield self._reply_example(dialogue, turn)
+
+    def is_label(self, turn: Turn) -> bool:
+        """Whether the teacher asks for this turn."""
+        return turn.is_listener
+
+    def _reply_example(self, dialogue: Dialogue, turn: Turn) -> dict[str, Any]:
+        example: dict[str, Any] = {
+            "text": self.context(dialogue.turns[: turn.index - 1]),
+            "labels": [turn.text],
+            "turn": turn.index,
+        }
+        if self.fold != "train":
+            from_file = turn.text in turn.candidates
+            example["candidates_source"] = "file" if from_file else "sampled"
+            example["label_candidates"] = list(turn.candidates) if from_file else self._sample(dialogue, turn)
+        return example
+
+    def _sample(self, dialogue: Dialogue, turn: Turn) -> list[str]:
+        """The true reply and 99 others of the fold, in an order that depends on the turn alone."""
+        draw = random.Random(f"{dialogue.conv_id} {turn.index}")
+        others = draw.sample(self._replies, min(NUM_CANDIDATES, len(self._replies)))
+        others = [text for text in others if text != turn.text][: NUM_CANDIDATES - 1]
+        others.insert(draw.randrange(len(others) + 1), turn.text)
+        return others
+
+
+class BothRolesTeacher(DefaultTeacher):
+    """The paper's training set: replies of both roles for training, of the Listener alone for valid and test."""
+
+    def is_label(self, turn: Turn) -> bool:
+        """In training each turn but the first, else the Listener's."""
+        return self.fold == "train" or turn.is_listener
+
+
+class SpeakerTeacher(EmpatheticDialoguesTeacher):
+    """The Speaker's turns, given the situation (the text's first line) and the turns before: the paper's future work."""
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a Speaker turn, the opening line included."""
+        for turn in dialogue.turns:
+            if not turn.is_listener:
+                before = self.context(dialogue.turns[: turn.index - 1])
+                text = f"{dialogue.situation}\n{before}" if before else dialogue.situation
+                yield {"text": text, "labels": [turn.text], "turn": turn.index}
+
+
+class SituationEmotionTeacher(EmpatheticDialoguesTeacher):
+    """Situation in, one of the 32 emotions out (Rashkin et al. 2019, Table 10)."""
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a conversation."""
+        yield {"text": dialogue.situation, "labels": [dialogue.emotion], "label_candidates": list(EMOTIONS)}
+
+
+class SituationEmotionCutTeacher(SituationEmotionTeacher):
+    """The same without the situations that contain their label's own word (Table 10's *cut*)."""
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a conversation, if its situation does not give the label away."""
+        if not re.search(rf"\b{dialogue.emotion}\b", dialogue.situation, re.IGNORECASE):
+            yield from super().examples(dialogue)
+
+
+class ContextEmotionTeacher(EmpatheticDialoguesTeacher):
+    """The turns before a Listener turn in, the conversation's emotion out (emotion accuracy as in MoEL, CEM and CASE)."""
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a Listener turn."""
+        for turn in dialogue.turns:
+            if turn.is_listener:
+                yield {
+                    "text": self.context(dialogue.turns[: turn.index - 1]),
+                    "labels": [dialogue.emotion],
+                    "label_candidates": list(EMOTIONS),
+                    "turn": turn.index,
+                }

@@ -1,0 +1,173 @@
+"""Reading EmpatheticDialogues' CSV files.
+
+They look like CSV and are not: fields are split at each comma, quotes are plain text, a comma inside a text is written
+``_comma_`` and a bar inside a candidate ``_pipe_``. Columns are taken by the header's names; a field behind the last named
+one holds the 100 candidates of a Listener turn (official valid and test files).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+
+EMOTIONS = tuple(
+    "afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed "
+    "disgusted embarrassed excited faithful furious grateful guilty hopeful impressed jealous joyful lonely nostalgic "
+    "prepared proud sad sentimental surprised terrified trusting".split()
+)
+"""The 32 emotion labels (Rashkin et al. 2019, Table 1), as the files spell them."""
+
+COLUMNS = ("conv_id", "utterance_idx", "context", "prompt", "speaker_idx", "utterance", "selfeval", "tags")
+_REQUIRED = COLUMNS[:6]
+
+_TAG = re.compile(r"<[^<>]+>|[^<>\s]+")
+_SELF_EVALUATION = re.compile(r"\d\|\d\|\d")
+
+
+@dataclass(frozen=True)
+class SelfEvaluation:
+    """What one of the two people said of the other after the talk, each 1..5. (The order is probable, not documented.)"""
+
+    empathy: int
+    relevance: int
+    understandability: int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One utterance.
+
+    :param index: from 1; odd turns are the Speaker's, even turns the Listener's.
+    :param worker: the file's ``speaker_idx``: a worker's number, or 0 and 1.
+    :param candidates: replies to choose from, the true one included; empty where the file has none.
+    """
+
+    index: int
+    worker: str
+    text: str
+    candidates: tuple[str, ...] = ()
+
+    @property
+    def is_listener(self) -> bool:
+        """Whether the Listener speaks."""
+        return self.index % 2 == 0
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """One conversation: the Speaker had ``emotion`` in ``situation`` and tells the Listener about it."""
+
+    conv_id: str
+    emotion: str
+    situation: str
+    turns: tuple[Turn, ...]
+    self_evaluations: tuple[SelfEvaluation, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    fields: dict[str, str]
+    candidates: str
+
+    @property
+    def conv_id(self) -> str:
+        return self.fields["conv_id"]
+
+
+def read_empathetic_dialogues(path: str | Path) -> Iterator[Dialogue]:
+    """Read one of the data set's files, in the order of the file.
+
+    :raises DataError: naming file and line, for a missing file, a missing column, too few or too many fields, an
+        unknown emotion, a turn number that jumps, or text that is not UTF-8.
+    """
+    path = Path(path)
+    for _, group in groupby(_read_rows(path), key=attrgetter("conv_id")):
+        yield _dialogue(path, list(group))
+
+
+def _read_rows(path: Path) -> Iterator[_Row]:
+    try:
+        # Only "\n" ends a line: a text may hold other characters that Python would split at.
+        file = path.open(encoding="utf-8", newline="\n")
+    except FileNotFoundError as error:
+        raise DataError(f"{path} does not exist") from error
+    with file:
+        number = 0
+        try:
+            header = _header(path, next(file, ""))
+            for number, line in enumerate(file, start=2):
+                if line.strip():
+                    yield _row(path, number, line.rstrip("\r\n"), header)
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}, near line {number + 1}: not UTF-8 ({error.reason})") from error
+
+
+def _header(path: Path, line: str) -> list[str]:
+    names = line.strip().lstrip("\ufeff").split(",")
+    missing = [name for name in _REQUIRED if name not in names]
+    if missing:
+        raise DataError(f"{path}, line 1: the header lacks the column(s) {', '.join(missing)}")
+    return names
+
+
+def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
+    fields = line.split(",")
+    # The official header does not always name the last columns of its own rows: tags, or candidates, may be absent.
+    fewest = max(header.index(name) for name in _REQUIRED) + 1
+    most = max(len(header), len(COLUMNS)) + 1
+    if not fewest <= len(fields) <= most:
+        raise DataError(f"{path}, line {number}: {len(fields)} fields, expected {fewest} to {most} (commas are written _comma_)")
+    named = dict(zip(header, fields, strict=False))
+    if named["context"] not in EMOTIONS:
+        raise DataError(f"{path}, line {number}, column context: unknown emotion {named['context']!r}; one of the 32 was expected")
+    if not named["utterance_idx"].isdecimal():
+        raise DataError(f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a number")
+    candidates = named.pop("candidates", fields[len(COLUMNS)] if len(fields) > len(COLUMNS) else "")
+    return _Row(number, named, candidates)
+
+
+def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:
+    for expected, row in enumerate(rows, start=1):
+        if int(row.fields["utterance_idx"]) != expected:
+            raise DataError(
+                f"{path}, line {row.line}, column utterance_idx: turn {row.fields['utterance_idx']} of conversation "
+                f"{row.conv_id} follows turn {expected - 1}"
+            )
+    first = rows[0].fields
+    return Dialogue(
+        conv_id=first["conv_id"],
+        emotion=first["context"],
+        situation=_text(first["prompt"]),
+        turns=tuple(_turn(row) for row in rows),
+        self_evaluations=next(filter(None, (parse_self_evaluations(row.fields.get("selfeval", "")) for row in rows)), ()),
+        tags=tuple(dict.fromkeys(tag for row in rows for tag in _TAG.findall(row.fields.get("tags", "")))),
+    )
+
+
+def _turn(row: _Row) -> Turn:
+    return Turn(
+        index=int(row.fields["utterance_idx"]),
+        worker=row.fields["speaker_idx"],
+        text=_text(row.fields["utterance"]),
+        candidates=tuple(_text(text).replace("_pipe_", "|") for text in row.candidates.split("|") if row.candidates),
+    )
+
+
+def _text(field: str) -> str:
+    return field.replace("_comma_", ",").strip()
+
+
+def parse_self_evaluations(field: str) -> tuple[SelfEvaluation, ...]:
+    """``4|3|4_3|5|5``: one group of three numbers a person. Anything else gives nothing: the column is undocumented."""
+    groups = field.split("_")
+    if not all(_SELF_EVALUATION.fullmatch(group) for group in groups):
+        return ()
+    return tuple(SelfEvaluation(*map(int, group.split("|"))) for group in groups)

@@ -1,0 +1,60 @@
+"""Packaging: what this package needs, and the ``.pth`` file that lets ParlAI find it (see parlai_empathy/hook.py)."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).parent
+PTH = "parlai_empathy.pth"
+
+# ParlAI 1.7.2 cannot stand in this list: its own pins (NumPy 1.23 among them) would make every install fail. It is
+# installed beside, with `pip install --no-deps parlai==1.7.2`, and these are what it and we need of its dependencies.
+REQUIRES = [
+    "torch>=2.6",  # the oldest release whose weights-only loading is safe
+    "numpy>=1.26,<3",  # both ends were run
+    "scikit-learn>=1.3",  # ParlAI's dictionaries and classifiers import it
+    "nltk>=3.8.1",  # ParlAI's BLEU
+    "iopath>=0.1.10,<0.2",  # ParlAI's files
+    "requests>=2.31",  # downloads
+    "tqdm>=4.65",  # progress bars
+    "pillow>=10",  # imported by ParlAI's teachers
+    "pyyaml>=6",  # ParlAI's options
+    "packaging>=23",  # imported by ParlAI, not declared there
+]
+EXTRAS = {
+    "hf": ["transformers>=4.40,<6"],  # Hugging Face models: both ends were run
+    "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
+    "test": ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "sacrebleu>=2.4", "transformers>=4.40,<6"],
+    "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm"],
+}
+
+
+class BuildWithPth(build_py):
+    """Put the ``.pth`` beside the package: into the wheel's root, or straight into site-packages for an editable install."""
+
+    def run(self):
+        super().run()
+        folder = self.get_finalized_command("install").install_lib if self.editable_mode else self.build_lib
+        self.mkpath(folder)
+        self.copy_file(str(HERE / PTH), str(Path(folder) / PTH), preserve_mode=False)
+
+    def get_outputs(self, include_bytecode=1):
+        return super().get_outputs(include_bytecode) + [str(Path(self.build_lib) / PTH)]
+
+
+setup(
+    name="parlai-empathy",
+    version=re.search(r'__version__ = "(.+)"', (HERE / "parlai_empathy/__init__.py").read_text())[1],
+    description="Empathetic and engaging dialogue for ParlAI: tasks, agents and metrics of four papers",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.10",
+    packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
+    package_data={"parlai_empathy": ["**/*.csv", "**/*.md", "py.typed"]},
+    install_requires=REQUIRES,
+    extras_require=EXTRAS,
+    cmdclass={"build_py": BuildWithPth},
+)

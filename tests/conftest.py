@@ -1,0 +1,30 @@
+"""What tests share: ParlAI plugged in, the fixtures' folder, and the real data where they are at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy import hook
+
+hook.install()  # as the .pth does in an installed environment; before anything imports ParlAI
+
+FIXTURES = Path(__file__).parent / "fixtures"
+# Real, third-party data: never part of this repository. See docs/contributing.
+REAL_DATA = Path(os.environ.get("EMPATHY_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture
+def fixtures() -> Path:
+    """The folder of small files, written for these tests in each data set's original format."""
+    return FIXTURES
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of real data sets; the test is skipped where there is none."""
+    if not REAL_DATA.is_dir():
+        pytest.skip("no real data here: set EMPATHY_TEST_DATA")
+    return REAL_DATA
