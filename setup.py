@@ -32,7 +32,7 @@ EXTRAS = {
 
 
 class BuildWithPth(build_py):
-    """Put the ``.pth`` beside the package: into the wheel's root, or straight into site-packages for an editable install."""
+    """Put the ``.pth`` beside the package: into the wheel's root, or into site-packages for an editable install."""
 
     def run(self):
         super().run()
@@ -41,7 +41,7 @@ class BuildWithPth(build_py):
         self.copy_file(str(HERE / PTH), str(Path(folder) / PTH), preserve_mode=False)
 
     def get_outputs(self, include_bytecode=1):
-        return super().get_outputs(include_bytecode) + [str(Path(self.build_lib) / PTH)]
+        return [*super().get_outputs(include_bytecode), str(Path(self.build_lib) / PTH)]
 
 
 setup(

@@ -12,11 +12,13 @@ def problems() -> list[str]:
     """What keeps ParlAI from working with this package, one line each."""
     found = []
     if not hook.is_installed():
-        found.append("parlai_empathy.pth is not in site-packages, so ParlAI cannot find us: pip install parlai-empathy again")
+        found.append(
+            "parlai_empathy.pth is not in site-packages, so ParlAI cannot find us: install parlai-empathy again"
+        )
     try:
         import parlai  # noqa: F401
-    except ModuleNotFoundError as error:
-        found.append(str(error))
+    except ModuleNotFoundError:
+        found.append(hook.PARLAI_MISSING)
     return found
 
 

@@ -1,4 +1,4 @@
-"""The hook that every Python start runs: it waits for ``import parlai`` and then hands over to :mod:`parlai_empathy.plugin`.
+"""The hook of every Python start: it waits for ``import parlai`` and then hands over to :mod:`parlai_empathy.plugin`.
 
 ParlAI knows no entry points, so a one-line ``.pth`` file in site-packages imports this module. A ``.pth`` runs in each
 process, hence also in ``python -m parlai.scripts.X`` and in the children that ``multiprocessing_train`` spawns.

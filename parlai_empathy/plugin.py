@@ -1,7 +1,7 @@
 """What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` apart.
 
-:mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named in
-the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
+:mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named
+in the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -52,13 +52,14 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
 # --- names: `empathy:x`, and plain `x` where ParlAI has none ---------------------------------------------------------
 
 
-def register_prefix(loader: ModuleType) -> None:
+def register_prefix(loader: Any) -> None:
     """Make ``empathy:`` a prefix of ParlAI's loader, for agents, tasks, teachers and worlds."""
     loader.REGISTERED_REPOS[PREFIX] = {"repo": PACKAGE, "source": "pip install parlai-empathy"}
-    loader.load_agent_module = _with_prefix(loader.load_agent_module, "agents")
-    loader.load_task_module = _with_prefix(loader.load_task_module, "tasks")
-    loader.load_teacher_module = _with_prefix(loader.load_teacher_module, "tasks")
-    loader.load_world_module = _with_prefix(_find_our_worlds(loader.load_world_module), "tasks")
+    agents, teachers = loader.AGENT_REGISTRY, loader.TEACHER_REGISTRY
+    loader.load_agent_module = _with_prefix(loader.load_agent_module, "agents", agents)
+    loader.load_task_module = _with_prefix(loader.load_task_module, "tasks", teachers)
+    loader.load_teacher_module = _with_prefix(loader.load_teacher_module, "tasks", teachers)
+    loader.load_world_module = _with_prefix(_find_our_worlds(loader.load_world_module), "tasks", teachers)
 
 
 def canonical_name(name: str, kind: str) -> str:
@@ -82,10 +83,12 @@ def _parlai_has(name: str, kind: str) -> bool:
     return (Path(parlai.__file__).parent / kind / name).is_dir()
 
 
-def _with_prefix(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
+def _with_prefix(load: Callable[..., Any], kind: str, registered: Container[str]) -> Callable[..., Any]:
+    """``load`` for our plain names too; what a user's own script has registered under such a name stays the user's."""
+
     @functools.wraps(load)
     def load_canonical(name: str, *args: Any, **kwargs: Any) -> Any:
-        return load(canonical_name(name, kind), *args, **kwargs)
+        return load(name if name in registered else canonical_name(name, kind), *args, **kwargs)
 
     return load_canonical
 
@@ -107,7 +110,7 @@ def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any
 # --- sub-commands, zoo, data, numbers --------------------------------------------------------------------------------
 
 
-def register_scripts(script: ModuleType) -> None:
+def register_scripts(script: Any) -> None:
     """Make our scripts, and ParlAI's forgotten ``distributed_train``, sub-commands of ``parlai``."""
     setup_parlais = script.setup_script_registry
 
@@ -122,45 +125,52 @@ def register_scripts(script: ModuleType) -> None:
     script.setup_script_registry = setup_script_registry
 
 
-def register_zoo(zoo: ModuleType) -> None:
-    """Let ``zoo:empathy/<name>/model`` find :mod:`parlai_empathy.zoo`: ParlAI looks for ``parlai.zoo.empathy.<name>``."""
-    sys.modules["parlai.zoo.empathy"] = zoo.empathy = importlib.import_module(f"{PACKAGE}.zoo")  # type: ignore[attr-defined]
+def register_zoo(zoo: Any) -> None:
+    """Let ``zoo:empathy/<name>/model`` find our zoo's modules: ParlAI looks for ``parlai.zoo.empathy.<name>``."""
+    ours = importlib.import_module(f"{PACKAGE}.zoo")
+    sys.modules["parlai.zoo.empathy"] = zoo.empathy = ours
 
 
-def share_our_builder(build_module: ModuleType) -> None:
-    """Let ParlAI's own ``-t empathetic_dialogues`` find the data as ours does: on a mirror too, or with one clear line."""
+def share_our_builder(build_module: Any) -> None:
+    """Let ParlAI's own ``-t empathetic_dialogues`` find data as ours does: on a mirror too, or with one clear line."""
 
     def build(opt: dict[str, Any]) -> None:
         from parlai_empathy.tasks.empathetic_dialogues.build import build as build_ours
 
         build_ours(opt)
 
-    build_module.build = build  # type: ignore[attr-defined]
+    build_module.build = build
 
 
-def register_metrics(metrics: ModuleType) -> None:
+def register_metrics(metrics: Any) -> None:
     """Give our metrics display names, and log each number's signature when an evaluation ends."""
-    from parlai_empathy.metrics.signature import signature_lines
-
     names = importlib.import_module(f"{PACKAGE}.metrics.names").METRIC_NAMES
     metrics.METRICS_DISPLAY_DATA.update({key: metrics.MetricDisplayData(*text) for key, text in names.items()})
-    aggregate = metrics.aggregate_named_reports
+    metrics.aggregate_named_reports = _log_signatures(metrics.aggregate_named_reports, of_processes=False)
+    metrics.aggregate_unnamed_reports = _log_signatures(metrics.aggregate_unnamed_reports, of_processes=True)
+
+
+def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callable[..., Any]:
+    """Of several processes, the report that ParlAI adds up from them all counts; of one, the report over the tasks."""
 
     @functools.wraps(aggregate)
-    def aggregate_named_reports(*args: Any, **kwargs: Any) -> Any:
+    def aggregate_and_log(*args: Any, **kwargs: Any) -> Any:
+        from parlai_empathy.metrics.signature import signature_lines
+
         report = aggregate(*args, **kwargs)
-        for line in signature_lines(report):
-            importlib.import_module("parlai.utils.logging").info(line)
+        if importlib.import_module("parlai.utils.distributed").is_distributed() == of_processes:
+            for line in signature_lines(report):
+                importlib.import_module("parlai.utils.logging").info(line)
         return report
 
-    metrics.aggregate_named_reports = aggregate_named_reports
+    return aggregate_and_log
 
 
 # --- when what happens -----------------------------------------------------------------------------------------------
 
 _BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": repairs.lend_pkg_resources}
 
-_AFTER: dict[str, list[Callable[[ModuleType], None]]] = {
+_AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai": [check_version, show_our_errors_in_one_line],
     "parlai.core.loader": [register_prefix],
     "parlai.core.script": [register_scripts],
@@ -170,6 +180,7 @@ _AFTER: dict[str, list[Callable[[ModuleType], None]]] = {
     "parlai.core.opt": [repairs.take_back_pkg_resources],
     "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
     "parlai.utils.distributed": [repairs.train_on_several_cpus],
+    "parlai.utils.fsdp": [repairs.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],
 }
 

@@ -1,7 +1,7 @@
 """What breaks in ParlAI 1.7.2 on the current stack, and the smallest repair of each.
 
-Each function repairs one breakage; :mod:`parlai_empathy.plugin` says when. A test beside each fails as soon as ParlAI or
-the stack no longer needs it.
+Each function repairs one breakage; :mod:`parlai_empathy.plugin` says when. A test beside each fails as soon as ParlAI
+or the stack no longer needs it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from parlai_empathy.errors import OptionError
 
-# --- setuptools >= 82 has no `pkg_resources`; `parlai.core.opt` asks it for two functions ------------------------------
+# --- setuptools >= 82 has no `pkg_resources`; `parlai.core.opt` asks it for two functions -----------------------------
 
 
 def lend_pkg_resources() -> None:
@@ -50,21 +50,23 @@ def resource_exists(package: str, name: str) -> bool:
     return (importlib.resources.files(package) / name).is_file()
 
 
-# --- torch took `verbose` from ReduceLROnPlateau, ParlAI's default scheduler -------------------------------------------
+# --- torch took `verbose` from ReduceLROnPlateau, ParlAI's default scheduler ------------------------------------------
 
 
 def reduce_on_plateau(lr_scheduler: ModuleType) -> None:
     """Build ParlAI's default scheduler without the argument that torch no longer takes."""
     from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-    def __init__(self: Any, optimizer: Any, patience: int, decay: float, warmup_updates: int, warmup_rate: float) -> None:
+    def __init__(
+        self: Any, optimizer: Any, patience: int, decay: float, warmup_updates: int, warmup_rate: float
+    ) -> None:
         lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
         self.scheduler = ReduceLROnPlateau(optimizer, "min", factor=decay, patience=patience)
 
     lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
 
 
-# --- transformers 5 hands GPT-2 a Cache object where ParlAI expects tuples ---------------------------------------------
+# --- transformers 5 hands GPT-2 a Cache object where ParlAI expects tuples --------------------------------------------
 
 
 def reorder_gpt2_cache(gpt2: ModuleType) -> None:
@@ -81,14 +83,14 @@ def reorder_gpt2_cache(gpt2: ModuleType) -> None:
     decoder.reorder_decoder_incremental_state = reorder_decoder_incremental_state
 
 
-# --- `multiprocessing_train` and `distributed_train` take GPUs for granted ----------------------------------------------
+# --- `multiprocessing_train` and `distributed_train` take GPUs for granted --------------------------------------------
 
 
-def train_on_several_cpus(distributed: ModuleType) -> None:
+def train_on_several_cpus(distributed: Any) -> None:
     """Let ``multiprocessing_train`` and ``distributed_train`` work on machines without a GPU, with torch's gloo.
 
-    On machines with a GPU ParlAI's own way stays, but for two things that help there too: the dictionary is built before
-    the processes meet, and ``--seed`` also seeds each process' choice of examples.
+    On machines with a GPU ParlAI's own way stays, but for two things that help there too: the dictionary is built
+    before the processes meet, and ``--seed`` also seeds each process' choice of examples.
     """
     context_on_gpus = distributed.distributed_context
     gather_on_gpus = distributed.all_gather_list
@@ -100,7 +102,7 @@ def train_on_several_cpus(distributed: ModuleType) -> None:
         import torch
 
         _check_world_size(opt)
-        _build_dictionary(opt, rank + rank_offset)
+        failure = _build_dictionary(opt, rank + rank_offset)
         if opt.get("seed") is not None:
             random.seed(opt["seed"] + rank + rank_offset)
         if torch.cuda.is_available() and not opt.get("no_cuda"):
@@ -108,6 +110,8 @@ def train_on_several_cpus(distributed: ModuleType) -> None:
         else:
             context = _context_on_cpus(distributed, rank + rank_offset, opt, init_method)
         with context as opt:
+            if failure:  # not before they have met: the others would look for this process for half an hour
+                raise failure
             yield opt
 
     def all_gather_list(data: Any) -> list[Any]:
@@ -123,6 +127,23 @@ def train_on_several_cpus(distributed: ModuleType) -> None:
     distributed.all_gather_list = all_gather_list
 
 
+def join_on_several_cpus(fsdp: ModuleType) -> None:
+    """Let the processes wait for one another at the end on CPUs too: ParlAI names the GPU ``--gpu``, here -1."""
+    for loop in (fsdp.JoinableTrainLoop, fsdp.JoinableEvaluator):
+        loop.join_device = _cpu_under_gloo(loop.join_device)
+
+
+def _cpu_under_gloo(device_of_gpu: property) -> property:
+    def join_device(self: Any) -> Any:
+        import torch.distributed
+
+        if torch.distributed.get_backend() == "gloo":
+            return torch.device("cpu")
+        return device_of_gpu.__get__(self)
+
+    return property(join_device)
+
+
 def _check_world_size(opt: Any) -> None:
     if opt["distributed_world_size"] is None or opt["distributed_world_size"] < 1:
         raise OptionError(
@@ -131,14 +152,19 @@ def _check_world_size(opt: Any) -> None:
         )
 
 
-def _build_dictionary(opt: Any, rank: int) -> None:
-    """ParlAI refuses to build a dictionary once the processes know each other; so the first does it before they meet."""
-    if rank == 0 and opt.get("model_file") and "dict_file" in opt:
+def _build_dictionary(opt: Any, rank: int) -> Exception | None:
+    """The first process builds the dictionary before they meet: ParlAI refuses to later. Returns what went wrong."""
+    file = opt.get("dict_file") or (f"{opt['model_file']}.dict" if opt.get("model_file") else None)
+    if rank == 0 and "dict_file" in opt and file:
         from parlai.scripts.build_dict import build_dict
 
         alone = copy.deepcopy(opt)
-        alone["dict_file"] = alone["dict_file"] or alone["model_file"] + ".dict"
-        build_dict(alone, skip_if_built=True)
+        alone["dict_file"] = file
+        try:
+            build_dict(alone, skip_if_built=True)
+        except Exception as error:
+            return error
+    return None
 
 
 @contextlib.contextmanager
@@ -178,7 +204,7 @@ def _wrap_without_devices(wrappers: weakref.WeakSet[Any]) -> Iterator[None]:
             super().__init__(module, device_ids=None, **kwargs)
             wrappers.add(self)
 
-    torch.nn.parallel.DistributedDataParallel = OnCpus  # type: ignore[misc]
+    torch.nn.parallel.DistributedDataParallel = OnCpus  # type: ignore[misc, assignment]
     try:
         yield
     finally:

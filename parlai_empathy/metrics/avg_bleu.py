@@ -81,7 +81,7 @@ class AvgBleu(Metric):
     :param pool: where the replies came from, for the signature.
     """
 
-    __slots__ = ("statistics", "n", "tokens", "pool", "split")
+    __slots__ = ("n", "pool", "split", "statistics", "tokens")
 
     def __init__(
         self, statistics: BleuStatistics, tokens: str, n: int = 1, pool: str | None = None, split: str | None = None

@@ -38,13 +38,16 @@ def key(k: int, protocol: str) -> str:
 def true_ranks(scores: Tensor, true: Tensor) -> Tensor:
     """The rank of each row's true candidate, from 1. Of equal scores the earlier candidate ranks higher.
 
+    A score that is NaN counts against the model: otherwise one that has diverged would seem to be always right.
+
     :param scores: ``(n, candidates)``
     :param true: ``(n,)`` indices of the true candidates.
     :returns: ``(n,)``
     """
     of_true = scores.gather(1, true.unsqueeze(1))  # (n, 1)
-    earlier = torch.arange(scores.size(1), device=scores.device) < true.unsqueeze(1)
-    return 1 + (scores > of_true).sum(dim=1) + ((scores == of_true) & earlier).sum(dim=1)
+    later = torch.arange(scores.size(1), device=scores.device) > true.unsqueeze(1)
+    beaten = (scores < of_true).sum(dim=1) + ((scores == of_true) & later).sum(dim=1)
+    return scores.size(1) - beaten
 
 
 def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = BLOCK) -> Tensor:
@@ -88,18 +91,26 @@ class EncodedExamples:
 class BlockPrecision(Metric):
     """P@k,100 under ``shuffled`` or ``ordered``. It adds up encodings; the number comes once all are there."""
 
-    __slots__ = ("k", "protocol", "batches", "split")
+    __slots__ = ("batches", "k", "protocol", "score", "split")
 
-    def __init__(self, k: int, protocol: str, batches: tuple[EncodedExamples, ...], split: str | None = None) -> None:
+    def __init__(
+        self,
+        k: int,
+        protocol: str,
+        batches: tuple[EncodedExamples, ...],
+        score: str | None = None,
+        split: str | None = None,
+    ) -> None:
         self.k = k
         self.protocol = protocol
         self.batches = batches
+        self.score = score
         self.split = split
 
     def __add__(self, other: BlockPrecision | None) -> BlockPrecision:
         if other is None:
             return self
-        return BlockPrecision(self.k, self.protocol, self.batches + other.batches, self.split)
+        return BlockPrecision(self.k, self.protocol, self.batches + other.batches, self.score, self.split)
 
     @property
     def macro_average(self) -> bool:
@@ -128,25 +139,42 @@ class BlockPrecision(Metric):
             f"P@k,{BLOCK}",
             protocol=self.protocol,
             seed=SHUFFLE_SEED if self.protocol == "shuffled" else None,
-            score="dot",
+            score=self.score,
             n=examples // BLOCK * BLOCK,
             split=self.split,
         )
 
 
+def block_precisions(examples: EncodedExamples, score: str, split: str | None) -> dict[str, BlockPrecision]:
+    """The numbers of a batch under ``shuffled`` and ``ordered``, by their names in reports."""
+    return {
+        key(k, protocol): BlockPrecision(k, protocol, (examples,), score, split)
+        for protocol in ("shuffled", "ordered")
+        for k in CUTOFFS
+    }
+
+
 class InlinePrecision(AverageMetric):
     """P@k,100 with the candidates that come with each example."""
 
-    __slots__ = ("candidates", "split")
+    __slots__ = ("candidates", "score", "split")
 
-    def __init__(self, numer: float, denom: float = 1, candidates: str | None = None, split: str | None = None) -> None:
+    def __init__(
+        self,
+        numer: float,
+        denom: float = 1,
+        score: str | None = None,
+        candidates: str | None = None,
+        split: str | None = None,
+    ) -> None:
         super().__init__(numer, denom)
+        self.score = score
         self.candidates = candidates
         self.split = split
 
     def __add__(self, other: AverageMetric | None) -> InlinePrecision:
         total = super().__add__(other)
-        return InlinePrecision(total._numer, total._denom, self.candidates, self.split)
+        return InlinePrecision(total._numer, total._denom, self.score, self.candidates, self.split)
 
     @property
     def signature(self) -> str:
@@ -155,7 +183,21 @@ class InlinePrecision(AverageMetric):
             f"P@k,{BLOCK}",
             protocol="inline",
             candidates=self.candidates,
-            score="dot",
+            score=self.score,
             n=int(self._denom),
             split=self.split,
         )
+
+
+def inline_precisions(
+    ranks: Tensor, score: str, candidates: str, split: str | None
+) -> dict[str, list[InlinePrecision]]:
+    """The numbers of a batch under ``inline``, by their names in reports.
+
+    :param ranks: ``(n,)``, of the true replies among each example's own 100 candidates.
+    :param candidates: where those come from, for the signature.
+    """
+    return {
+        key(k, "inline"): [InlinePrecision(rank <= k, 1, score, candidates, split) for rank in ranks.tolist()]
+        for k in CUTOFFS
+    }

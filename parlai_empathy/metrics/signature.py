@@ -9,7 +9,7 @@ from parlai_empathy import __version__
 
 
 def signature(name: str, **settings: object) -> str:
-    """``name|key:value|...|version:x``: the settings in the order in which they are given, without those that are None."""
+    """``name|key:value|...|version:x``: the settings in the order given, without those that are None."""
     parts = [f"{key}:{value}" for key, value in settings.items() if value is not None]
     return "|".join([name, *parts, f"version:{__version__}"])
 

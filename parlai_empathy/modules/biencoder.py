@@ -18,16 +18,21 @@ class BiEncoder(nn.Module):
 
     :param vocabulary: number of token ids.
     :param pad: the id of the padding token.
+    :param temperature: if given, the score is the vectors' cosine divided by it; else their plain dot product, as in
+        the paper. (Both vectors get the length that makes their dot product just that.)
     """
 
-    def __init__(self, vocabulary: int, pad: int, *, embedding_size: int, **sizes: Any) -> None:
+    def __init__(
+        self, vocabulary: int, pad: int, *, embedding_size: int, temperature: float | None = None, **sizes: Any
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, embedding_size, padding_idx=pad)
         nn.init.normal_(self.embedding.weight, std=embedding_size**-0.5)
         with torch.no_grad():
             self.embedding.weight[pad].zero_()
-        self.contexts = TransformerEncoder(self.embedding, **sizes)
-        self.replies = TransformerEncoder(self.embedding, **sizes)
+        length = None if temperature is None else temperature**-0.5
+        self.contexts = TransformerEncoder(self.embedding, length=length, **sizes)
+        self.replies = TransformerEncoder(self.embedding, length=length, **sizes)
 
     def forward(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
         """Encode both sides in one call, as ``DistributedDataParallel`` needs it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from parlai_empathy.errors import ModelFileError
 def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> int:
     """Copy the vectors of the words in ``ids`` from ``path`` into the rows of ``weight``.
 
-    A first line with two numbers (fastText's count and size) is passed over. A word's first line counts.
+    A first line with two numbers (fastText's count and size) is passed over, and so are words with spaces (GloVe's
+    Common Crawl file has some). A word's first line counts.
 
     :param weight: ``(vocabulary, dim)``, changed in place.
     :returns: how many words were found.
-    :raises ModelFileError: naming file and line, if the file is missing or a line does not hold ``dim`` numbers.
+    :raises ModelFileError: naming file and line, if the file is missing or a line does not hold ``dim`` finite
+        numbers.
     """
     path = Path(path)
     found: set[str] = set()
@@ -28,20 +31,36 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
                 word, *numbers = line.rstrip().split(" ")
                 if number == 1 and len(numbers) == 1:
                     continue
-                if word in ids and word not in found:
+                if word in ids and word not in found and not _goes_on(numbers, weight):
                     weight.data[ids[word]] = _vector(path, number, numbers, weight)
                     found.add(word)
     except (OSError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"--vectors-file {path} cannot be read: {error}") from error
+        raise ModelFileError(
+            f"--vectors-file {path} cannot be read ({error}): name a text file with a word and its numbers on each line"
+        ) from error
     return len(found)
+
+
+def _goes_on(numbers: list[str], weight: Tensor) -> bool:
+    """Whether what stands behind the first space still belongs to the word."""
+    return len(numbers) > weight.size(1) and not _is_finite(numbers[0])
 
 
 def _vector(path: Path, line: int, numbers: list[str], weight: Tensor) -> Tensor:
     if len(numbers) != weight.size(1):
         raise ModelFileError(
-            f"--vectors-file {path}, line {line}: {len(numbers)} numbers, but --embedding-size is {weight.size(1)}"
+            f"--vectors-file {path}, line {line}: {len(numbers)} numbers, but --embedding-size is {weight.size(1)}: "
+            "make them equal"
         )
+    if wrong := [number for number in numbers if not _is_finite(number)]:
+        raise ModelFileError(
+            f"--vectors-file {path}, line {line}: {wrong[0]!r} is not a finite number: fetch the file again"
+        )
+    return torch.tensor([float(number) for number in numbers], dtype=weight.dtype)
+
+
+def _is_finite(text: str) -> bool:
     try:
-        return torch.tensor([float(number) for number in numbers], dtype=weight.dtype)
-    except ValueError as error:
-        raise ModelFileError(f"--vectors-file {path}, line {line}: {error}") from error
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

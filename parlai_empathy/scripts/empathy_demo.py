@@ -1,4 +1,4 @@
-"""``parlai empathy_demo``: train, evaluate and question a small empathetic agent, in about two minutes, without a download."""
+"""``parlai empathy_demo``: train, evaluate and question a small empathetic agent in two minutes, without a download."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.metrics.signature import signature_lines
 
 TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
 # One layer is all that 288 short dialogues can fill; the word vectors keep the paper's size.
-RECIPE = {
+RECIPE: dict[str, Any] = {
     **TASK,
     "model": "empathy:retrieval",
     "n_layers": 1,
@@ -67,7 +67,8 @@ def train(model_file: str) -> None:
     logging.set_log_level("WARN")
     loop = TrainLoop(opt)
     set_seed(opt["seed"])  # as train_model does at this point, for the choice of examples
-    with tqdm(total=RECIPE["num_epochs"], unit="epoch", bar_format="{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}") as bar:
+    layout = "{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}"
+    with tqdm(total=RECIPE["num_epochs"], bar_format=layout) as bar:
         for _ in loop.train_steps():
             bar.update(min(loop._total_epochs, RECIPE["num_epochs"]) - bar.n)
 
@@ -79,8 +80,8 @@ def table(report: dict[str, Any]) -> str:
         if key in report:
             value = float(report[key])
             is_share = key.startswith("p_at")
-            chance = f"({key.split('_')[2]} %)" if is_share else ""
-            rows.append(f"   {title:<22}{value * 100 if is_share else value:>8.1f}{' %' if is_share else '  '} {chance}")
+            chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
+            rows.append(f"   {title:<22}{value * 100 if is_share else value:>8.1f}{chance}")
     return "\n".join([*rows, *(f"   {line}" for line in signature_lines(report))])
 
 

@@ -8,12 +8,14 @@ place, so that an interrupted build leaves nothing half-made, and several proces
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import os
 import shutil
 import tarfile
 import tempfile
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlparse
@@ -91,7 +93,9 @@ def _fill(workplace: Path, source: Source) -> None:
     mirror = os.environ.get(MIRROR, "")
     if not mirror:
         if source.archive is None:
-            raise DownloadError(f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}")
+            raise DownloadError(
+                f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}"
+            )
         _take_archive(source.archive.url, workplace, source)
     elif urlparse(mirror).scheme in ("http", "https"):
         _take_from_url(mirror.rstrip("/") + "/" + source.folder, workplace, source)
@@ -101,7 +105,7 @@ def _fill(workplace: Path, source: Source) -> None:
 
 def _take_from_folder(folder: Path, workplace: Path, source: Source) -> None:
     if source.archive and (archive := folder / source.archive.file_name).is_file():
-        _unpack(archive, workplace, source)
+        _unpack(archive, str(archive), workplace, source)
         return
     for name, file in zip(source.file_names, source.files, strict=True):
         found = [path for path in (folder / name, folder / file) if path.is_file()]
@@ -123,7 +127,7 @@ def _take_archive(url: str, workplace: Path, source: Source) -> None:
     assert source.archive is not None
     archive = workplace / source.archive.file_name
     _download(url, archive, source)
-    _unpack(archive, workplace, source)
+    _unpack(archive, url, workplace, source)
     archive.unlink()
 
 
@@ -181,30 +185,34 @@ def _reason(error: Exception) -> str:
 
 def _no_download(url: str, reason: str, source: Source) -> str:
     return (
-        f"cannot download {url} ({reason}). "
-        f"Without a network, set {MIRROR} to a folder that holds {source.on_mirror}"
+        f"cannot download {url} ({reason}). Without a network, set {MIRROR} to a folder that holds {source.on_mirror}"
     )
 
 
-def _unpack(archive: Path, workplace: Path, source: Source) -> None:
-    """Verify ``archive`` and take the files that ``source`` names from it, and nothing else."""
+def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None:
+    """Verify ``archive``, which came from ``origin``, and take the files that ``source`` names, and nothing else."""
     assert source.archive is not None
     found = sha256_of(archive)
     if found != source.archive.hashcode:
         raise DownloadError(
-            f"{archive.name} is not the file it should be: its SHA-256 is {found}, expected "
-            f"{source.archive.hashcode}. Delete it where it came from and fetch it again"
+            f"{origin} is not the file it should be: its SHA-256 is {found}, expected "
+            f"{source.archive.hashcode}. Fetch it again, or put the right one there"
         )
     try:
         with tarfile.open(archive) as tar:
             members = {str(PurePosixPath(member.name)): member for member in tar if member.isfile()}
             for file in source.files:
+                if file not in members:
+                    raise DownloadError(
+                        f"{origin} lacks {file}: it is not the archive of {source.folder} {source.version}"
+                    )
                 content = tar.extractfile(members[file])
                 assert content is not None  # only regular files were kept
                 with _with_folder(workplace / file).open("wb") as out:
                     shutil.copyfileobj(content, out)
-    except (KeyError, tarfile.TarError, EOFError) as error:
-        raise DownloadError(f"{archive.name} cannot be unpacked: {error}") from error
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        reason = str(error).split("\n")[0].rstrip(":")  # tarfile goes on with a line for each compression it tried
+        raise DownloadError(f"{origin} cannot be unpacked ({reason}): it is broken, fetch it again") from error
 
 
 def sha256_of(path: Path) -> str:
@@ -218,16 +226,18 @@ def sha256_of(path: Path) -> str:
 
 def _move_into_place(workplace: Path, home: Path, source: Source) -> None:
     """Rename the finished folder. What stood there unfinished is kept aside; another process' finished build stays."""
-    if home.exists():
+    for attempt in range(1, _TRIES + 1):
         if _is_built(home, source):
             return
-        aside = next(
-            path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists()
-        )
-        home.rename(aside)
-        logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")
-    try:
-        workplace.rename(home)
-    except OSError:
-        if not _is_built(home, source):
-            raise
+        try:
+            if home.exists():
+                aside = next(
+                    path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists()
+                )
+                home.rename(aside)
+                logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")
+            workplace.rename(home)
+            return
+        except OSError:  # perhaps another process moved its own at this moment: look again
+            if attempt == _TRIES:
+                raise

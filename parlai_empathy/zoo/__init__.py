@@ -1,5 +1,5 @@
 """Models by name: ``zoo:empathy/<name>/model``. ParlAI looks for ``parlai.zoo.empathy``, which is this package.
 
-A zoo model is a folder ``models/empathy/<name>`` below the data path. It is there because it was trained there, or it is
-brought from a mirror (``EMPATHY_MIRROR``, a folder that holds ``models/empathy/<name>/model`` and what belongs to it).
+A zoo model is a folder ``models/empathy/<name>`` below the data path. It is there because it was trained there, or it
+is brought from a mirror: ``EMPATHY_MIRROR`` then names what holds ``models/empathy/<name>/model`` and its companions.
 """

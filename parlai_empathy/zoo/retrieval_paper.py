@@ -1,4 +1,4 @@
-"""``zoo:empathy/retrieval_paper/model``: the EmpatheticDialogues paper's Transformer, without its Reddit pretraining."""
+"""``zoo:empathy/retrieval_paper/model``: the EmpatheticDialogues paper's Transformer without pretraining on Reddit."""
 
 from parlai_empathy.zoo.build import ZooModel
 

@@ -87,6 +87,27 @@ def model_fingerprint(model: nn.Module) -> str:
     return digest.hexdigest()[:16]
 
 
+def read_replies(path: str | Path) -> list[str]:
+    """The lines of a text file, each once, without the empty ones.
+
+    :raises ModelFileError: if it cannot be read.
+    """
+    lines = _bytes(path).decode(errors="replace").split("\n")
+    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def file_fingerprint(path: str | Path) -> str:
+    """A digest of a file's content, in hexadecimal. Raises :class:`ModelFileError` if it cannot be read."""
+    return hashlib.sha256(_bytes(path)).hexdigest()[:8]
+
+
+def _bytes(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
+
+
 def training_replies(opt: Opt) -> Iterator[str]:
     """The labels of the task's training fold, in order."""
     opt = copy.deepcopy(opt)

@@ -1,5 +1,8 @@
-"""Teachers of EmpatheticDialogues. Each example is an episode of its own: its text holds the true turns before the label,
-one a line, so that examples shuffle freely and each agent sees the same context."""
+"""Teachers of EmpatheticDialogues.
+
+Each example is an episode of its own: its text holds the true turns before the label, one a line, so that examples
+shuffle freely and each agent sees the same context.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 
 
 
 class EmpatheticDialoguesTeacher(DialogTeacher):
-    """What the teachers below share: options, files, and the fields of a message. Each says what its :meth:`examples` are."""
+    """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -60,6 +63,9 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
         self.history_size: int = opt.get("ed_history", 4)
         if self.history_size == 0 or self.history_size < -1:
             raise OptionError(f"--ed-history {self.history_size}: must be at least 1, or -1 for all turns")
+        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
+        # would be wrong for the next teacher. The data are small enough without.
+        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
         opt["datafile"] = str(build(opt) / f"{self.fold}.csv")
         super().__init__(opt, shared)
 
@@ -163,7 +169,7 @@ class BothRolesTeacher(DefaultTeacher):
 
 
 class SpeakerTeacher(EmpatheticDialoguesTeacher):
-    """The Speaker's turns, given the situation (the text's first line) and the turns before: the paper's future work."""
+    """The Speaker's turns, given the situation (the first line) and the turns before. Future work in the paper."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
         """One example a Speaker turn, the opening line included."""
@@ -192,7 +198,7 @@ class SituationEmotionCutTeacher(SituationEmotionTeacher):
 
 
 class ContextEmotionTeacher(EmpatheticDialoguesTeacher):
-    """The turns before a Listener turn in, the conversation's emotion out (emotion accuracy as in MoEL, CEM and CASE)."""
+    """The turns before a Listener turn in, the conversation's emotion out: the accuracy that MoEL and CEM report."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
         """One example a Listener turn."""

@@ -1,4 +1,4 @@
-"""Where the EmpatheticDialogues files are: ParlAI's own folder, archive and version mark, or the sample in this package."""
+"""Where the EmpatheticDialogues files are: ParlAI's own folder, archive and version mark, or this package's sample."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The folder that holds ``train.csv``, ``valid.csv`` and ``test.csv`` of ``opt["edition"]`` (``full`` or ``sample``)."""
+    """The folder with ``train.csv``, ``valid.csv`` and ``test.csv`` of ``opt["edition"]`` (``full`` or ``sample``)."""
     if opt.get("edition") == "sample":
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / "empatheticdialogues"

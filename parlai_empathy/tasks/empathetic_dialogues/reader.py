@@ -1,8 +1,8 @@
 """Reading EmpatheticDialogues' CSV files.
 
 They look like CSV and are not: fields are split at each comma, quotes are plain text, a comma inside a text is written
-``_comma_`` and a bar inside a candidate ``_pipe_``. Columns are taken by the header's names; a field behind the last named
-one holds the 100 candidates of a Listener turn (official valid and test files).
+``_comma_`` and a bar inside a candidate ``_pipe_``. Columns are taken by the header's names; a field behind the last
+named one holds the 100 candidates of a Listener turn (official valid and test files).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from parlai_empathy.errors import DataError
 
 EMOTIONS = tuple(
-    "afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed "
+    "afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed "  # noqa: SIM905
     "disgusted embarrassed excited faithful furious grateful guilty hopeful impressed jealous joyful lonely nostalgic "
     "prepared proud sad sentimental surprised terrified trusting".split()
 )
@@ -27,12 +27,13 @@ COLUMNS = ("conv_id", "utterance_idx", "context", "prompt", "speaker_idx", "utte
 _REQUIRED = COLUMNS[:6]
 
 _TAG = re.compile(r"<[^<>]+>|[^<>\s]+")
+_TURN_NUMBER = re.compile(r"[0-9]{1,9}")
 _SELF_EVALUATION = re.compile(r"\d\|\d\|\d")
 
 
 @dataclass(frozen=True)
 class SelfEvaluation:
-    """What one of the two people said of the other after the talk, each 1..5. (The order is probable, not documented.)"""
+    """What one of the two people said of the other after the talk, each 1..5. The order is probable, not documented."""
 
     empathy: int
     relevance: int
@@ -95,26 +96,33 @@ def read_empathetic_dialogues(path: str | Path) -> Iterator[Dialogue]:
 
 def _read_rows(path: Path) -> Iterator[_Row]:
     try:
-        # Only "\n" ends a line: a text may hold other characters that Python would split at.
-        file = path.open(encoding="utf-8", newline="\n")
-    except FileNotFoundError as error:
-        raise DataError(f"{path} does not exist") from error
+        # Bytes, because only "\n" ends a line: a text may hold other characters that Python would split at.
+        file = path.open("rb")
+    except OSError as error:
+        reason = error.strerror
+        raise DataError(f"{path} cannot be read ({reason}): it should be a file of EmpatheticDialogues") from error
     with file:
-        number = 0
-        try:
-            header = _header(path, next(file, ""))
-            for number, line in enumerate(file, start=2):
-                if line.strip():
-                    yield _row(path, number, line.rstrip("\r\n"), header)
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}, near line {number + 1}: not UTF-8 ({error.reason})") from error
+        header = _header(path, _decode(path, 1, next(file, b"")))
+        for number, encoded in enumerate(file, start=2):
+            line = _decode(path, number, encoded)
+            if line.strip():
+                yield _row(path, number, line.rstrip("\r\n"), header)
+
+
+def _decode(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): save the file as UTF-8") from error
 
 
 def _header(path: Path, line: str) -> list[str]:
     names = line.strip().lstrip("\ufeff").split(",")
     missing = [name for name in _REQUIRED if name not in names]
     if missing:
-        raise DataError(f"{path}, line 1: the header lacks the column(s) {', '.join(missing)}")
+        raise DataError(
+            f"{path}, line 1: the header lacks the column(s) {', '.join(missing)}: it should read {','.join(COLUMNS)}"
+        )
     return names
 
 
@@ -122,15 +130,21 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     fields = line.split(",")
     # The official header does not always name the last columns of its own rows: tags, or candidates, may be absent.
     fewest = max(header.index(name) for name in _REQUIRED) + 1
-    most = max(len(header), len(COLUMNS)) + 1
-    if not fewest <= len(fields) <= most:
-        raise DataError(f"{path}, line {number}: {len(fields)} fields, expected {fewest} to {most} (commas are written _comma_)")
+    last = max(len(header), len(COLUMNS))
+    if not fewest <= len(fields) <= last + 1:
+        raise DataError(
+            f"{path}, line {number}: {len(fields)} fields, expected {fewest} to {last + 1} (commas are written _comma_)"
+        )
     named = dict(zip(header, fields, strict=False))
     if named["context"] not in EMOTIONS:
-        raise DataError(f"{path}, line {number}, column context: unknown emotion {named['context']!r}; one of the 32 was expected")
-    if not named["utterance_idx"].isdecimal():
-        raise DataError(f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a number")
-    candidates = named.pop("candidates", fields[len(COLUMNS)] if len(fields) > len(COLUMNS) else "")
+        raise DataError(
+            f"{path}, line {number}, column context: unknown emotion {named['context']!r}; one of the 32 was expected"
+        )
+    if not _TURN_NUMBER.fullmatch(named["utterance_idx"]):
+        raise DataError(
+            f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a turn's number (1, 2 ...)"
+        )
+    candidates = named.pop("candidates", fields[last] if len(fields) > last else "")
     return _Row(number, named, candidates)
 
 
@@ -139,7 +153,7 @@ def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:
         if int(row.fields["utterance_idx"]) != expected:
             raise DataError(
                 f"{path}, line {row.line}, column utterance_idx: turn {row.fields['utterance_idx']} of conversation "
-                f"{row.conv_id} follows turn {expected - 1}"
+                f"{row.conv_id!r} stands where turn {expected} was expected"
             )
     first = rows[0].fields
     return Dialogue(
@@ -147,7 +161,7 @@ def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:
         emotion=first["context"],
         situation=_text(first["prompt"]),
         turns=tuple(_turn(row) for row in rows),
-        self_evaluations=next(filter(None, (parse_self_evaluations(row.fields.get("selfeval", "")) for row in rows)), ()),
+        self_evaluations=next(filter(None, map(_self_evaluations, rows)), ()),
         tags=tuple(dict.fromkeys(tag for row in rows for tag in _TAG.findall(row.fields.get("tags", "")))),
     )
 
@@ -159,6 +173,10 @@ def _turn(row: _Row) -> Turn:
         text=_text(row.fields["utterance"]),
         candidates=tuple(_text(text).replace("_pipe_", "|") for text in row.candidates.split("|") if row.candidates),
     )
+
+
+def _self_evaluations(row: _Row) -> tuple[SelfEvaluation, ...]:
+    return parse_self_evaluations(row.fields.get("selfeval", ""))
 
 
 def _text(field: str) -> str:

@@ -1,0 +1,172 @@
+"""Presets, the command line above them, and values that cannot work together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.agents.retrieval import options
+from parlai_empathy.errors import OptionError
+
+TASK = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--model", "empathy:retrieval"]
+
+
+def parsed(*arguments: str, script: Any = TrainModel) -> Opt:
+    return script.setup_args().parse_args([*TASK, *arguments])  # type: ignore[no-any-return]
+
+
+# What the paper and its code say (Rashkin et al. 2019, section 4.1 and appendix); no clipping and no schedule.
+PAPERS = {
+    "embedding_size": 300,
+    "n_layers": 4,
+    "n_heads": 6,
+    "ffn_size": 1200,
+    "dropout": 0.0,
+    "score": "dot",
+    "optimizer": "adamax",
+    "learningrate": 8e-4,
+    "lr_scheduler": "none",
+    "gradient_clip": -1.0,
+    "batchsize": 512,
+    "num_epochs": 10.0,
+    "candidates": "batch",
+    "history_size": 4,
+    "text_truncate": 100,
+    "label_truncate": 100,
+    "truncate_context": "newest",
+    "validation_metric": "loss",
+    "validation_every_n_epochs": 1.0,
+    "pool_max_tokens": 20,
+    "dict_lower": False,
+}
+# What a training without Reddit's billion of pairs before it does otherwise.
+OURS = {
+    "batchsize": 128,
+    "dropout": 0.1,
+    "score": "cosine",
+    "dict_lower": True,
+    "truncate_context": "oldest",
+    "validation_metric": "mrr",
+}
+
+
+def subset(opt: Opt, names: dict[str, Any]) -> dict[str, Any]:
+    return {name: opt[name] for name in names}
+
+
+def test_the_papers_preset() -> None:
+    assert subset(parsed("--preset", "paper"), PAPERS) == PAPERS
+
+
+@pytest.mark.parametrize("arguments", [[], ["--preset", "default"]], ids=["none given", "default"])
+def test_the_default_preset_differs_from_the_papers_just_here(arguments: list[str]) -> None:
+    assert subset(parsed(*arguments), PAPERS) == PAPERS | OURS
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (["-bs", "7"], "batchsize", 7),
+        (["-lr", "0.5"], "learningrate", 0.5),
+        (["-opt", "sgd"], "optimizer", "sgd"),
+        (["--dropout", "0.3"], "dropout", 0.3),
+        (["--dict-lower", "false"], "dict_lower", False),
+        (["--dict-lower", "true"], "dict_lower", True),
+        (["-vmt", "hits@1"], "validation_metric", "hits@1"),
+        (["--truncate-context", "newest"], "truncate_context", "newest"),
+        (["--score", "dot"], "score", "dot"),
+        (["-eps", "2"], "num_epochs", 2.0),
+        (["-histsz", "-1"], "history_size", -1),
+    ],
+)
+def test_the_command_line_beats_both_presets(preset: str, arguments: list[str], name: str, value: object) -> None:
+    assert parsed("--preset", preset, *arguments)[name] == value
+
+
+def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:
+    opt = parsed()
+    for preset in options.PRESETS.values():
+        assert preset.keys() <= opt.keys()
+
+
+def test_the_presets_speak_of_the_same_options() -> None:
+    assert options.PRESETS["default"].keys() == options.PRESETS["paper"].keys()
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_a_chat_stays_a_batch_of_one(preset: str) -> None:
+    opt = parsed("--preset", preset, script=Interactive)
+    assert opt["batchsize"] == 1
+    assert opt["truncate_context"] == {"default": "oldest", "paper": "newest"}[preset]
+
+
+def test_an_evaluation_gets_no_options_of_the_training_loop() -> None:
+    opt = parsed("--preset", "paper", script=EvalModel)
+    assert opt["batchsize"] == 512
+    assert "num_epochs" not in opt
+
+
+def test_an_unknown_preset_is_refused_with_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed("--preset", "papers")
+    assert "invalid choice: 'papers'" in capsys.readouterr().err
+
+
+# --- values that cannot work -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_presets_pass_the_check(preset: str) -> None:
+    options.check(parsed("--preset", preset))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--n-heads", "7"], ["--n-heads 7", "--embedding-size 300"]),
+        (["--embedding-size", "50"], ["--n-heads 6", "--embedding-size 50"]),
+        (["--n-heads", "0"], ["--n-heads 0"]),
+        (["--n-heads", "-2"], ["--n-heads -2"]),
+        (["--embedding-size", "0"], ["--embedding-size 0"]),
+        (["--embedding-size", "-6"], ["--embedding-size -6"]),
+        (["--n-layers", "-1"], ["--n-layers -1"]),
+        (["--dropout", "1.5"], ["--dropout 1.5", "0 and 1"]),
+        (["--dropout", "-0.1"], ["--dropout -0.1", "0 and 1"]),
+        (["--temperature", "0"], ["--temperature 0.0", "above 0"]),
+        (["--temperature", "-1"], ["--temperature -1.0", "above 0"]),
+        (["--text-truncate", "0"], ["--text-truncate 0", "1 and --n-positions 1000"]),
+        (["--text-truncate", "-1"], ["--text-truncate -1", "1 and --n-positions 1000"]),
+        (["--text-truncate", "1001"], ["--text-truncate 1001", "--n-positions 1000"]),
+        (["--label-truncate", "0"], ["--label-truncate 0", "--n-positions 1000"]),
+        (["--n-positions", "99"], ["--text-truncate 100", "--n-positions 99"]),
+    ],
+)
+def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str], parts: list[str]) -> None:
+    with pytest.raises(OptionError) as caught:
+        options.check(parsed(*arguments))
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "must" in message
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--embedding-size", "50", "--n-heads", "5"],
+        ["--n-heads", "1"],
+        ["--n-layers", "1"],
+        ["--dropout", "0"],
+        ["--text-truncate", "1000"],
+        ["--text-truncate", "1", "--label-truncate", "1", "--n-positions", "1"],
+    ],
+)
+def test_values_at_the_limits_work(arguments: list[str]) -> None:
+    options.check(parsed(*arguments))

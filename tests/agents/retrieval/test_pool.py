@@ -1,0 +1,338 @@
+"""Pools of replies: stored and read back whole, refused when broken, made anew for another model."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from torch import Tensor, nn
+
+from parlai_empathy.agents.retrieval.pool import (
+    Pool,
+    file_fingerprint,
+    load_pool,
+    model_fingerprint,
+    read_replies,
+    stored_or_new,
+    training_replies,
+)
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.modules.biencoder import BiEncoder
+from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+TEXTS = ["oh no", "naïve, isn't it? 😢", "two\nlines"]
+
+
+def pool(fingerprint: str = "f00d") -> Pool:
+    return Pool(TEXTS, torch.arange(12.0).view(3, 4), fingerprint)
+
+
+def assert_equal(found: Pool, expected: Pool) -> None:
+    assert found.texts == expected.texts
+    assert torch.equal(found.encodings, expected.encodings)
+    assert found.fingerprint == expected.fingerprint
+
+
+def one_line(error: BaseException) -> str:
+    message = str(error)
+    assert "\n" not in message
+    return message
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_saved_is_loaded_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    pool().save(tmp_path / "model.pool")
+    assert_equal(load_pool(tmp_path / "model.pool"), pool())
+    assert os.listdir(tmp_path) == ["model.pool"]
+
+
+def test_saving_replaces_the_old_pool(tmp_path: Path) -> None:
+    pool("old").save(tmp_path / "model.pool")
+    pool("new").save(tmp_path / "model.pool")
+    assert load_pool(tmp_path / "model.pool").fingerprint == "new"
+
+
+def assert_refused(path: Path) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        load_pool(path)
+    message = one_line(caught.value)
+    assert str(path) in message
+    assert "delete it" in message
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "model.pool"
+    pool().save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share)])
+    assert_refused(path)
+
+
+@settings(deadline=None, max_examples=60)
+@given(content=st.binary(max_size=300))
+def test_a_file_of_any_bytes_is_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("pool") / "model.pool"
+    path.write_bytes(content)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        torch.zeros(3),
+        ["a", "b"],
+        {"texts": TEXTS, "encodings": torch.zeros(3, 4)},  # no fingerprint
+        {"texts": TEXTS, "encodings": torch.zeros(2, 4), "fingerprint": "f00d"},  # a reply without an encoding
+        {"texts": 3, "encodings": torch.zeros(3, 4), "fingerprint": "f00d"},
+    ],
+    ids=["tensor", "list", "part is missing", "parts do not fit", "texts are no list"],
+)
+def test_a_file_of_something_else_is_refused(tmp_path: Path, stored: Any) -> None:
+    torch.save(stored, tmp_path / "model.pool")
+    assert_refused(tmp_path / "model.pool")
+
+
+class Attack:
+    """Unpickling this makes a folder: harmless, and proof that a file's content was executed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, (str(self.folder),)
+
+
+def raw_pickle(stored: object, path: Path) -> None:
+    path.write_bytes(pickle.dumps(stored))
+
+
+def torchs_old_format(stored: object, path: Path) -> None:
+    torch.save(stored, path, _use_new_zipfile_serialization=False)
+
+
+@pytest.mark.parametrize("write", [torch.save, torchs_old_format, raw_pickle])
+def test_code_in_a_file_is_not_executed(tmp_path: Path, write: Callable[[object, Path], None]) -> None:
+    path, proof = tmp_path / "model.pool", tmp_path / "executed"
+    write({"texts": ["a"], "encodings": torch.zeros(1, 2), "fingerprint": "x", "more": Attack(proof)}, path)
+    assert_refused(path)
+    assert not proof.exists()
+    # The attack is a real one: whoever unpickles the file trustingly runs it.
+    if write is raw_pickle:
+        pickle.loads(path.read_bytes())
+    else:
+        torch.load(path, weights_only=False)
+    assert proof.exists()
+
+
+SAVE_SLOWLY = """
+import sys, time
+import torch
+from parlai_empathy.agents.retrieval.pool import Pool
+
+class Slow:
+    def __reduce__(self):
+        print("saving", flush=True)
+        time.sleep(600)
+
+Pool([Slow()], torch.zeros(1, 2), "new").save(sys.argv[1])
+"""
+
+
+def test_a_process_killed_while_it_saves_leaves_the_old_pool(tmp_path: Path) -> None:
+    path = tmp_path / "model.pool"
+    pool("old").save(path)
+    with subprocess.Popen([sys.executable, "-c", SAVE_SLOWLY, str(path)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "saving\n"
+        child.kill()
+        assert child.wait() == -signal.SIGKILL
+    assert_equal(load_pool(path), pool("old"))
+    pool("newer").save(path)
+    assert load_pool(path).fingerprint == "newer"
+
+
+# --- stored or new ---------------------------------------------------------------------------------------------------
+
+
+def never(*_: object) -> Any:
+    raise AssertionError("must not be called")
+
+
+def encode(texts: list[str]) -> Tensor:
+    """The texts' lengths, as if they were encodings."""
+    return torch.tensor([[float(len(text))] for text in texts])
+
+
+def test_the_stored_pool_of_the_same_model_is_taken_without_any_work(tmp_path: Path) -> None:
+    pool("same").save(tmp_path / "model.pool")
+    found, is_new = stored_or_new(tmp_path / "model.pool", "same", texts=never, encode=never)
+    assert not is_new
+    assert_equal(found, pool("same"))
+
+
+@pytest.mark.parametrize("stored", [None, "of another model"], ids=["nothing stored", "another model's"])
+def test_a_pool_is_made_anew_for_another_model(tmp_path: Path, stored: str | None) -> None:
+    if stored:
+        pool(stored).save(tmp_path / "model.pool")
+    found, is_new = stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a", "bcd"], encode=encode)
+    assert is_new
+    assert_equal(found, Pool(["a", "bcd"], torch.tensor([[1.0], [3.0]]), "this"))
+
+
+def test_a_model_that_is_not_saved_has_a_new_pool() -> None:
+    assert stored_or_new(None, "this", texts=lambda: ["a"], encode=encode)[1]
+
+
+def test_a_broken_stored_pool_is_an_error_and_not_silently_replaced(tmp_path: Path) -> None:
+    (tmp_path / "model.pool").write_bytes(b"not a pool")
+    with pytest.raises(ModelFileError, match=r"model\.pool is not a readable pool"):
+        stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a"], encode=encode)
+    assert (tmp_path / "model.pool").read_bytes() == b"not a pool"
+
+
+def test_an_empty_pool_is_an_error() -> None:
+    with pytest.raises(ModelFileError) as caught:
+        stored_or_new(None, "this", texts=list, encode=never)
+    assert "pool of replies is empty" in one_line(caught.value)
+
+
+# --- choosing --------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=50)
+@given(n=st.integers(1, 6), replies=st.integers(1, 9), seed=st.integers(0, 999))
+def test_the_best_reply_has_the_greatest_dot_product(n: int, replies: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    contexts = torch.randn(n, 3, generator=generator)
+    encodings = torch.randn(replies, 3, generator=generator)
+    texts = [f"reply {i}" for i in range(replies)]
+
+    def score(context: int, reply: int) -> float:
+        return sum(float(contexts[context, i]) * float(encodings[reply, i]) for i in range(3))
+
+    expected = [texts[max(range(replies), key=lambda reply: score(context, reply))] for context in range(n)]
+    assert Pool(texts, encodings, "x").best(contexts) == expected
+
+
+def test_the_name_says_how_many_replies_and_changes_with_any_of_them() -> None:
+    def name(*texts: str) -> str:
+        return Pool(list(texts), torch.zeros(len(texts), 1), "x").name
+
+    assert name("a", "b").startswith("2-")
+    assert name("a", "b") == name("a", "b")
+    assert len({name("a", "b"), name("b", "a"), name("a", "c"), name("a"), name("a", "b", "c")}) == 5
+
+
+# --- fingerprints ----------------------------------------------------------------------------------------------------
+
+
+def small_model() -> BiEncoder:
+    torch.manual_seed(2)
+    return BiEncoder(5, 0, embedding_size=4, n_layers=1, n_heads=2, ffn_size=4, dropout=0.0, n_positions=3)
+
+
+def test_equal_models_have_equal_fingerprints() -> None:
+    first, second = small_model(), small_model()
+    assert model_fingerprint(first) == model_fingerprint(second)
+
+
+def test_a_fingerprint_changes_with_any_single_weight() -> None:
+    model = small_model()
+    seen = {model_fingerprint(model)}
+    for values in model.state_dict().values():
+        flat = values.view(-1)
+        for place in (0, len(flat) - 1):
+            before = flat[place].item()
+            flat[place] = before + 1
+            seen.add(model_fingerprint(model))
+            flat[place] = before
+    # The embedding stands in the state three times, once by itself and once for each tower, and is one tensor.
+    tensors = {values.data_ptr() for values in model.state_dict().values()}
+    assert len(seen) == 1 + 2 * len(tensors)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_models_of_any_precision_have_a_fingerprint(dtype: torch.dtype) -> None:
+    assert model_fingerprint(small_model().to(dtype)) != model_fingerprint(small_model())
+
+
+def test_a_weight_without_dimensions_counts_too() -> None:
+    model = nn.Module()
+    model.register_buffer("scale", torch.tensor(1.0))
+    before = model_fingerprint(model)
+    model.scale.fill_(2.0)
+    assert model_fingerprint(model) != before
+
+
+# --- replies ---------------------------------------------------------------------------------------------------------
+
+
+def test_replies_of_a_file_are_its_lines_each_once_without_the_empty_ones(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_bytes("How nice!\n\n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
+    assert read_replies(path) == ["How nice!", "I see.", "Ça va?\u2028Oui."]
+
+
+def test_a_files_fingerprint_changes_with_its_content_and_not_with_its_name(tmp_path: Path) -> None:
+    for name, text in {"a.txt": "one\n", "b.txt": "one\n", "c.txt": "two\n"}.items():
+        (tmp_path / name).write_text(text)
+    a, b, c = (file_fingerprint(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt"))
+    assert a == b != c
+
+
+@pytest.mark.parametrize("read", [read_replies, file_fingerprint])
+def test_a_missing_file_of_replies_is_named_with_its_option(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        read(tmp_path / "none.txt")
+    assert f"--fixed-candidates-path {tmp_path / 'none.txt'} cannot be read" in one_line(caught.value)
+
+
+def options(*arguments: str) -> Opt:
+    task = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--datatype", "valid"]
+    return ParlaiParser(True, False).parse_args([*task, *arguments])
+
+
+def turns_of_the_training_fold(listener_only: bool) -> list[str]:
+    dialogues = read_empathetic_dialogues(SAMPLE / "train.csv")
+    return [turn.text for dialogue in dialogues for turn in dialogue.turns[1:] if turn.is_listener or not listener_only]
+
+
+def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None:
+    opt = options()
+    expected = turns_of_the_training_fold(listener_only=True)
+    assert len(expected) > 288  # more than one a dialogue
+    assert list(training_replies(opt)) == expected
+    assert opt["datatype"] == "valid"  # the caller's options are not changed
+
+
+def test_training_replies_of_both_roles() -> None:
+    opt = options("--task", "empathy:empathetic_dialogues:BothRoles")
+    assert list(training_replies(opt)) == turns_of_the_training_fold(listener_only=False)
+
+
+@pytest.mark.parametrize("flag", ["interactive_task", "selfchat_task"])
+def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
+    opt = Opt({**options(), flag: True, "batchsize": 3})
+    assert list(training_replies(opt)) == turns_of_the_training_fold(listener_only=True)
+
+
+def test_training_replies_of_two_tasks_follow_one_another() -> None:
+    opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
+    expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
+    assert list(training_replies(opt)) == expected

@@ -1,0 +1,302 @@
+"""The agent through ParlAI: trained for a moment on the embedded sample, then evaluated, questioned and broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
+
+TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
+TINY: dict[str, Any] = {
+    **TASK,
+    "model": "empathy:retrieval",
+    "embedding_size": 16,
+    "n_heads": 2,
+    "n_layers": 1,
+    "ffn_size": 16,
+    "num_epochs": 2,
+    "seed": 7,
+    "loglevel": "error",
+}
+
+
+def train(model_file: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    return TrainModel.main(**{**TINY, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
+
+
+def evaluate(model_file: Path, **changes: Any) -> dict[str, Any]:
+    options = {**TASK, "datatype": "test", "loglevel": "error", **changes}
+    return EvalModel.main(model_file=str(model_file), **options)  # type: ignore[no-any-return]
+
+
+def chat_agent(model_file: Path) -> Any:
+    return create_agent_from_model_file(str(model_file), Opt(interactive_mode=True))
+
+
+def talk(agent: Any, messages: list[str]) -> list[str]:
+    """One conversation, with history."""
+    replies = []
+    for message in messages:
+        agent.observe(Message({"text": message, "episode_done": False}))
+        replies.append(agent.act()["text"])
+    return replies
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("retrieval") / "model"
+    train(path)
+    return path
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def test_training_lowers_the_loss(tmp_path: Path) -> None:
+    train(tmp_path / "model", num_epochs=8, log_every_n_steps=5, learningrate=0.005)
+    stats = json.loads((tmp_path / "model.trainstats").read_text())
+    losses = [report["mean_loss"] for report in stats["train_reports"]]
+    assert losses[-1] < losses[0] - 0.2
+
+
+def test_the_same_seed_gives_the_same_model(model_file: Path, tmp_path: Path) -> None:
+    train(tmp_path / "again")
+    train(tmp_path / "other", seed=8)
+    first, again, other = weights(model_file), weights(tmp_path / "again"), weights(tmp_path / "other")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
+    """``kill -9`` after the first checkpoint; the second run must begin with the first one's epochs, not from zero."""
+    command = [sys.executable, "-m", "parlai", "train_model", "-mf", str(tmp_path / "model")]
+    for name, value in {**TINY, "num_epochs": 500, "loglevel": "info", "validation_patience": 0}.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    stats = tmp_path / "model.checkpoint.trainstats"
+    # In a group of its own, so that nothing of it survives.
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        until = time.monotonic() + 120
+        while not stats.exists() and first.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    assert (tmp_path / "model.checkpoint").exists(), "the first run left no checkpoint"
+    train(tmp_path / "model", num_epochs=4, validation_patience=0)
+    reports = json.loads((tmp_path / "model.trainstats").read_text())["valid_reports"]
+    epochs = [report["total_epochs"] for report in reports]
+    assert epochs == sorted(epochs)
+    assert epochs[0] < 2, "the first run's first validation is still remembered"
+    updates = [report["total_train_updates"] for report in reports]
+    assert updates == sorted(updates), "the number of updates goes on as well"
+
+
+def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
+    train(tmp_path / "model", vectors_file=str(vectors), learningrate=1e-9, num_epochs=1)
+    row = create_agent_from_model_file(str(tmp_path / "model")).dict["sorry"]
+    assert torch.allclose(weights(tmp_path / "model")["embedding.weight"][row], torch.tensor(0.5))
+
+
+def test_training_ends_with_a_stored_pool(model_file: Path) -> None:
+    pool = torch.load(f"{model_file}.pool", weights_only=True)
+    assert len(pool["texts"]) == len(pool["encodings"]) == len(set(pool["texts"])) > 300
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_heads": 3}, ["--n-heads 3", "--embedding-size 16"]),
+        ({"n_positions": 50}, ["--text-truncate 100", "--n-positions 50"]),
+        ({"temperature": 0.0}, ["--temperature 0.0", "above 0"]),
+    ],
+)
+def test_options_that_cannot_work_are_named(tmp_path: Path, changes: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(OptionError) as caught:
+        train(tmp_path / "model", **changes)
+    assert "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+
+
+# --- evaluation ------------------------------------------------------------------------------------------------------
+
+
+def test_evaluation_reports_all_protocols_bleu_and_parlais_own(model_file: Path) -> None:
+    report = evaluate(model_file)
+    ours = {f"p_at_{k}_100_{protocol}" for k in (1, 3, 10) for protocol in ("shuffled", "ordered", "inline")}
+    assert ours | {"avg_bleu", "hits@1", "mrr", "f1", "exs", "loss"} <= set(report)
+    for key in ours | {"avg_bleu"}:
+        assert "split:test" in report[key].signature
+    assert int(report["exs"]) == 142  # the sample's Listener turns
+    assert "n:100" in report["p_at_1_100_shuffled"].signature
+    assert "n:142" in report["p_at_1_100_inline"].signature
+
+
+def test_precision_equals_a_plain_computation(model_file: Path) -> None:
+    """The same number from the agent's encoders, one text at a time, and the sample's own reader."""
+    from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
+    from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+    agent = create_agent_from_model_file(str(model_file))
+    model = agent.model.eval()
+
+    def tokens(text: str) -> torch.Tensor:
+        return torch.tensor([agent.dict.txt2vec(text)])
+
+    contexts, replies = [], []
+    with torch.no_grad():
+        for dialogue in read_empathetic_dialogues(SAMPLE / "test.csv"):
+            for i in range(1, len(dialogue.turns), 2):
+                before = "\n".join(turn.text for turn in dialogue.turns[max(0, i - 4) : i])
+                contexts.append(model.contexts(tokens(before)[:, -100:]))
+                replies.append(model.replies(tokens(dialogue.turns[i].text)))
+    report = evaluate(model_file)
+    for protocol in ("shuffled", "ordered"):
+        ranks = block_ranks(torch.cat(contexts), torch.cat(replies), protocol)
+        for k in (1, 3, 10):
+            assert float(report[f"p_at_{k}_100_{protocol}"]) == pytest.approx(precision_at(k, ranks))
+
+
+@pytest.mark.parametrize("batchsize", [1, 50])
+def test_numbers_do_not_depend_on_the_batch_size(model_file: Path, batchsize: int) -> None:
+    report, other = evaluate(model_file), evaluate(model_file, batchsize=batchsize)
+    for key in ("p_at_1_100_shuffled", "p_at_10_100_ordered", "p_at_3_100_inline", "avg_bleu", "mrr", "hits@1"):
+        assert float(report[key]) == pytest.approx(float(other[key]))
+
+
+def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "pairs.txt"
+    lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
+    report = EvalModel.main(
+        model_file=str(model_file), task="fromfile:parlaiformat", fromfile_datapath=str(lines), batchsize=3,
+        fromfile_datatype_extension=False, datatype="valid", loglevel="error",
+    )  # fmt: skip
+    assert int(report["exs"]) == 6
+    assert float(report["rank"]) <= 3
+    assert str(float(report["p_at_1_100_shuffled"])) == "nan", "six examples are too few for P@1,100: no number, not 0"
+
+
+def test_evaluating_against_the_pool_allows_labels_that_are_not_in_it(model_file: Path) -> None:
+    report = evaluate(model_file, eval_candidates="fixed", datatype="valid")
+    assert int(report["exs"]) == 133
+    assert "avg_bleu" in report
+
+
+# --- chat ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I lost my job today.",
+        "",
+        "   ",
+        "\n",
+        "x" * 100_000,
+        "word " * 20_000,
+        "\x00\x07\x1b[31m\x7f",
+        "😢😭 👩‍👩‍👧 \u202e\u2028",
+        "zzzqqq unknownword",
+        "[] {} <script> __null__ __unk__",
+    ],
+)
+def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str) -> None:
+    agent = chat_agent(model_file)
+    assert agent.respond(message) in agent.pool().texts
+
+
+def test_a_chat_does_not_repeat_itself(model_file: Path) -> None:
+    agent = chat_agent(model_file)
+    replies = talk(agent, ["I feel so sad about it."] * 2)
+    assert replies[0] != replies[1]
+
+
+def test_a_pool_of_one_reply_may_be_repeated(model_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "replies.txt").write_text("I am here for you.\n\n")
+    agent = create_agent_from_model_file(
+        str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "replies.txt"))
+    )
+    assert talk(agent, ["Hello.", "And?"]) == ["I am here for you."] * 2
+
+
+def test_own_candidates_do_not_replace_the_stored_pool(model_file: Path, tmp_path: Path) -> None:
+    before = Path(f"{model_file}.pool").read_bytes()
+    (tmp_path / "replies.txt").write_text("I am here for you.\n")
+    create_agent_from_model_file(
+        str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "replies.txt"))
+    ).respond("Hello.")
+    assert Path(f"{model_file}.pool").read_bytes() == before
+
+
+def test_a_missing_file_of_candidates_is_named(model_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"--fixed-candidates-path .*nowhere\.txt"):
+        create_agent_from_model_file(
+            str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "nowhere.txt"))
+        )
+
+
+def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> None:
+    text = " ".join(["sad"] * 150 + ["happy"])
+    for side, last_is_kept in (("oldest", True), ("newest", False)):
+        agent = create_agent_from_model_file(str(model_file), Opt(truncate_context=side))
+        vec = agent.observe(Message({"text": text, "episode_done": True}))["text_vec"]
+        assert len(vec) == 100
+        assert (int(vec[-1]) == agent.dict["happy"]) is last_is_kept
+
+
+# --- broken files ----------------------------------------------------------------------------------------------------
+
+
+def copy_of(model_file: Path, folder: Path) -> Path:
+    for suffix in ("", ".opt", ".dict", ".pool"):
+        (folder / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
+    return folder / "model"
+
+
+def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    copy.write_bytes(copy.read_bytes()[:1000])
+    with pytest.raises(ModelFileError) as caught:
+        create_agent_from_model_file(str(copy))
+    assert str(copy) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_another_size_is_named(model_file: Path, tmp_path: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    with pytest.raises(ModelFileError, match="does not fit|not a model that fits"):
+        create_agent_from_model_file(str(copy), Opt(embedding_size=32))
+
+
+def test_a_pool_of_another_model_is_built_anew(model_file: Path, tmp_path: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    states = torch.load(copy, weights_only=True)
+    states["model"]["embedding.weight"] += 1
+    torch.save(states, copy)
+    agent = chat_agent(copy)
+    assert agent.respond("Hello.") in agent.pool().texts
+    old, new = (torch.load(f"{path}.pool", weights_only=True) for path in (model_file, copy))
+    assert old["fingerprint"] != new["fingerprint"]
+    assert old["texts"] == new["texts"]

@@ -1,0 +1,61 @@
+"""The table of names against what the agent really reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.metrics import METRICS_DISPLAY_DATA
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.metrics.names import METRIC_NAMES
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The test report of a tiny model, trained for one step on the sample that ships with the package."""
+    _, test = TrainModel.main(
+        task="empathy:empathetic_dialogues",
+        edition="sample",
+        model="empathy:retrieval",
+        model_file=str(tmp_path_factory.mktemp("model") / "model"),
+        embedding_size=8,
+        n_heads=1,
+        n_layers=1,
+        ffn_size=8,
+        batchsize=32,
+        max_train_steps=1,
+        dict_maxtokens=2000,
+        seed=1,
+        loglevel="error",
+    )
+    return dict(test)
+
+
+def test_every_name_in_the_table_is_reported(report: dict[str, Any]) -> None:
+    assert METRIC_NAMES.keys() <= report.keys()
+
+
+def test_every_number_with_a_signature_is_in_the_table(report: dict[str, Any]) -> None:
+    ours = {key for key, metric in report.items() if hasattr(metric, "signature")}
+    assert ours == METRIC_NAMES.keys()
+
+
+def test_each_title_is_given_once() -> None:
+    titles = [title for title, _ in METRIC_NAMES.values()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_titles_and_descriptions_say_which_key_they_belong_to() -> None:
+    for k in (1, 3, 10):
+        for protocol in ("shuffled", "ordered", "inline"):
+            title, description = METRIC_NAMES[f"p_at_{k}_100_{protocol}"]
+            assert title == f"P@{k},100 {protocol}"
+            assert f"best {k} of 100" in description
+
+
+def test_parlai_displays_our_titles() -> None:
+    for key, (title, description) in METRIC_NAMES.items():
+        assert METRICS_DISPLAY_DATA[key].title == title
+        assert METRICS_DISPLAY_DATA[key].description == description

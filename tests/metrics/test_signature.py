@@ -1,0 +1,53 @@
+"""What stands beside a number: its settings in their order, and equal signatures once."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlai.core.metrics import AverageMetric, Metric, SumMetric
+
+from parlai_empathy import __version__
+from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.metrics.precision_at_k import InlinePrecision
+from parlai_empathy.metrics.signature import signature, signature_lines
+
+names = st.text("abk_", min_size=1, max_size=5)
+values = st.none() | st.integers() | st.sampled_from(["dot", "test", "re"])
+
+
+def test_settings_keep_their_order_and_the_version_comes_last() -> None:
+    assert signature("BLEU", zeta=1, alpha="none") == f"BLEU|zeta:1|alpha:none|version:{__version__}"
+
+
+def test_what_is_none_is_left_out_and_what_is_zero_or_false_is_not() -> None:
+    assert signature("P", seed=None, n=0, lower=False) == f"P|n:0|lower:False|version:{__version__}"
+
+
+@settings(deadline=None)
+@given(st.dictionaries(names, values))
+def test_a_signature_can_be_taken_apart_again(decided: dict[str, object]) -> None:
+    name, *parts = signature("P@k", **decided).split("|")
+    assert name == "P@k"
+    expected = {key: str(value) for key, value in decided.items() if value is not None}
+    assert dict(part.split(":") for part in parts) == expected | {"version": __version__}
+
+
+def hit(split: str = "test") -> InlinePrecision:
+    return InlinePrecision(1, 1, candidates="file", split=split)
+
+
+def test_numbers_with_one_signature_share_a_line() -> None:
+    report: dict[str, Metric] = {"p_at_1": hit(), "p_at_3": hit(), "p_at_10": hit("valid")}
+    assert signature_lines(report) == [f"p_at_1, p_at_3: {hit().signature}", f"p_at_10: {hit('valid').signature}"]
+
+
+def test_metrics_of_different_kinds_have_lines_of_their_own() -> None:
+    bleu = AvgBleu(bleu_statistics(["a"], ["a"]), tokens="re")
+    assert signature_lines({"p_at_1": hit(), "avg_bleu": bleu}) == [
+        f"p_at_1: {hit().signature}",
+        f"avg_bleu: {bleu.signature}",
+    ]
+
+
+def test_parlais_own_metrics_and_plain_numbers_have_no_signature() -> None:
+    assert signature_lines({"loss": AverageMetric(1.0), "exs": SumMetric(3), "lr": 0.1}) == []

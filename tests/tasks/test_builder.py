@@ -1,0 +1,569 @@
+"""The builder against a real server, real archives and real folders. Only the waits between two tries are cut short."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import random
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from parlai.core import build_data
+from parlai.core.build_data import DownloadableFile
+
+from parlai_empathy.errors import DownloadError
+from parlai_empathy.tasks.builder import Source, obtain, sha256_of
+
+FILES = {"inner/a.csv": b"first\n" * 100, "inner/b.csv": b"second\n" * 100}
+ARCHIVE = "toy.tar.gz"
+ROOT = Path(__file__).parents[2]
+
+OneLine = Callable[..., None]
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+# --- tools -----------------------------------------------------------------------------------------------------------
+
+
+def tar_gz(files: dict[str, bytes]) -> bytes:
+    """A packed archive of ``files``."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def source_of(archive: bytes, url: str = "http://127.0.0.1:9/toy.tar.gz", version: str = "1.0") -> Source:
+    """A data set whose official archive is ``archive``. (Nothing listens at port 9.)"""
+    file = DownloadableFile(url, ARCHIVE, hashlib.sha256(archive).hexdigest())
+    return Source(folder="toy", version=version, archive=file, files=tuple(FILES))
+
+
+def without_archive() -> Source:
+    return Source(folder="toy", version="1.0", archive=None, files=tuple(FILES))
+
+
+def content_of(home: Path) -> dict[str, bytes]:
+    """All files below ``home`` but the version mark."""
+    found = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert found.pop(".built", None) is not None
+    return found
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder that does not exist yet."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty folder of our data set on a mirror folder."""
+    folder = tmp_path / "mirror" / "toy"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
+    return folder
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the builder would have waited between its tries."""
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    return waited
+
+
+# --- a server ----------------------------------------------------------------------------------------------------------
+
+
+def sends(body: bytes, missing: int = 0, **headers: str) -> Answer:
+    """Answer with ``body``, after promising ``missing`` bytes more."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body) + missing))
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def says(status: int) -> Answer:
+    return lambda handler: handler.send_error(status)
+
+
+class Server:
+    """A web server on 127.0.0.1. ``answers`` holds, for a path, one answer a request; the last one stays."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, list[Answer]] = {}
+        self.asked: list[str] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked.append(self.path)
+                queue = server.answers.get(self.path, [says(404)])
+                (queue.pop(0) if len(queue) > 1 else queue[0])(self)
+
+            def log_message(self, *_: object) -> None:
+                """Quietly."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self.thread.start()
+
+    def holds_loose_files(self) -> None:
+        for name, content in FILES.items():
+            self.answers[f"/toy/{Path(name).name}"] = [sends(content)]
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A running server, which is also the mirror."""
+    running = Server()
+    monkeypatch.setenv("EMPATHY_MIRROR", running.url)
+    yield running
+    running.close()
+
+
+# --- already built ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_built_is_taken_as_it_is(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = source_of(archive := tar_gz(FILES))
+    (mirror / ARCHIVE).write_bytes(archive)
+    home = obtain(str(data), source)
+    (home / "inner/a.csv").write_bytes(b"my own edit")
+    monkeypatch.setenv("EMPATHY_MIRROR", "/nowhere")
+    assert obtain(str(data), source) == home
+    assert (home / "inner/a.csv").read_bytes() == b"my own edit"
+
+
+def test_a_folder_marked_built_that_lacks_a_file_is_built_anew(data: Path, mirror: Path) -> None:
+    source = source_of(archive := tar_gz(FILES))
+    (mirror / ARCHIVE).write_bytes(archive)
+    home = obtain(str(data), source)
+    (home / "inner/b.csv").unlink()
+    assert content_of(obtain(str(data), source)) == FILES
+    assert names_in(data) == ["toy", "toy.unfinished-1"]
+
+
+def test_an_older_version_is_kept_aside(data: Path, mirror: Path) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    for version in ("0.8", "0.9", "1.0"):
+        home = obtain(str(data), source_of(archive, version=version))
+    assert names_in(data) == ["toy", "toy.unfinished-1", "toy.unfinished-2"]
+    assert [build_data.built(str(data / name), version) for name, version in kept_versions()] == [True] * 3
+    assert content_of(home) == FILES
+
+
+def kept_versions() -> list[tuple[str, str]]:
+    return [("toy.unfinished-1", "0.8"), ("toy.unfinished-2", "0.9"), ("toy", "1.0")]
+
+
+# --- a mirror folder -------------------------------------------------------------------------------------------------
+
+
+def test_archive_on_a_mirror_folder(data: Path, mirror: Path) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    home = obtain(str(data), source_of(archive))
+    assert home == data / "toy"
+    assert content_of(home) == FILES
+    assert names_in(data) == ["toy"]
+    assert names_in(mirror) == [ARCHIVE]  # the mirror keeps its file
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_loose_files_on_a_mirror_folder(data: Path, mirror: Path, nested: bool) -> None:
+    for name, content in FILES.items():
+        target = mirror / (name if nested else Path(name).name)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(content)
+    assert content_of(obtain(str(data), source_of(b"any"))) == FILES
+
+
+def test_data_without_an_official_archive_come_from_a_mirror(data: Path, mirror: Path) -> None:
+    for name, content in FILES.items():
+        (mirror / Path(name).name).write_bytes(content)
+    assert content_of(obtain(str(data), without_archive())) == FILES
+
+
+def test_the_mirror_may_be_named_from_home(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(mirror.parent.parent))
+    monkeypatch.setenv("EMPATHY_MIRROR", "~/mirror")
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+
+
+def test_a_mirror_folder_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / "a.csv").write_bytes(b"a")
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, mirror / "b.csv", "EMPATHY_MIRROR", "toy/toy.tar.gz or toy/{a.csv,b.csv}")
+    assert names_in(data) == []
+
+
+def test_no_mirror_and_no_official_archive(data: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), without_archive())
+    assert_one_line(caught.value, "toy", "set EMPATHY_MIRROR to a folder that holds toy/{a.csv,b.csv}")
+    assert names_in(data) == []
+
+
+# --- a server as the mirror ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["", "/"])
+def test_archive_on_a_mirror_url(data: Path, server: Server, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", server.url + ending)
+    archive = tar_gz(FILES)
+    server.answers[f"/toy/{ARCHIVE}"] = [sends(archive)]
+    home = obtain(str(data), source_of(archive))
+    assert content_of(home) == FILES  # hence no archive left in it
+    assert names_in(data) == ["toy"]
+    assert server.asked == [f"/toy/{ARCHIVE}"]
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_loose_files_on_a_mirror_url_after_a_no_to_the_archive(data: Path, server: Server, status: int) -> None:
+    server.answers[f"/toy/{ARCHIVE}"] = [says(status)]
+    server.holds_loose_files()
+    assert content_of(obtain(str(data), source_of(b"any"))) == FILES
+    assert server.asked == [f"/toy/{ARCHIVE}", "/toy/a.csv", "/toy/b.csv"]  # a plain no is not asked twice
+
+
+def test_a_mirror_url_with_neither(data: Path, server: Server, waits: list[float], assert_one_line: OneLine) -> None:
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, f"{server.url}/toy/a.csv", "the server says 404", "EMPATHY_MIRROR", "toy/toy.tar.gz")
+    assert names_in(data) == []
+    assert waits == []
+
+
+def test_a_server_that_fails_once_is_asked_again(data: Path, server: Server, waits: list[float]) -> None:
+    archive = tar_gz(FILES)
+    server.answers[f"/toy/{ARCHIVE}"] = [says(503), sends(archive)]
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+    assert len(server.asked) == 2
+    assert len(waits) == 1
+
+
+def test_a_server_that_keeps_failing(data: Path, server: Server, waits: list[float], assert_one_line: OneLine) -> None:
+    server.answers[f"/toy/{ARCHIVE}"] = [says(500)]
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, f"{server.url}/toy/{ARCHIVE}", "500", "EMPATHY_MIRROR")
+    assert server.asked == [f"/toy/{ARCHIVE}"] * 3
+    assert names_in(data) == []
+
+
+def test_a_cut_connection_is_tried_again_from_the_start(data: Path, server: Server, waits: list[float]) -> None:
+    archive = tar_gz(FILES)
+    half = len(archive) // 2
+    server.answers[f"/toy/{ARCHIVE}"] = [sends(archive[:half], missing=len(archive) - half), sends(archive)]
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+
+
+def test_a_connection_that_is_cut_each_time(
+    data: Path, server: Server, waits: list[float], assert_one_line: OneLine
+) -> None:
+    server.answers["/toy/a.csv"] = [sends(b"half of it", missing=100)]
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), without_archive())
+    assert_one_line(caught.value, f"{server.url}/toy/a.csv", "the connection broke off", "EMPATHY_MIRROR")
+    assert server.asked == ["/toy/a.csv"] * 3
+    assert names_in(data) == []  # above all no half a.csv
+
+
+def test_a_server_that_is_not_there(
+    data: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv("EMPATHY_MIRROR", f"http://127.0.0.1:{port}")
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, f"http://127.0.0.1:{port}/toy/{ARCHIVE} (no connection)", "EMPATHY_MIRROR")
+    assert len(waits) == 2  # between three tries
+    assert names_in(data) == []
+
+
+def test_a_server_may_compress_on_the_way(data: Path, server: Server) -> None:
+    """Then Content-Length counts the compressed bytes, of which far fewer arrive than are written."""
+    for name, content in FILES.items():
+        server.answers[f"/toy/{Path(name).name}"] = [sends(gzip.compress(content), Content_Encoding="gzip")]
+    assert content_of(obtain(str(data), without_archive())) == FILES
+
+
+def test_a_server_may_send_to_another_place(data: Path, server: Server) -> None:
+    def moved(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", "/elsewhere")
+        handler.end_headers()
+
+    archive = tar_gz(FILES)
+    server.answers = {f"/toy/{ARCHIVE}": [moved], "/elsewhere": [sends(archive)]}
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+
+
+# --- the official address ----------------------------------------------------------------------------------------------
+
+
+def test_without_a_mirror_the_official_address_is_asked(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    archive = tar_gz(FILES)
+    server.answers["/official/toy.tar.gz"] = [sends(archive)]
+    assert content_of(obtain(str(data), source_of(archive, f"{server.url}/official/toy.tar.gz"))) == FILES
+    assert server.asked == ["/official/toy.tar.gz"]
+
+
+def test_a_mirror_is_asked_instead_of_the_official_address(data: Path, server: Server, mirror: Path) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    obtain(str(data), source_of(archive, f"{server.url}/official/toy.tar.gz"))
+    assert server.asked == []
+
+
+def test_the_page_of_a_hotel_network_is_not_taken_for_the_archive(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/toy.tar.gz"] = [sends(page := b"<html>Please log in</html>")]
+    source = source_of(tar_gz(FILES), f"{server.url}/toy.tar.gz")
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source)
+    found, expected = hashlib.sha256(page).hexdigest(), source.archive and source.archive.hashcode
+    assert_one_line(caught.value, f"{server.url}/toy.tar.gz", found, expected, "Fetch it again")
+    assert names_in(data) == []
+
+
+# --- archives that are not what they should be -------------------------------------------------------------------------
+
+
+def test_wrong_checksum_on_a_mirror_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / ARCHIVE).write_bytes(other := tar_gz({"inner/a.csv": b"forged", "inner/b.csv": b"forged"}))
+    source = source_of(tar_gz(FILES))
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source)
+    assert source.archive is not None
+    assert_one_line(caught.value, mirror / ARCHIVE, hashlib.sha256(other).hexdigest(), source.archive.hashcode)
+    assert names_in(data) == []
+
+
+def broken_archives() -> dict[str, bytes]:
+    whole = tar_gz({name: random.Random(name).randbytes(25_000).hex().encode() for name in FILES})
+    tar = gzip.decompress(whole)
+    half, rest = gzip.compress(tar[:60_000]), gzip.compress(tar[60_000:])
+    return {
+        "not an archive": b"nothing of the kind",
+        "empty": b"",
+        "cut near its beginning": whole[:100],
+        "cut in the middle": whole[:40_000],
+        "damaged near its beginning": whole[:40] + bytes(20) + whole[60:],
+        "damaged in the middle": whole[:40_000] + b"\xff" * 99 + whole[40_099:],
+        "wrong gzip checksum": half[:-8] + bytes(8) + rest,
+    }
+
+
+@pytest.mark.parametrize("kind", broken_archives())
+def test_a_broken_archive(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
+    (mirror / ARCHIVE).write_bytes(broken := broken_archives()[kind])
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(broken))
+    assert_one_line(caught.value, mirror / ARCHIVE, "cannot be unpacked", "fetch it again")
+    assert names_in(data) == []
+
+
+def test_an_archive_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz({"inner/a.csv": b"a", "b.csv": b"at the wrong place"}))
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(archive))
+    assert_one_line(caught.value, mirror / ARCHIVE, "lacks inner/b.csv", "toy 1.0")
+    assert names_in(data) == []
+
+
+def test_a_link_in_an_archive_is_no_file(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name in FILES:
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+            tar.addfile(link)
+    (mirror / ARCHIVE).write_bytes(out.getvalue())
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(out.getvalue()))
+    assert_one_line(caught.value, "lacks inner/a.csv")
+
+
+def test_only_the_named_files_are_taken(data: Path, mirror: Path, tmp_path: Path) -> None:
+    """Not those that would land elsewhere; and a name may begin with ``./``, as ``tar .`` writes it."""
+    files = {"../../evil": b"!", str(tmp_path / "evil"): b"!", "inner/README": b"!"}
+    files |= {f"./{name}": content for name, content in FILES.items()}
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(files))
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+    assert list(tmp_path.rglob("evil")) == []
+
+
+# --- the data folder ---------------------------------------------------------------------------------------------------
+
+
+def test_a_data_folder_that_cannot_be_made(tmp_path: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (file := tmp_path / "file").write_text("not a folder")
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(file / "data"), source_of(archive))
+    assert_one_line(caught.value, file / "data", "--datapath")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_data_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    data.mkdir(mode=0o555)
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(archive))
+    assert_one_line(caught.value, data, "--datapath")
+
+
+def test_others_may_read_what_was_built(data: Path, mirror: Path, tmp_path: Path) -> None:
+    """A temporary folder is its owner's alone; what is moved out of it must not be, on a machine that people share."""
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    home = obtain(str(data), source_of(archive))
+    (plain := tmp_path / "plain").mkdir()
+    assert home.stat().st_mode == plain.stat().st_mode
+
+
+# --- interruptions -----------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_leaves_nothing_behind(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pressed while the builder waits for its second try."""
+
+    def press(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", press)
+    server.answers["/toy/a.csv"] = [sends(b"a")]
+    server.answers["/toy/b.csv"] = [sends(b"b", missing=1)]
+    with pytest.raises(KeyboardInterrupt):
+        obtain(str(data), without_archive())
+    assert names_in(data) == []
+
+
+def build_elsewhere(data: Path) -> subprocess.Popen[bytes]:
+    """The build in a process of its own."""
+    code = (
+        "import sys; from parlai_empathy.tasks.builder import Source, obtain; "
+        f"obtain(sys.argv[1], Source('toy', '1.0', None, {tuple(FILES)!r}))"
+    )
+    return subprocess.Popen([sys.executable, "-c", code, str(data)], cwd=ROOT, stderr=subprocess.DEVNULL)
+
+
+def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> None:
+    reached, over = threading.Event(), threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        reached.set()
+        over.wait(60)
+
+    server.holds_loose_files()
+    server.answers["/toy/b.csv"][:0] = [hang]
+    process = build_elsewhere(data)
+    try:
+        assert reached.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        over.set()
+    assert not (data / "toy").exists()
+    assert content_of(obtain(str(data), without_archive())) == FILES  # and it is not in the way
+
+
+# --- several at once ---------------------------------------------------------------------------------------------------
+
+
+def all_at_once(server: Server, number: int) -> None:
+    """Hold each answer for the last file back until ``number`` builders have asked for it."""
+    barrier = threading.Barrier(number, timeout=60)
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        barrier.wait()
+        sends(FILES["inner/b.csv"])(handler)
+
+    server.holds_loose_files()
+    server.answers["/toy/b.csv"] = [answer]
+
+
+def test_several_threads_build_at_once(data: Path, server: Server) -> None:
+    all_at_once(server, 6)
+    with ThreadPoolExecutor(6) as pool:
+        homes = list(pool.map(lambda _: obtain(str(data), without_archive()), range(6)))
+    assert set(homes) == {data / "toy"}
+    assert content_of(data / "toy") == FILES
+    assert names_in(data) == ["toy"]
+
+
+@pytest.mark.parametrize("_", range(5))
+def test_several_threads_replace_an_old_version_at_once(data: Path, server: Server, _: int) -> None:
+    (old := data / "toy").mkdir(parents=True)
+    (old / "mine.txt").write_text("precious")
+    all_at_once(server, 6)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: obtain(str(data), without_archive()), range(6)))
+    assert content_of(data / "toy") == FILES
+    assert len(list(data.glob("toy.unfinished-*/mine.txt"))) == 1  # nobody's old files are lost
+    assert [name for name in names_in(data) if name.startswith(".")] == []
+
+
+def test_two_processes_build_at_once(data: Path, server: Server) -> None:
+    all_at_once(server, 2)
+    processes = [build_elsewhere(data) for _ in range(2)]
+    assert [process.wait(timeout=90) for process in processes] == [0, 0]
+    assert content_of(data / "toy") == FILES
+    assert names_in(data) == ["toy"]
+
+
+# --- small parts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_says_what_a_mirror_has_to_hold() -> None:
+    assert source_of(b"").file_names == ["a.csv", "b.csv"]
+    assert source_of(b"").on_mirror == "toy/toy.tar.gz or toy/{a.csv,b.csv}"
+    assert without_archive().on_mirror == "toy/{a.csv,b.csv}"
+
+
+def test_sha256_is_that_of_the_standard(tmp_path: Path) -> None:
+    (file := tmp_path / "abc").write_bytes(b"abc")
+    # FIPS 180-2, appendix B.1
+    assert sha256_of(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_sha256_of_a_file_longer_than_one_block(tmp_path: Path) -> None:
+    (file := tmp_path / "long").write_bytes(b"abcdefg" * 200_000)  # 1.4 MB, read a MB at a time
+    assert sha256_of(file) == hashlib.sha256(b"abcdefg" * 200_000).hexdigest()

@@ -1,0 +1,49 @@
+"""The tree of errors in the docstring is the tree of classes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from parlai_empathy import errors
+
+
+def classes() -> dict[str, type[Exception]]:
+    """The exception classes that the module defines."""
+    found = dict(inspect.getmembers(errors, inspect.isclass))
+    return {name: kind for name, kind in found.items() if kind.__module__ == errors.__name__}
+
+
+def drawn() -> dict[str, str]:
+    """The tree's branches: name to what stands behind it."""
+    assert errors.__doc__ is not None
+    return dict(re.findall(r"^ +[|`]-- (\w+) +(.+)$", errors.__doc__, re.MULTILINE))
+
+
+def test_the_docstring_draws_each_class_and_no_other() -> None:
+    assert drawn().keys() | {"EmpathyError"} == classes().keys()
+    assert "\n    EmpathyError\n" in (errors.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", drawn())
+def test_each_drawn_class_is_a_direct_child_of_the_root(name: str) -> None:
+    assert classes()[name].__bases__[0] is errors.EmpathyError
+
+
+@pytest.mark.parametrize("name", drawn())
+def test_each_class_says_what_is_wrong(name: str) -> None:
+    assert classes()[name].__doc__
+    assert classes()[name].__doc__ != errors.EmpathyError.__doc__
+
+
+def test_a_missing_library_can_be_caught_as_an_import_error_and_no_other_error_can() -> None:
+    imports = {name for name, kind in classes().items() if issubclass(kind, ImportError)}
+    assert imports == {"MissingDependencyError"}
+    assert "ImportError" in drawn()["MissingDependencyError"]
+
+
+@pytest.mark.parametrize("name", classes())
+def test_an_error_shows_its_message_alone(name: str) -> None:
+    assert str(classes()[name]("file.csv, line 3: no such column")) == "file.csv, line 3: no such column"
