@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +46,20 @@ class EmpathyDemo(ParlaiScript):
         """Only where the model goes can be chosen."""
         parser = ParlaiParser(False, False, "Train, evaluate and question a small empathetic agent on sample dialogues")
         parser.add_argument("-mf", "--model-file", default="empathy_demo/model", help="Where the model is kept.")
-        parser.set_defaults(loglevel="warn")
+        parser.set_defaults(loglevel="error")  # ParlAI's log would bury the few lines that are meant to be read
         return parser
 
     def run(self) -> None:
-        """Train (or go on with a training that was interrupted), evaluate, answer."""
+        """Train (or go on with a training that was interrupted, or leave a finished one), evaluate, answer."""
         model_file = str(Path(self.opt["model_file"]).absolute())
         Path(model_file).parent.mkdir(parents=True, exist_ok=True)
-        print(f"1. Training on 288 sample dialogues; the model goes to {model_file}")
-        train(model_file)
+        if Path(f"{model_file}.pool").exists():  # it is stored when training has ended
+            print(f"1. Already trained: {model_file} (delete it to train again)")
+        else:
+            print(f"1. Training on 288 sample dialogues; the model goes to {model_file}")
+            train(model_file)
         print("\n2. Evaluating on 64 others")
-        report = EvalModel.main(model_file=model_file, **TASK, datatype="test", loglevel="warn")
-        print(table(report))
+        print(table(evaluate(model_file)))
         print("\n3. Three messages that it has never seen")
         answer(model_file)
         print(next_steps(self.opt["model_file"]))
@@ -63,14 +67,21 @@ class EmpathyDemo(ParlaiScript):
 
 def train(model_file: str) -> None:
     """Train :data:`RECIPE`, with a progress bar in place of ParlAI's log."""
-    opt = TrainModel.setup_args().parse_kwargs(**RECIPE, model_file=model_file, loglevel="warn")
-    logging.set_log_level("WARN")
+    opt = TrainModel.setup_args().parse_kwargs(**RECIPE, model_file=model_file, loglevel="error")
+    logging.set_log_level("ERROR")
     loop = TrainLoop(opt)
     set_seed(opt["seed"])  # as train_model does at this point, for the choice of examples
     layout = "{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}"
     with tqdm(total=RECIPE["num_epochs"], bar_format=layout) as bar:
         for _ in loop.train_steps():
             bar.update(min(loop._total_epochs, RECIPE["num_epochs"]) - bar.n)
+
+
+def evaluate(model_file: str) -> dict[str, Any]:
+    """The test fold's report. ParlAI prints it in full as well: :func:`table` shows what matters of it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = EvalModel.main(model_file=model_file, **TASK, datatype="test", loglevel="error")
+    return dict(report)
 
 
 def table(report: dict[str, Any]) -> str:

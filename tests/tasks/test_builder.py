@@ -13,6 +13,7 @@ import sys
 import tarfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -381,13 +382,15 @@ def broken_archives() -> dict[str, bytes]:
     whole = tar_gz({name: random.Random(name).randbytes(25_000).hex().encode() for name in FILES})
     tar = gzip.decompress(whole)
     half, rest = gzip.compress(tar[:60_000]), gzip.compress(tar[60_000:])
+    open_end = zlib.compressobj(wbits=31)
+    flushed = open_end.compress(tar[:60_000]) + open_end.flush(zlib.Z_FULL_FLUSH)
     return {
         "not an archive": b"nothing of the kind",
         "empty": b"",
         "cut near its beginning": whole[:100],
         "cut in the middle": whole[:40_000],
         "damaged near its beginning": whole[:40] + bytes(20) + whole[60:],
-        "damaged in the middle": whole[:40_000] + b"\xff" * 99 + whole[40_099:],
+        "damaged in the middle": flushed + b"\x07" * 99,  # RFC 1951: no block is of type 3
         "wrong gzip checksum": half[:-8] + bytes(8) + rest,
     }
 

@@ -6,6 +6,7 @@ command line beats both.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,8 +61,11 @@ PRESETS: dict[str, dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("Retrieval (empathy:retrieval)")
+    in_chat = bool(partial_opt.get("interactive_mode"))
     group.add_argument(
         "--preset",
+        action=_Preset,
+        in_chat=in_chat,
         choices=list(PRESETS),
         default="default",
         help="Default values: ours, or those of the EmpatheticDialogues paper.",
@@ -100,13 +104,31 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default=20,
         help="Longest reply in the pool of training replies (the paper's 20); -1 for no limit.",
     )
-    _set_defaults(parser, partial_opt)
+    _set_defaults(parser, partial_opt.get("preset") or "default", in_chat)
     return parser
 
 
-def _set_defaults(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> None:
-    defaults = _BOTH | PRESETS.get(partial_opt.get("preset") or "default", {})
-    if partial_opt.get("interactive_mode"):
+class _Preset(argparse.Action):
+    """Sets the preset's defaults where ``--preset`` is met.
+
+    ParlAI asks an agent for its options before it knows their values, so :func:`add` cannot see the preset. Then it parses
+    the command line with the agent's options, which is when this changes the defaults, and once more, which uses them.
+    """
+
+    def __init__(self, *args: Any, in_chat: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.in_chat = in_chat
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        _set_defaults(parser, values, self.in_chat)
+
+
+def _set_defaults(parser: ParlaiParser, preset: str, in_chat: bool) -> None:
+    defaults = _BOTH | PRESETS.get(preset, {})
+    if in_chat:
         defaults = {name: value for name, value in defaults.items() if name != "batchsize"}  # a chat is a batch of one
     # The training loop's options exist in train_model alone.
     known = {action.dest for action in parser._actions}
@@ -115,11 +137,21 @@ def _set_defaults(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> None:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work together."""
+    for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
+        if opt[name] < 1:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
     if opt["embedding_size"] % opt["n_heads"]:
         raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
-    if opt["temperature"] <= 0:
+    if not 0 <= opt["dropout"] <= 1:
+        raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
+    if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     for name in ("text_truncate", "label_truncate"):
         if not 0 < (opt.get(name) or 0) <= opt["n_positions"]:
-            flag = "--" + name.replace("_", "-")
-            raise OptionError(f"{flag} {opt.get(name)}: must lie between 1 and --n-positions {opt['n_positions']}")
+            raise OptionError(
+                f"{_flag(name)} {opt.get(name)}: must lie between 1 and --n-positions {opt['n_positions']}"
+            )
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -54,8 +54,11 @@ class Pool:
 def load_pool(path: str | Path) -> Pool:
     """Read a pool; nothing in the file is executed. Raises :class:`ModelFileError` if it is not a whole pool."""
     try:
-        stored = torch.load(path, map_location="cpu", weights_only=True)
-        return Pool(stored["texts"], stored["encodings"], stored["fingerprint"])
+        stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        pool = Pool(**stored)
+        if len(pool.texts) != len(pool.encodings):
+            raise ValueError("as many encodings as replies were expected")
+        return pool
     except Exception as error:  # torch raises a different kind for each way in which a file can be broken
         raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is built anew") from error
 

@@ -147,7 +147,8 @@ class PoolRanker(TorchRankerAgent):
         return None if min(places) < 0 else torch.tensor(places, device=batch.text_vec.device)
 
     def _tokens(self, text: str) -> Tensor:
-        return self._vectorize_text(text, truncate=self.label_truncate, truncate_left=False)
+        tokens: Tensor = self._vectorize_text(text, truncate=self.label_truncate, truncate_left=False)
+        return tokens
 
     def _encode_replies(self, texts: list[str]) -> Tensor:
         """Texts to encodings ``(n, dim)``; texts of like length go together, so that little is padding."""

@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ class Attack:
 
 
 def raw_pickle(stored: object, path: Path) -> None:
-    path.write_bytes(pickle.dumps(stored))
+    path.write_bytes(pickle.dumps(stored, protocol=2))  # the one that torch uses
 
 
 def torchs_old_format(stored: object, path: Path) -> None:
@@ -332,7 +333,7 @@ def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
     assert list(training_replies(opt)) == turns_of_the_training_fold(listener_only=True)
 
 
-def test_training_replies_of_two_tasks_follow_one_another() -> None:
+def test_training_replies_of_two_tasks_are_those_of_both() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
-    assert list(training_replies(opt)) == expected
+    assert Counter(training_replies(opt)) == Counter(expected)  # ParlAI may take turns between the tasks

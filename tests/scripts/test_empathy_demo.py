@@ -1,0 +1,53 @@
+"""The demo for real, with a smaller recipe so that it takes seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from parlai.core.metrics import AverageMetric
+
+from parlai_empathy.scripts import empathy_demo
+from parlai_empathy.scripts.empathy_demo import MESSAGES, EmpathyDemo, table
+from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+SMALL = {"embedding_size": 16, "n_heads": 2, "ffn_size": 16, "num_epochs": 2}
+
+
+@pytest.fixture
+def small_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(empathy_demo, "RECIPE", {**empathy_demo.RECIPE, **SMALL})
+
+
+def replies_of(output: str) -> list[str]:
+    return [line.split("Listener: ")[1] for line in output.splitlines() if "Listener: " in line]
+
+
+@pytest.mark.usefixtures("small_recipe")
+def test_the_demo_trains_evaluates_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model_file = tmp_path / "new folder" / "model"
+    EmpathyDemo.main("-mf", str(model_file))
+    output = capsys.readouterr().out
+    training_replies = {
+        turn.text for dialogue in read_empathetic_dialogues(SAMPLE / "train.csv") for turn in dialogue.turns
+    }
+    assert len(replies_of(output)) == len(MESSAGES)
+    assert set(replies_of(output)) <= training_replies
+    for text in ("P@1,100 shuffled", "AVG BLEU", "protocol:ordered", "split:test", "parlai interactive -mf"):
+        assert text in output
+    assert '"hits@1"' not in output, "ParlAI's full report is not printed"
+
+
+@pytest.mark.usefixtures("small_recipe")
+def test_a_second_run_does_not_train_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    EmpathyDemo.main("-mf", str(tmp_path / "model"))
+    first = replies_of(capsys.readouterr().out)
+    EmpathyDemo.main("-mf", str(tmp_path / "model"))
+    assert replies_of(capsys.readouterr().out) == first
+
+
+def test_shares_are_shown_in_percent_beside_chance() -> None:
+    lines = table({"p_at_3_100_ordered": AverageMetric(1, 8), "avg_bleu": AverageMetric(5.25)}).splitlines()
+    assert lines[1].split() == ["P@3,100", "ordered", "12.5", "%", "(3", "%)"]
+    assert lines[2].split() == ["AVG", "BLEU", "5.2"]

@@ -1,0 +1,416 @@
+"""The reader: the official layout, columns in any order, each way in which a file can be wrong, and anything at all."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.empathetic_dialogues.reader import (
+    COLUMNS,
+    EMOTIONS,
+    Dialogue,
+    SelfEvaluation,
+    Turn,
+    parse_self_evaluations,
+    read_empathetic_dialogues,
+)
+
+OneLine = Callable[..., None]
+Write = Callable[[str | bytes], Path]
+
+HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """A function that writes a file, in UTF-8 and without touching the ends of lines, and returns its path."""
+
+    def write_file(text: str | bytes) -> Path:
+        (path := tmp_path / "some.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    return write_file
+
+
+def read(path: Path) -> list[Dialogue]:
+    return list(read_empathetic_dialogues(path))
+
+
+def lines(*rows: str, header: str = HEADER) -> str:
+    return "\n".join([header, *rows]) + "\n"
+
+
+# --- the official layout -------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_as_the_official_train_file_has_it(fixtures: Path) -> None:
+    proud = read(fixtures / "empathetic_dialogues/train.csv")[0]
+    assert proud == Dialogue(
+        conv_id="hit:1_conv:1",
+        emotion="proud",
+        situation="My little brother learned to swim this summer, and I taught him.",
+        turns=(
+            Turn(1, "11", "My brother swam a whole lane today, all alone!"),
+            Turn(2, "12", "That is lovely. How old is he?"),
+            Turn(3, "11", 'Six. He calls himself "the shark.'),  # one quote alone, which is text like any other
+            Turn(4, "12", "Ha, watch your toes then."),
+        ),
+        self_evaluations=(SelfEvaluation(5, 5, 5), SelfEvaluation(4, 5, 5)),
+    )
+
+
+def test_odd_turns_are_the_speakers_and_even_ones_the_listeners(fixtures: Path) -> None:
+    proud = read(fixtures / "empathetic_dialogues/train.csv")[0]
+    assert [turn.is_listener for turn in proud.turns] == [False, True, False, True]
+
+
+def test_counts_of_the_invented_files(fixtures: Path) -> None:
+    # Counted by hand: turns a conversation.
+    expected = {"train": [4, 3, 4, 2, 5], "valid": [4, 3, 4], "test": [4, 2, 6]}
+    for fold, turns in expected.items():
+        dialogues = read(fixtures / f"empathetic_dialogues/{fold}.csv")
+        assert [len(dialogue.turns) for dialogue in dialogues] == turns
+
+
+def test_tags_and_a_field_without_evaluations(fixtures: Path) -> None:
+    dialogues = read(fixtures / "empathetic_dialogues/train.csv")
+    assert [dialogue.tags for dialogue in dialogues] == [(), (), ("<POLITICAL>",), (), ()]
+    assert [bool(dialogue.self_evaluations) for dialogue in dialogues] == [True, True, True, False, True]
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_listener_turns_of_valid_and_test_have_100_candidates(fixtures: Path, fold: str) -> None:
+    for dialogue in read(fixtures / f"empathetic_dialogues/{fold}.csv"):
+        for turn in dialogue.turns:
+            assert len(set(turn.candidates)) == (100 if turn.is_listener else 0)
+            assert turn.text in turn.candidates or not turn.is_listener
+
+
+def test_candidates_are_unescaped_after_they_are_split(fixtures: Path) -> None:
+    cake = read(fixtures / "empathetic_dialogues/valid.csv")[0].turns[3]
+    assert cake.text == "Bake him a cake | or two."  # a bar in an utterance is no escape
+    assert {cake.text, "Hey, tea | coffee?", "No, I am glad."} <= set(cake.candidates)
+    assert not any("_pipe_" in text or "_comma_" in text for text in cake.candidates)
+
+
+def test_the_order_of_the_candidates_is_that_of_the_file(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,Hello,,,", "c,2,sad,s,8,Hi,,,b|Hi|a_pipe_c|a_comma_ b"))
+    assert read(path)[0].turns[1].candidates == ("b", "Hi", "a|c", "a, b")
+
+
+def test_the_speaker_is_a_workers_number_or_0_and_1(write: Write) -> None:
+    path = write(lines("c,1,sad,s,423,Hello,,", "c,2,sad,s,1,Hi,,"))
+    assert [turn.worker for turn in read(path)[0].turns] == ["423", "1"]
+
+
+def test_evaluations_and_tags_may_stand_in_any_row(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,Hello,,<A>", "c,2,sad,s,8,Hi,4|3|4_3|5|5,<B> <A>", "c,3,sad,s,7,Bye,1|1|1,C"))
+    dialogue = read(path)[0]
+    assert dialogue.self_evaluations == (SelfEvaluation(4, 3, 4), SelfEvaluation(3, 5, 5))
+    assert dialogue.tags == ("<A>", "<B>", "C")
+
+
+# --- columns by name -------------------------------------------------------------------------------------------------------
+
+
+def test_columns_in_another_order_and_with_unknown_ones(write: Write) -> None:
+    path = write(
+        "utterance,extra,context,utterance_idx,prompt,conv_id,speaker_idx\n"
+        "Hello_comma_ you,?,sad,1,It rained,c,7\n"
+        "Hi,?,sad,2,It rained,c,8\n"
+    )
+    assert read(path) == [Dialogue("c", "sad", "It rained", (Turn(1, "7", "Hello, you"), Turn(2, "8", "Hi")))]
+
+
+def test_six_columns_are_enough(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,Hello", header=",".join(COLUMNS[:6])))
+    assert read(path) == [Dialogue("c", "sad", "s", (Turn(1, "7", "Hello"),))]
+
+
+def test_a_row_may_end_after_its_last_needed_field(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,Hello", "c,2,sad,s,8,Hi,5|5|5"))
+    dialogue = read(path)[0]
+    assert [turn.text for turn in dialogue.turns] == ["Hello", "Hi"]
+    assert dialogue.self_evaluations == (SelfEvaluation(5, 5, 5),)
+
+
+def test_a_named_column_of_candidates_may_stand_anywhere(write: Write) -> None:
+    path = write("candidates," + lines("a|b,c,1,sad,s,7,Hello,,"))
+    assert read(path)[0].turns[0].candidates == ("a", "b")
+
+
+def test_a_ninth_column_with_a_name_is_not_taken_for_the_candidates(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,Hello,,,a note", "c,2,sad,s,8,Hi,,,,Hi|Ho", header=HEADER + ",note"))
+    assert [turn.candidates for turn in read(path)[0].turns] == [(), ("Hi", "Ho")]
+
+
+# --- what texts may hold ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "character", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r", "\t", "\xa0", "\0", "\ufeff"]
+)
+def test_only_a_line_feed_ends_a_line(write: Write, character: str) -> None:
+    text = f"be{character}fore"
+    assert read(write(lines(f"c,1,sad,{text},7,{text},,")))[0].turns[0].text == text
+    assert read(write(lines(f"c,1,sad,{text},7,{text},,")))[0].situation == text
+
+
+def test_ends_of_lines_of_windows_a_byte_order_mark_and_blank_lines(write: Write) -> None:
+    path = write("\ufeff" + f"{HEADER}\r\nc,1,sad,s,7,Hello,,\r\n\r\nc,2,sad,s,8,Hi,,\r\n   \r\n")
+    assert read(path) == [Dialogue("c", "sad", "s", (Turn(1, "7", "Hello"), Turn(2, "8", "Hi")))]
+
+
+def test_the_last_line_needs_no_end(write: Write) -> None:
+    assert read(write(f"{HEADER}\nc,1,sad,s,7,Hello,,"))[0].turns[0].text == "Hello"
+
+
+def test_the_same_name_twice_in_a_row_is_one_conversation_and_apart_it_is_two(write: Write) -> None:
+    path = write(lines("c,1,sad,s,7,A,,", "c,2,sad,s,8,B,,", "d,1,sad,s,7,C,,", "c,1,sad,s,7,D,,"))
+    assert [(dialogue.conv_id, len(dialogue.turns)) for dialogue in read(path)] == [("c", 2), ("d", 1), ("c", 1)]
+
+
+def test_a_header_alone_is_no_conversation(write: Write) -> None:
+    assert read(write(HEADER + "\n")) == []
+
+
+@pytest.mark.parametrize("field", ["", "5|5", "5|5|5_", "_", "5|5|5|5", "a|b|c", "5|5|5_5|5", "10|5|5"])
+def test_evaluations_of_another_form_are_none(field: str) -> None:
+    assert parse_self_evaluations(field) == ()
+
+
+def test_evaluations_of_two_people() -> None:
+    assert parse_self_evaluations("4|3|4_3|5|5") == (SelfEvaluation(4, 3, 4), SelfEvaluation(3, 5, 5))
+
+
+# --- what is wrong is said, with file and line -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ["line 1", "conv_id, utterance_idx, context, prompt, speaker_idx, utterance", HEADER]),
+        (HEADER.replace("prompt,", "") + "\n", ["line 1", "lacks the column(s) prompt", HEADER]),
+        (HEADER.replace(",", ";") + "\n", ["line 1", "conv_id", HEADER]),
+        (lines("c,1,sad,s,7"), ["line 2", "5 fields", "6 to 9", "_comma_"]),
+        (lines("c,1,sad,s,7,Hello,,,,"), ["line 2", "10 fields", "6 to 9", "_comma_"]),
+        (lines("c,1,sad,s,7,Hello, you, and you, all,,"), ["line 2", "11 fields", "_comma_"]),
+        (lines("", "c,1,gloomy,s,7,Hello,,"), ["line 3", "column context", "'gloomy'", "one of the 32"]),
+        (lines("c,1,Sad,s,7,Hello,,"), ["line 2", "column context", "'Sad'"]),
+        (lines("c,1,sad\x85,s,7,Hello,,"), ["line 2", "column context", r"'sad\x85'"]),
+        (lines("c,one,sad,s,7,Hello,,"), ["line 2", "column utterance_idx", "'one'", "1, 2"]),
+        (lines("c,-1,sad,s,7,Hello,,"), ["line 2", "column utterance_idx", "'-1'"]),
+        (lines("c,\u00b2,sad,s,7,Hello,,"), ["line 2", "column utterance_idx", "'\u00b2'"]),
+        (lines("c," + "9" * 5000 + ",sad,s,7,Hello,,"), ["line 2", "column utterance_idx", "999"]),
+        (lines("c,1,sad,s,7,A,,", "c,3,sad,s,7,C,,"), ["line 3", "column utterance_idx", "turn 3", "'c'", "turn 2"]),
+        (lines("c,2,sad,s,7,B,,"), ["line 2", "column utterance_idx", "turn 2", "'c'", "turn 1"]),
+        (lines("c,1,sad,s,7,A,,", "c,1,sad,s,7,A,,"), ["line 3", "turn 1", "'c'", "turn 2 was expected"]),
+        (lines("c\u2028d,2,sad,s,7,B,,"), ["line 2", r"'c\u2028d'"]),
+    ],
+    ids=lambda value: None if isinstance(value, list) else repr(value[-40:]),
+)
+def test_bad_rows(write: Write, assert_one_line: OneLine, text: str, parts: list[str]) -> None:
+    path = write(text)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, *parts)
+
+
+def test_what_is_not_utf_8_is_named_by_its_line(write: Write, assert_one_line: OneLine) -> None:
+    good = b"".join(b"c,%d,sad,s,7,Hello,,\n" % number for number in range(1, 500))
+    path = write(HEADER.encode() + b"\n" + good + "c,500,sad,s,7,Café,,\n".encode("latin-1"))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 501", "not UTF-8", "save the file as UTF-8")
+
+
+def test_utf_16_is_not_utf_8(write: Write, assert_one_line: OneLine) -> None:
+    path = write(lines("c,1,sad,s,7,Hello,,").encode("utf-16"))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 1", "not UTF-8")
+
+
+def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        read(tmp_path / "none.csv")
+    assert_one_line(caught.value, tmp_path / "none.csv", "No such file", "EmpatheticDialogues")
+
+
+def test_a_folder_is_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        read(tmp_path)
+    assert_one_line(caught.value, tmp_path, "cannot be read")
+
+
+# --- what is written can be read ---------------------------------------------------------------------------------------------
+
+
+def escape(text: str, bar: bool = False) -> str:
+    """The data set's own escapes, the other way round."""
+    return (text.replace("|", "_pipe_") if bar else text).replace(",", "_comma_")
+
+
+def is_expressible(text: str) -> bool:
+    """Whether the format can hold ``text`` at all: ``_comma_`` cannot be written, for example, nor can outer spaces."""
+    plain = escape(text, bar=True).replace("_comma_", ",").replace("_pipe_", "|")
+    return plain == text and "_pipe_" not in text and "_comma_" not in text and text == text.strip()
+
+
+_CHARACTERS = st.one_of(
+    st.sampled_from([",", "|", '"', "'", "_", "\r", "\x1c", "\u2028", "\xa0", " ", "\\", "<", ";", "\ufeff"]),
+    st.characters(exclude_characters="\n", exclude_categories=["Cs"]),
+)
+_TEXTS = st.text(_CHARACTERS, max_size=12).filter(is_expressible)
+_NUMBERS = st.integers(0, 9)
+_EVALUATIONS = st.lists(st.builds(SelfEvaluation, _NUMBERS, _NUMBERS, _NUMBERS), max_size=2).map(tuple)
+_TAGS = st.lists(st.sampled_from(["<POLITICAL>", "<A B>", "<RACIST>", "odd"]), unique=True, max_size=2).map(tuple)
+
+
+@st.composite
+def dialogues(draw: st.DrawFn) -> list[Dialogue]:
+    """Conversations with all that the format can express. Their names differ, or neighbours would become one."""
+    names = draw(st.lists(st.text(_CHARACTERS, max_size=5).filter(lambda name: "," not in name), unique=True, max_size=4))
+    return [
+        Dialogue(
+            conv_id=name,
+            emotion=draw(st.sampled_from(EMOTIONS)),
+            situation=draw(_TEXTS),
+            turns=tuple(draw(turns(index)) for index in range(1, draw(st.integers(1, 4)) + 1)),
+            self_evaluations=draw(_EVALUATIONS),
+            tags=draw(_TAGS),
+        )
+        for name in names
+    ]
+
+
+def turns(index: int) -> st.SearchStrategy[Turn]:
+    # Candidates that are one empty text are the same in the file as none.
+    candidates = st.lists(_TEXTS, max_size=4).map(tuple).filter(lambda texts: texts != ("",))
+    return st.builds(Turn, st.just(index), st.integers(0, 999).map(str), _TEXTS, candidates)
+
+
+def rows_of(dialogue: Dialogue) -> list[dict[str, str]]:
+    """Rows by column, with the evaluations and tags in each row, as the official files have them."""
+    evaluations = "_".join(f"{e.empathy}|{e.relevance}|{e.understandability}" for e in dialogue.self_evaluations)
+    return [
+        {
+            "conv_id": dialogue.conv_id,
+            "utterance_idx": str(turn.index),
+            "context": dialogue.emotion,
+            "prompt": escape(dialogue.situation),
+            "speaker_idx": turn.worker,
+            "utterance": escape(turn.text),
+            "selfeval": evaluations,
+            "tags": " ".join(dialogue.tags),
+            "candidates": "|".join(escape(text, bar=True) for text in turn.candidates),
+        }
+        for turn in dialogue.turns
+    ]
+
+
+def read_text(text: str | bytes) -> list[Dialogue]:
+    """Read what hypothesis invented: it calls a test many times, with files that must not be each other's."""
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder) / "some.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+        return read(path)
+
+
+@settings(deadline=None)
+@given(written=dialogues(), end=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
+def test_round_trip_in_the_official_layout(written: list[Dialogue], end: str, mark: str) -> None:
+    """Eight names and nine fields, the ninth being the candidates."""
+    rows = [row.values() for dialogue in written for row in rows_of(dialogue)]
+    assert read_text(mark + end.join([HEADER, *(",".join(row) for row in rows), ""])) == written
+
+
+@settings(deadline=None)
+@given(written=dialogues(), order=st.permutations([*COLUMNS, "candidates"]))
+def test_round_trip_with_columns_in_any_order(written: list[Dialogue], order: list[str]) -> None:
+    rows = [[row[name] for name in order] for dialogue in written for row in rows_of(dialogue)]
+    # A carriage return at the end of a line belongs to the line's end: here a name may be the last column.
+    expected = [replace(one, conv_id=one.conv_id.rstrip("\r")) if order[-1] == "conv_id" else one for one in written]
+    if len({one.conv_id for one in expected}) == len(expected):
+        assert read_text("\n".join([",".join(order), *(",".join(row) for row in rows), ""])) == expected
+
+
+# --- anything either reads or is refused ---------------------------------------------------------------------------------------
+
+
+_PIECES = st.one_of(
+    st.sampled_from(["c", "d", "1", "2", "3", "01", "\u0661", "sad", "proud", "Hi_comma_", "a|b", "4|3|4_3|5|5", "<P", "\r", ""]),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+)
+_LINES = st.lists(_PIECES, min_size=4, max_size=11).map(",".join)
+# Mostly right, so that the rows behind are reached as well.
+_ROWS = st.tuples(
+    st.sampled_from(["c", "d"]), st.sampled_from("1234"), st.sampled_from(["sad", "proud", "odd"]), *[_PIECES] * 5
+).map(",".join)
+
+
+def read_or_refuse(text: str | bytes) -> None:
+    """Nothing but dialogues or a :class:`DataError` of one line comes out."""
+    try:
+        found = read_text(text)
+    except DataError as error:
+        assert len(str(error).splitlines()) == 1
+        assert re.search(r"some\.csv, line \d+", str(error))
+        return
+    for dialogue in found:
+        assert dialogue.emotion in EMOTIONS
+        assert [turn.index for turn in dialogue.turns] == list(range(1, len(dialogue.turns) + 1))
+
+
+@settings(deadline=None, max_examples=300)
+@given(rows=st.lists(_LINES | _ROWS, max_size=6), end=st.sampled_from(["\n", "\r\n", "\r"]))
+def test_any_lines_are_read_or_refused(rows: list[str], end: str) -> None:
+    read_or_refuse(end.join([HEADER, *rows]))
+
+
+@settings(deadline=None)
+@given(names=st.permutations([*COLUMNS, "candidates", "conv_id"]), cut=st.integers(0, 10), rows=st.lists(_LINES, max_size=3))
+def test_any_header_is_read_or_refused(names: list[str], cut: int, rows: list[str]) -> None:
+    read_or_refuse("\n".join([",".join(names[cut:]), *rows]))
+
+
+@settings(deadline=None)
+@given(content=st.binary(max_size=200), with_header=st.booleans())
+def test_any_bytes_are_read_or_refused(content: bytes, with_header: bool) -> None:
+    read_or_refuse(HEADER.encode() + b"\n" + content if with_header else content)
+
+
+# --- the data set itself ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fold", "conversations", "utterances", "listener_turns"),
+    [("train", 19_532, 84_165, 40_252), ("valid", 2_769, 12_074, 5_736), ("test", 2_546, 10_969, 5_257)],
+)
+def test_the_real_files(real_data: Path, fold: str, conversations: int, utterances: int, listener_turns: int) -> None:
+    path = real_data / f"empatheticdialogues/{fold}.csv"
+    found = read(path)
+    every = [turn for dialogue in found for turn in dialogue.turns]
+    counts = (len(found), len(every), sum(turn.is_listener for turn in every))
+    assert counts == (conversations, utterances, listener_turns) == counted_by_line(path)
+    assert [turn.text for turn in every] == utterances_by_pattern(path)
+    assert {dialogue.emotion for dialogue in found} == set(EMOTIONS)
+
+
+def counted_by_line(path: Path) -> tuple[int, int, int]:
+    """The same three numbers from the lines alone: a conversation begins where the turn's number is 1."""
+    numbers = re.findall(rb"^[^,\n]*,(\d+),", path.read_bytes(), re.MULTILINE)
+    return numbers.count(b"1"), len(numbers), sum(number[-1:] in b"02468" for number in numbers)
+
+
+def utterances_by_pattern(path: Path) -> list[str]:
+    """The sixth field of each line, by a regular expression over the bytes."""
+    fields = re.findall(rb"^(?:[^,\n]*,){5}([^,\n]*)", path.read_bytes(), re.MULTILINE)
+    return [field.replace(b"_comma_", b",").decode().strip() for field in fields[1:]]

@@ -1,0 +1,93 @@
+"""What README and docs say is true: commands parse, links lead somewhere, tables list what exists."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from parlai.core import script
+
+from parlai_empathy.tasks.empathetic_dialogues import agents as teachers
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "parlai_empathy").glob("*/*/README.md"))
+_BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+def commands() -> list[str]:
+    """The lines after ``$`` in the pages' console blocks; a line that ends in a backslash goes on."""
+    blocks = (block for page in PAGES for block in _BLOCK.findall(page.read_text(encoding="utf-8")))
+    lines = (line[2:] for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.startswith("$ "))
+    return list(dict.fromkeys(lines))
+
+
+def without_environment(command: str) -> list[str]:
+    words = shlex.split(command, comments=True)
+    while re.fullmatch(r"\w+=.*", words[0]):
+        words = words[1:]
+    return words[: words.index("|")] if "|" in words else words
+
+
+def test_there_are_commands_to_check() -> None:
+    assert len(commands()) > 5
+
+
+@pytest.fixture(scope="module")
+def scripts() -> dict[str, type[script.ParlaiScript]]:
+    script.setup_script_registry()
+    return {name: entry.klass for name, entry in script.SCRIPT_REGISTRY.items()}
+
+
+@pytest.mark.parametrize("command", [c for c in commands() if "parlai " in c and "pip " not in c and "-m " not in c[:9]])
+def test_parlai_commands_parse(
+    command: str, scripts: dict[str, type[script.ParlaiScript]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = without_environment(command)
+    if "parlai" in words[:1]:
+        name, arguments = words[1], words[2:]
+        # ParlAI exits on what it does not know; the model's own options need no model file.
+        opt = scripts[name].setup_args().parse_args(arguments)
+        assert opt
+
+
+def test_make_targets_exist() -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = [words[1] for words in map(without_environment, commands()) if words[0] == "make"]
+    assert named
+    assert set(named) <= set(targets)
+
+
+def test_parlai_is_installed_in_the_version_that_was_tested() -> None:
+    version = re.search(r"parlai==(\S+)", (ROOT / "constraints.txt").read_text())
+    assert version
+    assert f"$ pip install --no-deps parlai=={version[1]}" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_within_the_project_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_the_readme_lists_every_teacher_and_agent() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {name[: -len("Teacher")] for name, value in vars(teachers).items() if name.endswith("Teacher")}
+    names -= {"Default", "EmpatheticDialogues", "Dialog"}
+    assert names
+    for name in names:
+        assert f"`empathy:empathetic_dialogues:{name}`" in readme
+    for folder in (ROOT / "parlai_empathy" / "agents").glob("*/__init__.py"):
+        assert f"`empathy:{folder.parent.name}`" in readme
+
+
+def test_the_readme_shows_numbers_of_the_results_page() -> None:
+    """Each row of the README's table of results stands in docs/results.md too."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:P@|AVG BLEU).*$", readme, re.MULTILINE)
+    assert len(rows) >= 4
+    assert [row for row in rows if row not in results] == []

@@ -1,0 +1,216 @@
+"""The hook in Pythons of its own: what a start pays for it, what it does to imports, and that it never disturbs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import pytest
+from processes import PTH, CleanPython, run
+
+from parlai_empathy import hook
+
+LIST_MODULES = "import sys; print(*sorted(sys.modules), sep='\\n')"
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> CleanPython:
+    return CleanPython(tmp_path / "env")
+
+
+@pytest.fixture
+def hooked(bare: CleanPython) -> CleanPython:
+    bare.add_hook()
+    return bare
+
+
+# --- the .pth line ---------------------------------------------------------------------------------------------------
+
+
+def test_each_start_installs_the_finder_first(hooked: CleanPython) -> None:
+    assert hooked("import sys; print(type(sys.meta_path[0]).__name__)") == "ParlaiFinder\n"
+
+
+def test_pth_is_a_single_line_that_site_executes() -> None:
+    lines = PTH.read_text().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("import ")  # site treats any other line as a path
+
+
+def test_isolated_and_optimised_starts_work_too(hooked: CleanPython) -> None:
+    for flags in (["-I"], ["-OO"], ["-E", "-s"], ["-W", "error"]):
+        assert hooked("import sys; print(type(sys.meta_path[0]).__name__)", *flags) == "ParlaiFinder\n", flags
+
+
+def test_silent_without_the_package(bare: CleanPython) -> None:
+    shutil.copy(PTH, bare.site)  # a half-removed install
+    assert bare("print('fine')") == "fine\n"
+
+
+BROKEN_HOOKS = {
+    "syntax error": "def install(:",
+    "no install": "",
+    "system error": "raise SystemError('internal')",
+    "import error": "import no_such_module_anywhere",
+    "recursion": "def install():\n    install()",
+    "out of memory": "def install():\n    raise MemoryError",
+    "not UTF-8": "\udcff",
+    "an error that cannot be shown": "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+}
+
+
+@pytest.mark.parametrize("code", BROKEN_HOOKS.values(), ids=BROKEN_HOOKS.keys())
+def test_silent_with_a_broken_hook(hooked: CleanPython, code: str) -> None:
+    (hooked.site / "parlai_empathy" / "hook.py").write_text(code, encoding="utf-8", errors="surrogateescape")
+    assert hooked("print('fine')") == "fine\n"
+
+
+def test_silent_with_the_hook_missing_or_unreadable(hooked: CleanPython) -> None:
+    file = hooked.site / "parlai_empathy" / "hook.py"
+    file.unlink()
+    assert hooked("print('fine')") == "fine\n"
+    file.mkdir()  # neither a module nor readable as one
+    assert hooked("print('fine')") == "fine\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-", ">/dev/full"])
+def test_starts_with_closed_or_full_streams(hooked: CleanPython, closed: str) -> None:
+    result = run(["sh", "-c", f"'{hooked.python}' -c 'import sys; sys.exit(7)' {closed}"], hooked.home)
+    assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
+
+
+# --- what a start pays -----------------------------------------------------------------------------------------------
+
+
+def test_start_loads_nothing_but_the_hook(bare: CleanPython) -> None:
+    # The comparison is a start with a .pth line too, as most environments have one: reading it loads a codec or two.
+    (bare.site / "other.pth").write_text("import sys\n")
+    before = set(bare(LIST_MODULES).split())
+    bare.add_hook()
+    added = set(bare(LIST_MODULES).split()) - before
+    assert added == {"parlai_empathy", "parlai_empathy.hook", "__future__"}
+
+
+def test_other_imports_load_nothing_of_ours(hooked: CleanPython) -> None:
+    hooked.add_package("parlai_like", "")
+    loaded = hooked("import json, parlai_like; " + LIST_MODULES).split()
+    assert "parlai_empathy.plugin" not in loaded
+    assert not {"parlai", "torch", "numpy"} & set(loaded)
+
+
+def test_importing_parlai_itself_loads_neither_torch_nor_numpy(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'")
+    loaded = hooked("import parlai; " + LIST_MODULES).split()
+    assert "parlai_empathy.plugin" in loaded
+    assert not {"torch", "numpy", "requests"} & set(loaded)
+
+
+# --- imports ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statement", ["import parlai", "import parlai.core.agents", "from parlai.core import opt"])
+def test_without_parlai_the_error_is_one_line_with_the_remedy(hooked: CleanPython, statement: str) -> None:
+    printed = hooked(f"try:\n    {statement}\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
+    assert printed.count("\n") == 1
+    assert printed.startswith("parlai ParlAI is not installed")
+    assert "pip install --no-deps parlai==1.7.2" in printed
+
+
+def test_a_folder_that_happens_to_be_called_parlai_is_not_parlai(hooked: CleanPython) -> None:
+    (hooked.home / "parlai" / "logs").mkdir(parents=True)  # Python would take it for a namespace package
+    printed = hooked("try:\n    import parlai\nexcept ModuleNotFoundError as e:\n    print(e)")
+    assert "pip install --no-deps parlai==1.7.2" in printed
+
+
+def test_missing_modules_of_others_keep_pythons_own_error(hooked: CleanPython) -> None:
+    printed = hooked("try:\n    import parlay\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
+    assert printed == "parlay No module named 'parlay'\n"
+
+
+def test_missing_modules_inside_parlai_keep_pythons_own_error(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'")
+    printed = hooked("try:\n    import parlai.no\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
+    assert printed == "parlai.no No module named 'parlai.no'\n"
+
+
+def test_an_error_inside_parlai_comes_through_and_a_second_try_runs_it_again(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'\nprint('run')\nraise ZeroDivisionError")
+    twice = (
+        "for _ in range(2):\n    try:\n        import parlai\n    except ZeroDivisionError:\n        print('caught')"
+    )
+    assert hooked(twice).split() == ["run", "caught", "run", "caught"]
+
+
+def test_parlai_keeps_what_python_says_of_a_module(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'")
+    describe = (
+        "import sys, importlib, parlai; spec = parlai.__spec__; importlib.reload(parlai); "
+        "print(spec.name, spec.origin == parlai.__file__, parlai.__loader__.get_source('parlai').strip(), sep='|')"
+    )
+    assert hooked(describe) == "parlai|True|__version__ = '1.7.2'\n"
+
+
+def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'")
+    core = hooked.site / "parlai" / "core"
+    core.mkdir()
+    (core / "__init__.py").write_text("")
+    # As ParlAI's: it must find pkg_resources while it runs, and nobody afterwards.
+    (core / "opt.py").write_text("import pkg_resources as lent\nprint(lent.lent_by_parlai_empathy)")
+    (hooked.site / "pkg_resources.py").write_text("raise ImportError")
+    assert hooked("import sys, parlai.core.opt; print('pkg_resources' in sys.modules)").split() == ["True", "False"]
+
+
+# --- in this process -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def meta_path(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """A copy of ``sys.meta_path`` without the hook, in its place for the test."""
+    finders: list[object] = [finder for finder in sys.meta_path if not isinstance(finder, hook.ParlaiFinder)]
+    monkeypatch.setattr(sys, "meta_path", finders)
+    return finders
+
+
+def test_install_twice_puts_one_finder_first(meta_path: list[object]) -> None:
+    others = list(meta_path)
+    assert not hook.is_installed()
+    hook.install()
+    hook.install()
+    assert hook.is_installed()
+    assert isinstance(meta_path[0], hook.ParlaiFinder)
+    assert meta_path[1:] == others
+
+
+def test_other_modules_are_left_to_the_other_finders() -> None:
+    finder = hook.ParlaiFinder()
+    for name in ("json", "torch", "parlai.scripts.train_model", "parlai_empathy.errors", "no_such_module"):
+        assert finder.find_spec(name) is None
+
+
+def test_the_spec_is_the_one_that_the_other_finders_give(meta_path: list[object]) -> None:
+    theirs = PathFinder.find_spec("parlai")
+    assert theirs is not None
+    spec = hook.ParlaiFinder().find_spec("parlai")
+    assert spec is not None
+    assert (spec.name, spec.origin, spec.submodule_search_locations, type(spec.loader)) == (
+        theirs.name,
+        theirs.origin,
+        theirs.submodule_search_locations,
+        type(theirs.loader),
+    )
+
+
+def test_finders_of_the_old_kind_are_passed_over(meta_path: list[object]) -> None:
+    meta_path.insert(0, object())  # without find_spec, as finders before Python 3.4 were
+    spec = hook.ParlaiFinder().find_spec("parlai")
+    assert spec is not None
+    assert spec.name == "parlai"
+
+
+def test_a_watched_submodule_that_is_missing_is_simply_not_found(meta_path: list[object]) -> None:
+    finder = hook.ParlaiFinder()
+    finder.watched.add("parlai.core.no_such_module")
+    assert finder.find_spec("parlai.core.no_such_module") is None

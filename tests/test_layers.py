@@ -1,0 +1,246 @@
+"""Which module may import which: the imports are read from the source, those inside functions too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import parlai_empathy
+
+PACKAGE = Path(parlai_empathy.__file__).parent
+
+# Who may import whom: a sub-package those of lower layers, and others of its own layer as long as no circle comes of it.
+LAYERS: tuple[set[str], ...] = (
+    {"errors"},
+    {"modules", "metrics", "tasks", "mutators"},
+    {"agents", "scoring", "curation", "rating"},
+    {"scripts"},
+)
+# What stands apart, with all that it may import.
+APART: dict[str, set[str]] = {
+    "": set(),  # the package itself: nothing, and everybody may ask it for its version
+    "hook": {"plugin"},
+    "plugin": {"repairs", "errors"},
+    "repairs": {"errors"},
+    "__main__": {"hook"},
+    "zoo": {"tasks.builder", "errors"},
+}
+# Optional or heavy: only inside the functions that use them.
+HEAVY = {"transformers", "fasttext", "duckdb", "pyspark", "boto3", "starlette", "openai", "sentence_transformers"}
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """``source`` imports ``target``; of this package both are relative to it (``tasks.builder``)."""
+
+    source: str
+    target: str
+    line: int
+    in_function: bool
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line} imports {self.target}"
+
+
+def violations(package: Path) -> list[str]:
+    """What goes against the design, one line each."""
+    arrows = [arrow for path in sorted(package.rglob("*.py")) for arrow in arrows_of(path, package)]
+    inner = [arrow for arrow in arrows if arrow.target.split(".")[0] == package.name]
+    inner = [Arrow(a.source, a.target[len(package.name) + 1 :], a.line, a.in_function) for a in inner]
+    wrong = [str(arrow) for arrow in inner if not is_allowed(arrow)]
+    heavy = [f"{a}, outside a function" for a in arrows if a.target.split(".")[0] in HEAVY and not a.in_function]
+    return wrong + heavy + circles(inner)
+
+
+def arrows_of(path: Path, package: Path) -> Iterator[Arrow]:
+    """The imports of one file, but for those that only type checkers see."""
+    parts = path.relative_to(package).with_suffix("").parts
+    is_package = parts[-1] == "__init__"
+    source = ".".join(parts[:-1] if is_package else parts)
+    folder = [package.name, *parts[:-1]]  # what a relative import starts from
+    for node, in_function in statements(ast.parse(path.read_text(encoding="utf-8")), False):
+        for target in targets(node, folder):
+            yield Arrow(source, as_module(target, package), node.lineno, in_function)
+
+
+def statements(node: ast.AST, in_function: bool) -> Iterator[tuple[ast.stmt | ast.Call, bool]]:
+    """Every import and call below ``node``, with whether it runs only when a function does."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        if isinstance(child, ast.Import | ast.ImportFrom | ast.Call):
+            yield child, in_function
+        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from statements(child, in_function or is_function)
+
+
+def targets(node: ast.stmt | ast.Call, folder: list[str]) -> Iterator[str]:
+    """The dotted names that ``node`` imports; of ``from a import b`` it is ``a.b``, whatever ``b`` is."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        above = folder[: len(folder) - node.level + 1] if node.level else []
+        start = ".".join([*above, node.module] if node.module else above)
+        yield from (f"{start}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+        yield from (arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
+
+
+def as_module(target: str, package: Path) -> str:
+    """``target`` without a last part that is no module of this package but something in one."""
+    parts = target.split(".")
+    if parts[0] == package.name and len(parts) > 1:
+        path = package.joinpath(*parts[1:])
+        if not (path.is_dir() or path.with_suffix(".py").is_file()):
+            return ".".join(parts[:-1])
+    return target
+
+
+def is_allowed(arrow: Arrow) -> bool:
+    """Whether the design has this arrow."""
+    source, target = arrow.source.split(".")[0], arrow.target.split(".")[0]
+    if target in (source, ""):
+        return True
+    if arrow.source == "plugin" and arrow.in_function:
+        return True  # it brings everything together, when ParlAI asks for it
+    if source in APART:
+        return bool({target, arrow.target} & APART[source])
+    return layer(target) <= layer(source) < len(LAYERS)
+
+
+def layer(name: str) -> int:
+    """The number of a sub-package's layer; what stands apart is above all, so that nobody may import it."""
+    return next((number for number, names in enumerate(LAYERS) if name in names), len(LAYERS))
+
+
+def circles(arrows: list[Arrow]) -> list[str]:
+    """One line for each pair of sub-packages that reach each other."""
+    reach: dict[str, set[str]] = {}
+    for arrow in arrows:
+        source, target = arrow.source.split(".")[0], arrow.target.split(".")[0]
+        if source != target and source not in APART:
+            reach.setdefault(source, set()).add(target)
+    for _ in reach:  # the longest way has as many steps as there are names
+        for names in reach.values():
+            names.update(*(reach.get(name, set()) for name in tuple(names)))
+    pairs = {tuple(sorted((a, b))) for a in reach for b in reach[a] if a != b and a in reach.get(b, set())}
+    return [f"{a} and {b} import each other" for a, b in sorted(pairs)]
+
+
+def test_the_package_keeps_to_the_design() -> None:
+    assert violations(PACKAGE) == []
+
+
+def test_every_sub_package_has_its_place() -> None:
+    names = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in PACKAGE.rglob("*.py")}
+    assert names - {"__init__"} <= set(APART).union(*LAYERS)
+
+
+# --- the checker itself, on made-up trees ------------------------------------------------------------------------------
+
+
+def write(package: Path, files: dict[str, str]) -> Path:
+    for name, code in files.items():
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code)
+        (path.parent / "__init__.py").touch()
+    return package
+
+
+GOOD = {
+    "errors.py": "class E(Exception): pass\n",
+    "tasks/builder.py": "from pkg.errors import E\n",
+    "agents/a/a.py": "from pkg import agents\nfrom pkg.tasks import builder\nfrom . import other\n",
+    "agents/a/other.py": "import torch\n",
+    "metrics/m.py": "from pkg import __version__\n",
+    "scripts/s.py": "from pkg.agents.a.a import x\nfrom pkg.metrics import m\n",
+    "zoo/z.py": "from pkg import zoo\nfrom pkg.tasks.builder import Source\n",
+    "hook.py": "def f():\n    from pkg import plugin\n",
+    "plugin.py": "from pkg import repairs\ndef f():\n    from pkg.scripts import s\n",
+    "modules/lazy.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import openai\n"
+    "def f():\n    import transformers\n",
+}
+
+
+def test_good_tree_passes(tmp_path: Path) -> None:
+    assert violations(write(tmp_path / "pkg", GOOD)) == []
+
+
+WRONG = {
+    "back": ("tasks/t.py", "import pkg.agents\n", "tasks.t:1 imports agents"),
+    "back in a function": (
+        "modules/m.py",
+        "def f():\n    from pkg.agents.a.a import x\n",
+        "modules.m:2 imports agents.a.a",
+    ),
+    "back in a method": (
+        "metrics/n.py",
+        "class C:\n  def f(self):\n    import pkg.scripts.s",
+        "metrics.n:3 imports scripts.s",
+    ),
+    "back by a relative path": ("tasks/b/t.py", "from ...agents.a import a\n", "tasks.b.t:1 imports agents.a.a"),
+    "back by one dot in a package": ("tasks/__init__.py", "from ..agents import a\n", "tasks:1 imports agents.a"),
+    "back by name": (
+        "tasks/t.py",
+        "import importlib\nimportlib.import_module('pkg.scripts')\n",
+        "tasks.t:2 imports scripts",
+    ),
+    "scripts for the zoo": ("zoo/y.py", "from pkg import scripts\n", "zoo.y:1 imports scripts"),
+    "teachers for the zoo": ("zoo/y.py", "from pkg.tasks.other import x\n", "zoo.y:1 imports tasks.other"),
+    "a script for a script": (
+        "scripts/t.py",
+        "from pkg.agents import a\nfrom pkg.plugin import f\n",
+        "scripts.t:2 imports plugin",
+    ),
+    "plugin for an agent": ("agents/b.py", "from pkg import plugin\n", "agents.b:1 imports plugin"),
+    "scripts for an agent": (
+        "agents/b.py",
+        "try:\n    import pkg.scripts\nexcept ImportError: pass",
+        "agents.b:2 imports scripts",
+    ),
+    "agents at once for the plugin": ("plugin.py", "from pkg.agents import a\n", "plugin:1 imports agents.a"),
+    "something for the errors": ("errors.py", "from pkg.tasks import builder\n", "errors:1 imports tasks.builder"),
+    "something for the package": ("__init__.py", "from pkg.errors import E\n", ":1 imports errors"),
+    "a stranger": ("utils.py", "from pkg.errors import E\n", "utils:1 imports errors"),
+    "heavy": (
+        "agents/b.py",
+        "import transformers.models\n",
+        "agents.b:1 imports transformers.models, outside a function",
+    ),
+    "heavy in a class": (
+        "agents/b.py",
+        "class C:\n    from openai import x\n",
+        "agents.b:2 imports openai.x, outside a function",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "code", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_arrow_is_named(tmp_path: Path, file: str, code: str, expected: str) -> None:
+    found = violations(write(tmp_path / "pkg", {**GOOD, file: code}))
+    assert expected in found
+
+
+def test_sideways_is_allowed_one_way_only(tmp_path: Path) -> None:
+    one_way = write(tmp_path / "pkg", {**GOOD, "scoring/s.py": "import pkg.agents\n"})
+    assert violations(one_way) == []
+    both_ways = write(one_way, {"agents/b.py": "def f():\n    import pkg.scoring.s\n"})
+    assert violations(both_ways) == ["agents and scoring import each other"]
+
+
+def test_longer_circle_is_found(tmp_path: Path) -> None:
+    files = {
+        "modules/a.py": "import pkg.metrics.b",
+        "metrics/b.py": "import pkg.tasks.c",
+        "tasks/c.py": "import pkg.modules.a",
+    }
+    found = violations(write(tmp_path / "pkg", files))
+    assert found == [
+        f"{a} and {b} import each other"
+        for a, b in (("metrics", "modules"), ("metrics", "tasks"), ("modules", "tasks"))
+    ]

@@ -1,0 +1,100 @@
+"""``python -m parlai_empathy`` in environments with everything, without ParlAI, without the hook, and with neither."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from processes import PTH, CleanPython, run
+
+from parlai_empathy import __version__
+
+REMEDY = "pip install --no-deps parlai==1.7.2"
+
+
+def doctor(environment: CleanPython) -> tuple[int, list[str]]:
+    """Its exit code, and the lines that it prints."""
+    result = run([environment.python, "-m", "parlai_empathy"], environment.home)
+    assert result.stderr == ""
+    return result.returncode, result.stdout.splitlines()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> CleanPython:
+    """The package and its hook, nothing else."""
+    clean = CleanPython(tmp_path / "env")
+    clean.add_hook()
+    return clean
+
+
+def test_everything_in_place(environment: CleanPython) -> None:
+    environment.add_stack()
+    code, lines = doctor(environment)
+    assert code == 0
+    assert lines[0].startswith(f"parlai-empathy {__version__}, Python 3.")
+    assert f"parlai {version('parlai')}" in lines
+    assert f"torch {version('torch')}" in lines
+    assert f"numpy {version('numpy')}" in lines
+    assert not [line for line in lines if line.startswith("problem")]
+    assert lines[-1].startswith("Ready")
+
+
+def test_without_parlai(environment: CleanPython) -> None:
+    code, lines = doctor(environment)
+    assert code == 1
+    assert "parlai: not installed" in lines
+    problems = [line for line in lines if line.startswith("problem: ")]
+    assert len(problems) == 1
+    assert REMEDY in problems[0]
+    assert lines[-1] == "Not ready."
+
+
+def test_without_the_hook(environment: CleanPython) -> None:
+    environment.add_stack()
+    (environment.site / PTH.name).unlink()
+    code, lines = doctor(environment)
+    assert code == 1
+    problems = [line for line in lines if line.startswith("problem: ")]
+    assert len(problems) == 1
+    assert PTH.name in problems[0]
+    assert "install" in problems[0]
+    assert lines[-1] == "Not ready."
+
+
+def test_with_neither_each_problem_has_its_line_and_remedy(environment: CleanPython) -> None:
+    (environment.site / PTH.name).unlink()
+    code, lines = doctor(environment)
+    assert code == 1
+    problems = [line for line in lines if line.startswith("problem: ")]
+    assert len(problems) == 2
+    assert PTH.name in problems[0]
+    assert REMEDY in problems[1]
+
+
+def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
+    environment.add_stack()
+    (environment.site / PTH.name).write_text("import sys; sys.meta_path\n")  # starts, and installs nothing
+    code, lines = doctor(environment)
+    assert code == 1
+    assert any(PTH.name in line for line in lines if line.startswith("problem: "))
+
+
+def test_another_version_of_parlai_is_shown_with_a_warning(environment: CleanPython) -> None:
+    environment.add_package("parlai", "__version__ = '1.6.0'")
+    information = environment.site / "parlai-1.6.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: parlai\nVersion: 1.6.0\n")
+    result = run([environment.python, "-m", "parlai_empathy"], environment.home)
+    assert result.returncode == 0
+    assert "parlai 1.6.0" in result.stdout.splitlines()
+    assert "1.6.0" in result.stderr
+    assert REMEDY in result.stderr
+
+
+def test_an_incomplete_package_does_not_pretend(environment: CleanPython) -> None:
+    shutil.rmtree(environment.site / "parlai_empathy")
+    result = run([environment.python, "-m", "parlai_empathy"], environment.home)
+    assert result.returncode == 1
+    assert "Ready" not in result.stdout
