@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 from parlai_empathy import __version__, hook
 
@@ -19,6 +20,7 @@ def problems() -> list[str]:
         import parlai  # noqa: F401
     except ModuleNotFoundError:
         found.append(hook.PARLAI_MISSING)
+    found += [f"{name} is not installed: pip install {name}" for name in ("torch", "numpy") if find_spec(name) is None]
     return found
 
 

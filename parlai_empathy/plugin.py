@@ -41,7 +41,8 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        if issubclass(kind, EmpathyError) and "debug" not in sys.argv:
+        debug = any(argument.lower().removeprefix("--loglevel=") == "debug" for argument in sys.argv)
+        if issubclass(kind, EmpathyError) and not debug:
             print(f"error: {error}", file=sys.stderr)
         else:
             previous(kind, error, traceback)
@@ -179,6 +180,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
     "parlai.core.opt": [repairs.take_back_pkg_resources],
     "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
+    "parlai.scripts.train_model": [repairs.keep_best_model],
     "parlai.utils.distributed": [repairs.train_on_several_cpus],
     "parlai.utils.fsdp": [repairs.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],

@@ -11,10 +11,12 @@ import copy
 import gc
 import importlib.resources
 import importlib.util
+import multiprocessing
 import random
 import sys
 import weakref
 from collections.abc import Iterator
+from multiprocessing.context import SpawnProcess
 from types import ModuleType
 from typing import Any
 
@@ -102,16 +104,15 @@ def train_on_several_cpus(distributed: Any) -> None:
         import torch
 
         _check_world_size(opt)
-        failure = _build_dictionary(opt, rank + rank_offset)
+        with _end_the_others_after_a_failure():
+            _build_dictionary(opt, rank + rank_offset)
         if opt.get("seed") is not None:
             random.seed(opt["seed"] + rank + rank_offset)
         if torch.cuda.is_available() and not opt.get("no_cuda"):
             context = context_on_gpus(rank, opt, rank_offset, gpu, init_method)
         else:
             context = _context_on_cpus(distributed, rank + rank_offset, opt, init_method)
-        with context as opt:
-            if failure:  # not before they have met: the others would look for this process for half an hour
-                raise failure
+        with context as opt, _end_the_others_after_a_failure():
             yield opt
 
     def all_gather_list(data: Any) -> list[Any]:
@@ -152,19 +153,30 @@ def _check_world_size(opt: Any) -> None:
         )
 
 
-def _build_dictionary(opt: Any, rank: int) -> Exception | None:
-    """The first process builds the dictionary before they meet: ParlAI refuses to later. Returns what went wrong."""
+@contextlib.contextmanager
+def _end_the_others_after_a_failure() -> Iterator[None]:
+    """The first process, if it fails, ends those that ``multiprocessing_train`` has spawned.
+
+    They would wait half an hour for the next word from it, and it for their end.
+    """
+    try:
+        yield
+    except BaseException:
+        for child in multiprocessing.active_children():
+            if isinstance(child, SpawnProcess) and not child.daemon:
+                child.terminate()
+        raise
+
+
+def _build_dictionary(opt: Any, rank: int) -> None:
+    """The first process builds the dictionary before they meet: ParlAI refuses to once they know each other."""
     file = opt.get("dict_file") or (f"{opt['model_file']}.dict" if opt.get("model_file") else None)
     if rank == 0 and "dict_file" in opt and file:
         from parlai.scripts.build_dict import build_dict
 
         alone = copy.deepcopy(opt)
         alone["dict_file"] = file
-        try:
-            build_dict(alone, skip_if_built=True)
-        except Exception as error:
-            return error
-    return None
+        build_dict(alone, skip_if_built=True)
 
 
 @contextlib.contextmanager
@@ -222,3 +234,17 @@ def _end_process_group(wrappers: weakref.WeakSet[Any]) -> None:
         wrapper.reducer = None
     gc.collect()
     torch.distributed.destroy_process_group()
+
+
+# --- a resumed training forgets that its best model is saved -----------------------------------------------------------
+
+
+def keep_best_model(train_model: Any) -> None:
+    """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place."""
+    begin = train_model.TrainLoop.__init__
+
+    def __init__(self: Any, opt: Any) -> None:
+        begin(self, opt)
+        self.saved = self.best_valid is not None and train_model.PathManager.exists(opt["model_file"])
+
+    train_model.TrainLoop.__init__ = __init__

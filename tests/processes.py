@@ -57,7 +57,7 @@ def start(command: Sequence[str | Path], cwd: Path, **environment: str) -> subpr
     )
 
 
-def parlai(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def parlai_command(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """``parlai <arguments>`` with the running interpreter."""
     return run([sys.executable, "-m", "parlai", *arguments], cwd, **environment)
 

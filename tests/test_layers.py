@@ -13,7 +13,7 @@ import parlai_empathy
 
 PACKAGE = Path(parlai_empathy.__file__).parent
 
-# Who may import whom: a sub-package those of lower layers, and others of its own layer as long as no circle comes of it.
+# A sub-package may import those of lower layers, and others of its own layer as long as no circle comes of it.
 LAYERS: tuple[set[str], ...] = (
     {"errors"},
     {"modules", "metrics", "tasks", "mutators"},
@@ -140,7 +140,7 @@ def test_every_sub_package_has_its_place() -> None:
     assert names - {"__init__"} <= set(APART).union(*LAYERS)
 
 
-# --- the checker itself, on made-up trees ------------------------------------------------------------------------------
+# --- the checker itself, on made-up trees ----------------------------------------------------------------------------
 
 
 def write(package: Path, files: dict[str, str]) -> Path:

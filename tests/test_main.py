@@ -21,11 +21,17 @@ def doctor(environment: CleanPython) -> tuple[int, list[str]]:
     return result.returncode, result.stdout.splitlines()
 
 
+def problems(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("problem: ")]
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> CleanPython:
-    """The package and its hook, nothing else."""
+    """The package and its hook, with torch and NumPy where it looks for them, and nothing else."""
     clean = CleanPython(tmp_path / "env")
     clean.add_hook()
+    clean.add_package("torch", "")
+    clean.add_package("numpy", "")
     return clean
 
 
@@ -37,7 +43,7 @@ def test_everything_in_place(environment: CleanPython) -> None:
     assert f"parlai {version('parlai')}" in lines
     assert f"torch {version('torch')}" in lines
     assert f"numpy {version('numpy')}" in lines
-    assert not [line for line in lines if line.startswith("problem")]
+    assert not problems(lines)
     assert lines[-1].startswith("Ready")
 
 
@@ -45,9 +51,8 @@ def test_without_parlai(environment: CleanPython) -> None:
     code, lines = doctor(environment)
     assert code == 1
     assert "parlai: not installed" in lines
-    problems = [line for line in lines if line.startswith("problem: ")]
-    assert len(problems) == 1
-    assert REMEDY in problems[0]
+    [problem] = problems(lines)
+    assert REMEDY in problem
     assert lines[-1] == "Not ready."
 
 
@@ -56,10 +61,9 @@ def test_without_the_hook(environment: CleanPython) -> None:
     (environment.site / PTH.name).unlink()
     code, lines = doctor(environment)
     assert code == 1
-    problems = [line for line in lines if line.startswith("problem: ")]
-    assert len(problems) == 1
-    assert PTH.name in problems[0]
-    assert "install" in problems[0]
+    [problem] = problems(lines)
+    assert PTH.name in problem
+    assert "install" in problem
     assert lines[-1] == "Not ready."
 
 
@@ -67,10 +71,17 @@ def test_with_neither_each_problem_has_its_line_and_remedy(environment: CleanPyt
     (environment.site / PTH.name).unlink()
     code, lines = doctor(environment)
     assert code == 1
-    problems = [line for line in lines if line.startswith("problem: ")]
-    assert len(problems) == 2
-    assert PTH.name in problems[0]
-    assert REMEDY in problems[1]
+    of_hook, of_parlai = problems(lines)
+    assert PTH.name in of_hook
+    assert REMEDY in of_parlai
+
+
+def test_without_torch(environment: CleanPython) -> None:
+    environment.add_package("parlai", "__version__ = '1.7.2'")
+    shutil.rmtree(environment.site / "torch")
+    code, lines = doctor(environment)
+    assert code == 1
+    assert problems(lines) == ["problem: torch is not installed: pip install torch"]
 
 
 def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
@@ -78,7 +89,7 @@ def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
     (environment.site / PTH.name).write_text("import sys; sys.meta_path\n")  # starts, and installs nothing
     code, lines = doctor(environment)
     assert code == 1
-    assert any(PTH.name in line for line in lines if line.startswith("problem: "))
+    assert PTH.name in "".join(problems(lines))
 
 
 def test_another_version_of_parlai_is_shown_with_a_warning(environment: CleanPython) -> None:

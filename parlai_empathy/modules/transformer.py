@@ -41,11 +41,11 @@ class TransformerEncoder(nn.Module):
         self.embedding = embedding
         self.positions = nn.Parameter(sinusoids(n_positions, dim), requires_grad=False)
         self.dropout = nn.Dropout(dropout)
-        layer = nn.TransformerEncoderLayer(
-            dim, n_heads, dim_feedforward=ffn_size, dropout=dropout, activation="relu", batch_first=True
+        # Not torch's `TransformerEncoder`: it copies one layer, so that all would begin with the same weights.
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(dim, n_heads, dim_feedforward=ffn_size, dropout=dropout, batch_first=True)
+            for _ in range(n_layers)
         )
-        # Without nested tensors: they would change the padded length, and with it the pooling's mask.
-        self.layers = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode texts.
@@ -67,7 +67,8 @@ class TransformerEncoder(nn.Module):
         mask = tokens == self.pad  # (batch, length)
         words = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
         states = self.dropout(words + self.positions[: tokens.size(1)])  # (batch, length, dim)
-        states = self.layers(states, src_key_padding_mask=mask)
+        for layer in self.layers:
+            states = layer(states, src_key_padding_mask=mask)
         vectors = masked_mean(states, ~mask)
         return vectors if self.length is None else nn.functional.normalize(vectors, dim=1) * self.length
 

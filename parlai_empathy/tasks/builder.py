@@ -70,8 +70,8 @@ def obtain(datapath: str, source: Source) -> Path:
         return home
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{source.folder}-", dir=home.parent) as temporary:
-            workplace = Path(temporary) / source.folder
+        with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent) as temporary:
+            workplace = Path(temporary) / home.name
             workplace.mkdir()
             _fill(workplace, source)
             build_data.mark_done(str(workplace), version_string=source.version)

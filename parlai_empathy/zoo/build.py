@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parlai_empathy import zoo
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import DownloadError, ModelFileError
 from parlai_empathy.tasks.builder import MIRROR, Source, obtain
 
 
@@ -35,12 +35,16 @@ class ZooModel:
         model = Path(datapath) / folder / "model"
         if model.is_file():
             return
+        training = f"train it with `parlai train_model {self.recipe} -mf {model}`"
         if not os.environ.get(MIRROR):
             raise ModelFileError(
-                f"zoo:empathy/{self.name}/model has no public download; train it with "
-                f"`parlai train_model {self.recipe} -mf {model}`, or set {MIRROR} to where {folder} is"
+                f"zoo:empathy/{self.name}/model has no public download; {training}, "
+                f"or set {MIRROR} to where {folder} is"
             )
-        obtain(datapath, Source(folder, "1.0", None, ("model", "model.opt", "model.dict", "model.pool")))
+        try:
+            obtain(datapath, Source(folder, "1.0", None, ("model", "model.opt", "model.dict", "model.pool")))
+        except DownloadError as error:
+            raise ModelFileError(f"{error}; or {training}") from error
 
 
 def all_models() -> dict[str, ZooModel]:

@@ -22,7 +22,9 @@ from parlai_empathy.metrics.precision_at_k import (
     BlockPrecision,
     EncodedExamples,
     InlinePrecision,
+    block_precisions,
     block_ranks,
+    inline_precisions,
     key,
     precision_at,
     true_ranks,
@@ -189,6 +191,24 @@ def test_two_processes_that_take_every_other_example_give_the_value_of_one(proto
     assert together.value() == precision_at(1, block_ranks(*fold, protocol))
 
 
+def test_a_batch_gives_a_metric_for_each_cutoff_and_protocol() -> None:
+    fold = encodings(230)
+    totals = Metrics()
+    for start in (0, 100, 200):
+        positions = torch.arange(start, min(start + 100, 230))
+        batch = EncodedExamples(positions, fold[0][positions], fold[1][positions])
+        for name, metric in block_precisions(batch, "cosine", "valid").items():
+            totals.add(name, metric)
+    expected = {
+        f"p_at_{k}_100_{protocol}": precision_at(k, block_ranks(*fold, protocol))
+        for k in (1, 3, 10)
+        for protocol in PROTOCOLS
+    }
+    report = totals.report()
+    assert {name: metric.value() for name, metric in report.items()} == expected
+    assert "score:cosine|n:200|split:valid" in report["p_at_3_100_ordered"].signature
+
+
 def test_the_value_is_neither_best_nor_worst_in_these_tests() -> None:
     values = [metric_of(range(230), encodings(230), protocol).value() for protocol in PROTOCOLS]
     assert 0 < min(values) <= max(values) < 1
@@ -229,6 +249,18 @@ def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
     assert total.signature == (
         f"P@k,100|protocol:inline|candidates:file|score:dot|n:{len(hits)}|split:valid|version:{__version__}"
     )
+
+
+def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
+    metrics = inline_precisions(torch.tensor([1, 3, 11]), "dot", "sampled", "test")
+    hits = {name: [metric.value() for metric in values] for name, values in metrics.items()}
+    # Rank 1 is a hit for every k, rank 3 for 3 and 10, rank 11 for none.
+    assert hits == {
+        "p_at_1_100_inline": [1, 0, 0],
+        "p_at_3_100_inline": [1, 1, 0],
+        "p_at_10_100_inline": [1, 1, 0],
+    }
+    assert "candidates:sampled|score:dot|n:1|split:test" in metrics["p_at_3_100_inline"][0].signature
 
 
 def test_nothing_added_to_an_inline_precision_changes_nothing() -> None:

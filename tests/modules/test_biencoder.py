@@ -30,8 +30,8 @@ def small(temperature: float | None = None) -> BiEncoder:
 @pytest.mark.parametrize(("n_layers", "expected"), [(4, 84_273_000), (5, 86_440_800)])
 def test_parameters_are_as_many_as_the_papers(n_layers: int, expected: int) -> None:
     # Words: 250,006 x 300 = 75,001,800, once for both towers. Fixed positions: 2 towers x 1,000 x 300 = 600,000.
-    # A layer: attention 4 x (300 x 300 + 300) = 361,200; feed-forward 300 x 1,200 + 1,200 + 1,200 x 300 + 300 = 721,500;
-    # two layer norms of 2 x 300, together 1,200; in all 1,083,900.
+    # A layer: attention 4 x (300 x 300 + 300) = 361,200; feed-forward (300 x 1,200 + 1,200) + (1,200 x 300 + 300)
+    # = 721,500; two layer norms of 2 x 300, together 1,200; in all 1,083,900.
     # 4 layers: 75,001,800 + 600,000 + 2 x 4 x 1,083,900 = 84,273,000 (the paper's 84.3M);
     # 5 layers: 75,001,800 + 600,000 + 2 x 5 x 1,083,900 = 86,440,800 (the paper's 86.5M, Large).
     with torch.device("meta"):  # shapes alone: nothing is allocated

@@ -37,7 +37,7 @@ def parlais_encoder(ours: TransformerEncoder) -> ParlaisEncoder:
     """ParlAI's encoder with the weights of ours: post-norm ("aiayn"), scaled embeddings, mean of the tokens."""
     opt = Opt(**SIZES, embedding_size=DIM, embeddings_scale=True, variant="aiayn", activation="relu", dropout=0.0)
     theirs = ParlaisEncoder(opt, WORDS, ours.embedding, PAD, "mean")
-    for their_layer, layer in zip(theirs.layers, ours.layers.layers, strict=True):
+    for their_layer, layer in zip(theirs.layers, ours.layers, strict=True):
         attention = their_layer.attention
         for rows, linear in enumerate((attention.q_lin, attention.k_lin, attention.v_lin)):
             linear.weight.data = layer.self_attn.in_proj_weight.data[rows * DIM : (rows + 1) * DIM]

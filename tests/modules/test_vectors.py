@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def test_a_words_first_line_counts(tmp_path: Path) -> None:
 # A no-break space, a line separator and a next-line character would end a word, or a line, if Python's own ideas of
 # them were used: real files hold such words.
 @pytest.mark.parametrize(
-    "word", ["naïve", "😢", "\u00a0", "can\u2028t", "x\u0085y", "\ufeff", "1", "-0.5", "don't", "#"]
+    "word", ["naïve", "😢", "\u00a0", "can\u2028t", "x\u0085y", "x\ry", "\ufeff", "1", "-0.5", "don't", "#"]
 )
 def test_words_with_odd_characters(tmp_path: Path, word: str) -> None:
     found, weight = copied(file_of(tmp_path, f"first 0 0 0\n{word} 1 2 3\nlast 4 5 6\n"), word, "last")
@@ -102,7 +103,7 @@ def test_it_writes_into_a_parameter_that_is_trained(tmp_path: Path) -> None:
     assert embedding.weight.requires_grad
 
 
-token = st.text(st.characters(exclude_characters=" \n\r", exclude_categories=["Cs"]), min_size=1, max_size=8)
+token = st.text(st.characters(exclude_characters=" \n", exclude_categories=["Cs"]), min_size=1, max_size=8)
 number = st.floats(-1e6, 1e6, width=32)
 
 
@@ -135,7 +136,7 @@ def test_what_is_no_number_is_named_with_its_line(tmp_path: Path, value: str) ->
     message = error_of(file_of(tmp_path, f"sad 1 2 3\nglad 1 {value} 2\n"), "sad", "glad")
     assert "line 2" in message
     assert value in message
-    assert "fetch it again" in message
+    assert "fetch the file again" in message
 
 
 def test_lines_of_unknown_words_are_not_even_looked_at(tmp_path: Path) -> None:
@@ -159,11 +160,11 @@ def test_a_file_that_is_not_text(tmp_path: Path) -> None:
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = file_of(tmp_path_factory.mktemp("bytes"), b"sad 1 2 3\nglad " + content)
-    try:
+    with contextlib.suppress(ModelFileError):
         found, _ = copied(path, "sad", "glad")
         assert found in (1, 2)
-    except ModelFileError as error:
-        assert "\n" not in str(error)
+        return
+    error_of(path, "sad", "glad")
 
 
 # --- the real thing --------------------------------------------------------------------------------------------------

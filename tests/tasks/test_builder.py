@@ -22,13 +22,13 @@ from pathlib import Path
 import pytest
 from parlai.core import build_data
 from parlai.core.build_data import DownloadableFile
+from processes import PATIENCE, REPOSITORY, start
 
 from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.builder import Source, obtain, sha256_of
 
 FILES = {"inner/a.csv": b"first\n" * 100, "inner/b.csv": b"second\n" * 100}
 ARCHIVE = "toy.tar.gz"
-ROOT = Path(__file__).parents[2]
 
 OneLine = Callable[..., None]
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -92,7 +92,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-# --- a server ----------------------------------------------------------------------------------------------------------
+# --- a server --------------------------------------------------------------------------------------------------------
 
 
 def sends(body: bytes, missing: int = 0, **headers: str) -> Answer:
@@ -333,7 +333,7 @@ def test_a_server_may_send_to_another_place(data: Path, server: Server) -> None:
     assert content_of(obtain(str(data), source_of(archive))) == FILES
 
 
-# --- the official address ----------------------------------------------------------------------------------------------
+# --- the official address --------------------------------------------------------------------------------------------
 
 
 def test_without_a_mirror_the_official_address_is_asked(
@@ -365,7 +365,7 @@ def test_the_page_of_a_hotel_network_is_not_taken_for_the_archive(
     assert names_in(data) == []
 
 
-# --- archives that are not what they should be -------------------------------------------------------------------------
+# --- archives that are not what they should be -----------------------------------------------------------------------
 
 
 def test_wrong_checksum_on_a_mirror_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
@@ -434,7 +434,7 @@ def test_only_the_named_files_are_taken(data: Path, mirror: Path, tmp_path: Path
     assert list(tmp_path.rglob("evil")) == []
 
 
-# --- the data folder ---------------------------------------------------------------------------------------------------
+# --- the data folder -------------------------------------------------------------------------------------------------
 
 
 def test_a_data_folder_that_cannot_be_made(tmp_path: Path, mirror: Path, assert_one_line: OneLine) -> None:
@@ -462,7 +462,7 @@ def test_others_may_read_what_was_built(data: Path, mirror: Path, tmp_path: Path
     assert home.stat().st_mode == plain.stat().st_mode
 
 
-# --- interruptions -----------------------------------------------------------------------------------------------------
+# --- interruptions ---------------------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_leaves_nothing_behind(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -479,13 +479,13 @@ def test_ctrl_c_leaves_nothing_behind(data: Path, server: Server, monkeypatch: p
     assert names_in(data) == []
 
 
-def build_elsewhere(data: Path) -> subprocess.Popen[bytes]:
+def build_elsewhere(data: Path) -> subprocess.Popen[str]:
     """The build in a process of its own."""
     code = (
         "import sys; from parlai_empathy.tasks.builder import Source, obtain; "
         f"obtain(sys.argv[1], Source('toy', '1.0', None, {tuple(FILES)!r}))"
     )
-    return subprocess.Popen([sys.executable, "-c", code, str(data)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    return start([sys.executable, "-c", code, data], REPOSITORY, EMPATHY_MIRROR=os.environ["EMPATHY_MIRROR"])
 
 
 def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> None:
@@ -493,27 +493,27 @@ def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> N
 
     def hang(handler: BaseHTTPRequestHandler) -> None:
         reached.set()
-        over.wait(60)
+        over.wait(PATIENCE)
 
     server.holds_loose_files()
     server.answers["/toy/b.csv"][:0] = [hang]
     process = build_elsewhere(data)
     try:
-        assert reached.wait(60)
+        assert reached.wait(PATIENCE)
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
         over.set()
     assert not (data / "toy").exists()
     assert content_of(obtain(str(data), without_archive())) == FILES  # and it is not in the way
 
 
-# --- several at once ---------------------------------------------------------------------------------------------------
+# --- several at once -------------------------------------------------------------------------------------------------
 
 
 def all_at_once(server: Server, number: int) -> None:
     """Hold each answer for the last file back until ``number`` builders have asked for it."""
-    barrier = threading.Barrier(number, timeout=60)
+    barrier = threading.Barrier(number, timeout=PATIENCE)
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         barrier.wait()
@@ -547,12 +547,13 @@ def test_several_threads_replace_an_old_version_at_once(data: Path, server: Serv
 def test_two_processes_build_at_once(data: Path, server: Server) -> None:
     all_at_once(server, 2)
     processes = [build_elsewhere(data) for _ in range(2)]
-    assert [process.wait(timeout=90) for process in processes] == [0, 0]
+    complaints = [process.communicate(timeout=PATIENCE)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], complaints
     assert content_of(data / "toy") == FILES
     assert names_in(data) == ["toy"]
 
 
-# --- small parts -------------------------------------------------------------------------------------------------------
+# --- small parts -----------------------------------------------------------------------------------------------------
 
 
 def test_a_source_says_what_a_mirror_has_to_hold() -> None:

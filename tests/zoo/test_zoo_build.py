@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -12,7 +12,7 @@ from parlai.core.build_data import modelzoo_path
 from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy import zoo
-from parlai_empathy.errors import EmpathyError, ModelFileError
+from parlai_empathy.errors import ModelFileError
 from parlai_empathy.zoo.build import ZooModel, all_models
 
 FILES = ("model", "model.opt", "model.dict", "model.pool")
@@ -37,7 +37,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def error_of(datapath: Path, path: str = ZOO_PATH) -> str:
-    with pytest.raises(EmpathyError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         modelzoo_path(str(datapath), path)
     message = str(caught.value)
     assert "\n" not in message
@@ -83,6 +83,7 @@ def test_a_mirror_that_lacks_a_file_is_named_and_nothing_is_left_half_made(tmp_p
     message = error_of(tmp_path / "data")
     assert str(mirror / "model.dict") in message
     assert "EMPATHY_MIRROR" in message
+    assert "or train it with `parlai train_model" in message
     assert not (tmp_path / "data" / "models" / "empathy" / NAME).exists()
 
 
@@ -105,7 +106,7 @@ def test_an_unknown_model_is_answered_with_those_there_are(tmp_path: Path, path:
 
 
 def test_parlais_own_zoo_is_still_found() -> None:
-    assert any(module.name == "blender" for module in pkgutil.iter_modules(__import__("parlai.zoo").zoo.__path__))
+    assert callable(importlib.import_module("parlai.zoo.blender.blender_90M").download)
 
 
 # --- the models ------------------------------------------------------------------------------------------------------
@@ -141,10 +142,3 @@ def test_the_papers_recipe_is_the_papers_training() -> None:
     assert opt["preset"] == "paper"
     assert opt["task"] == "empathy:empathetic_dialogues:BothRoles"  # the paper trains on both roles' turns
     assert opt["edition"] == "full"
-
-
-def test_a_broken_import_in_the_zoo_would_not_be_taken_for_an_unknown_model(tmp_path: Path) -> None:
-    # ParlAI looks again elsewhere after an ImportError or AttributeError; ours must be neither, or it would be lost.
-    with pytest.raises(ModelFileError) as caught:
-        modelzoo_path(str(tmp_path), ZOO_PATH)
-    assert not isinstance(caught.value, ImportError | AttributeError)

@@ -108,11 +108,11 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     return parser
 
 
-class _Preset(argparse.Action):
+class _Preset(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds of options that it does not know
     """Sets the preset's defaults where ``--preset`` is met.
 
-    ParlAI asks an agent for its options before it knows their values, so :func:`add` cannot see the preset. Then it parses
-    the command line with the agent's options, which is when this changes the defaults, and once more, which uses them.
+    ParlAI asks an agent for its options before it knows their values, so :func:`add` cannot see the preset. Then it
+    parses the command line with the agent's options, which is when the defaults change, and once more to use them.
     """
 
     def __init__(self, *args: Any, in_chat: bool, **kwargs: Any) -> None:
@@ -122,7 +122,7 @@ class _Preset(argparse.Action):
     def __call__(
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        setattr(namespace, self.dest, values)
+        super().__call__(parser, namespace, values, option_string)
         _set_defaults(parser, values, self.in_chat)
 
 

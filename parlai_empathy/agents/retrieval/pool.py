@@ -111,10 +111,12 @@ def _bytes(path: str | Path) -> bytes:
         raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
 
 
-def training_replies(opt: Opt) -> Iterator[str]:
-    """The labels of the task's training fold, in order."""
+def training_replies(opt: Opt, task: str) -> Iterator[str]:
+    """The labels of the training fold of ``task``, in order."""
     opt = copy.deepcopy(opt)
-    opt.update({"datatype": "train:evalmode", "batchsize": 1, "interactive_task": False, "selfchat_task": False})
+    opt.update(
+        {"task": task, "datatype": "train:evalmode", "batchsize": 1, "interactive_task": False, "selfchat_task": False}
+    )
     for teacher in create_task_agent_from_taskname(opt):
         yield from _labels(teacher)
 

@@ -49,6 +49,8 @@ class PoolRanker(TorchRankerAgent):
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        # A saved model remembers the task of its training: an evaluation's, or a chat's, is another.
+        opt.setdefault("pool_task", opt.get("task"))
         self._pool: Pool | None = shared["pool"] if shared else None
         self._no_pool = False  # there was no way to build one
         self._encoded: dict[str, Tensor] = {}  # replies that evaluation met before
@@ -92,7 +94,8 @@ class PoolRanker(TorchRankerAgent):
         if valid and not batch.is_training:
             lists = [list(obs.get("label_candidates") or []) for obs in valid]
             batch.candidates = lists if all(lists) else None
-            batch.candidates_source = valid[0].get("candidates_source", "task")
+            sources = {obs.get("candidates_source", "task") for obs in valid}
+            batch.candidates_source = sources.pop() if len(sources) == 1 else "mixed"
             batch.split = valid[0].get("fold") or self.opt["datatype"].split(":")[0]
         return batch
 
@@ -216,9 +219,7 @@ class PoolRanker(TorchRankerAgent):
     def pool(self) -> Pool:
         """The replies to choose from: stored beside the model, or built now and stored for the next time."""
         if self._pool is None:
-            fingerprint = model_fingerprint(self.bare_model)
-            if self.fixed_candidates_path:
-                fingerprint += f"-{file_fingerprint(self.fixed_candidates_path)}"
+            fingerprint = f"{model_fingerprint(self.bare_model)} {self._pool_source()}"
             path = self._pool_path()
             pool, is_new = stored_or_new(path, fingerprint, self._pool_texts, self._encode_replies)
             if is_new and path and is_primary_worker():
@@ -233,12 +234,18 @@ class PoolRanker(TorchRankerAgent):
         own = Path(self.fixed_candidates_path).stem + "." if self.fixed_candidates_path else ""
         return f"{self.opt['model_file']}.{own}pool" if self.opt.get("model_file") else None
 
+    def _pool_source(self) -> str:
+        """What decides the pool's texts: a change of it makes a stored pool outdated."""
+        if self.fixed_candidates_path:
+            return file_fingerprint(self.fixed_candidates_path)
+        return f"{self.opt['pool_task']} {self.opt['pool_max_tokens']}"
+
     def _pool_texts(self) -> list[str]:
         """``--fixed-candidates-path``'s lines, or the training replies that are short and of known words alone."""
         if self.fixed_candidates_path:
             return read_replies(self.fixed_candidates_path)
         most = self.opt["pool_max_tokens"]
-        replies = dict.fromkeys(training_replies(self.opt))
+        replies = dict.fromkeys(training_replies(self.opt, self.opt["pool_task"]))
         return [text for text in replies if self._is_known(text) and (most < 0 or len(self._tokens(text)) <= most)]
 
     def _is_known(self, text: str) -> bool:

@@ -72,15 +72,21 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message an example, each the start of a new episode."""
         dialogues = self._dialogues(Path(datafile))
-        empty = 0
+        given = empty = 0
         for dialogue in dialogues:
             for example in self.examples(dialogue):
                 if example["labels"] and not example["labels"][0]:
                     empty += 1
                     continue
+                given += 1
                 yield Message({**_about(dialogue), "fold": self.fold, **example}), True
         if empty:
             logging.warning(f"{datafile}: left out {empty} example(s) whose reply is empty")
+        if not given:
+            raise DataError(
+                f"{datafile}: no example is left for {type(self).__name__} "
+                f"(--ed-drop-political {bool(self.opt.get('ed_drop_political'))}, {empty} with an empty reply)"
+            )
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_empathetic_dialogues(path))

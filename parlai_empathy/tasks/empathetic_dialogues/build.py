@@ -7,6 +7,7 @@ from typing import Any
 
 from parlai.core.build_data import DownloadableFile
 
+from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.builder import Source, obtain
 
 FOLDS = ("train", "valid", "test")
@@ -30,6 +31,9 @@ SAMPLE = Path(__file__).parent / "sample"
 
 def build(opt: dict[str, Any]) -> Path:
     """The folder with ``train.csv``, ``valid.csv`` and ``test.csv`` of ``opt["edition"]`` (``full`` or ``sample``)."""
-    if opt.get("edition") == "sample":
+    edition = opt.get("edition", "full")
+    if edition == "sample":
         return SAMPLE
+    if edition != "full":  # behind a colon ParlAI takes any value
+        raise OptionError(f"--edition {edition}: must be full or sample")
     return obtain(opt["datapath"], SOURCE) / "empatheticdialogues"

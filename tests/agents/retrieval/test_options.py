@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from parlai.core.opt import Opt
+from parlai.core.script import superscript_main
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
@@ -87,6 +88,18 @@ def test_the_default_preset_differs_from_the_papers_just_here(arguments: list[st
 )
 def test_the_command_line_beats_both_presets(preset: str, arguments: list[str], name: str, value: object) -> None:
     assert parsed("--preset", preset, *arguments)[name] == value
+
+
+def test_the_preset_works_through_the_parlai_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    # `parlai train_model` parses in another way than the script by itself.
+    monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
+    opt = superscript_main(["train_model", *TASK, "--preset", "paper", "-bs", "7"])
+    assert subset(opt, PAPERS) == PAPERS | {"batchsize": 7}
+
+
+def test_the_preset_works_from_python() -> None:
+    opt = TrainModel.setup_args().parse_kwargs(model="empathy:retrieval", preset="paper", batchsize=7)
+    assert subset(opt, PAPERS) == PAPERS | {"batchsize": 7}
 
 
 def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:

@@ -318,22 +318,22 @@ def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None
     opt = options()
     expected = turns_of_the_training_fold(listener_only=True)
     assert len(expected) > 288  # more than one a dialogue
-    assert list(training_replies(opt)) == expected
+    assert list(training_replies(opt, opt["task"])) == expected
     assert opt["datatype"] == "valid"  # the caller's options are not changed
 
 
 def test_training_replies_of_both_roles() -> None:
     opt = options("--task", "empathy:empathetic_dialogues:BothRoles")
-    assert list(training_replies(opt)) == turns_of_the_training_fold(listener_only=False)
+    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=False)
 
 
 @pytest.mark.parametrize("flag", ["interactive_task", "selfchat_task"])
 def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
     opt = Opt({**options(), flag: True, "batchsize": 3})
-    assert list(training_replies(opt)) == turns_of_the_training_fold(listener_only=True)
+    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
 
 
 def test_training_replies_of_two_tasks_are_those_of_both() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
-    assert Counter(training_replies(opt)) == Counter(expected)  # ParlAI may take turns between the tasks
+    assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks

@@ -112,6 +112,17 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
     assert updates == sorted(updates), "the number of updates goes on as well"
 
 
+def test_a_training_that_is_run_again_keeps_its_best_model(model_file: Path, tmp_path: Path) -> None:
+    """ParlAI goes on from the checkpoint, finds that all is done, and would save the last model over the best one."""
+    copy = copy_of(model_file, tmp_path)
+    for suffix in (".trainstats", ".checkpoint", ".checkpoint.opt", ".checkpoint.dict", ".checkpoint.trainstats"):
+        (tmp_path / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
+    before = weights(copy)
+    train(copy)
+    after = weights(copy)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
@@ -300,3 +311,22 @@ def test_a_pool_of_another_model_is_built_anew(model_file: Path, tmp_path: Path)
     old, new = (torch.load(f"{path}.pool", weights_only=True) for path in (model_file, copy))
     assert old["fingerprint"] != new["fingerprint"]
     assert old["texts"] == new["texts"]
+
+
+def test_the_pool_is_of_the_training_task_whatever_is_evaluated(tmp_path: Path) -> None:
+    """A model whose training was cut short has no pool: the first use builds it, here an evaluation on emotions."""
+    train(tmp_path / "model", num_epochs=1)
+    stored = Path(f"{tmp_path / 'model'}.pool")
+    before = torch.load(stored, weights_only=True)
+    stored.unlink()
+    evaluate(tmp_path / "model", task="empathy:empathetic_dialogues:ContextEmotion")
+    assert torch.load(stored, weights_only=True)["texts"] == before["texts"]
+
+
+def test_another_limit_of_length_makes_another_pool(model_file: Path, tmp_path: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    texts = {
+        limit: create_agent_from_model_file(str(copy), Opt(interactive_mode=True, pool_max_tokens=limit)).pool().texts
+        for limit in (10, 20, -1)
+    }
+    assert len(texts[10]) < len(texts[20]) < len(texts[-1]) == 624  # all of the sample's training replies

@@ -1,4 +1,4 @@
-"""Where EmpatheticDialogues' files are: shared with ParlAI's builtin task; and the sample that ships with the package."""
+"""Where EmpatheticDialogues' files are, in common with ParlAI's builtin task; and the sample in this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from parlai.core import build_data
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import DownloadError
+from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues.build import FOLDS, RESOURCES, SAMPLE, build
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, read_empathetic_dialogues
 
@@ -41,6 +41,13 @@ def test_options_of_old_models_name_no_edition(opt: Opt, ed_mirror: Path) -> Non
     assert (build(opt) / "valid.csv").is_file()
 
 
+def test_an_unknown_edition(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught:
+        build({**opt, "edition": "smaple"})
+    assert_one_line(caught.value, "--edition smaple", "full or sample")
+    assert not Path(opt["datapath"]).exists()
+
+
 def test_a_wrong_archive_on_the_mirror_is_refused(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
     (archive := ed_mirror / "empatheticdialogues/empatheticdialogues.tar.gz").write_bytes(b"something else")
     with pytest.raises(DownloadError) as caught:
@@ -55,7 +62,7 @@ def test_a_mirror_without_the_data_set(opt: Opt, ed_mirror: Path, assert_one_lin
     assert_one_line(caught.value, "test.csv", "EMPATHY_MIRROR", "empatheticdialogues/{train.csv,valid.csv,test.csv}")
 
 
-# --- in common with ParlAI's builtin task --------------------------------------------------------------------------------
+# --- in common with ParlAI's builtin task ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_parlais_task_uses_our_builder(opt: Opt, ed_mirror: Path) -> None:
     assert (Path(opt["datapath"]) / "empatheticdialogues/empatheticdialogues/train.csv").is_file()
 
 
-# --- the sample --------------------------------------------------------------------------------------------------------
+# --- the sample ------------------------------------------------------------------------------------------------------
 
 
 def sample(fold: str) -> list[Dialogue]:

@@ -1,0 +1,555 @@
+"""The teachers, as ParlAI itself loads them, on the invented files, the sample, and the data set.
+
+The invented files hold 5 / 3 / 3 conversations with these turns (train, valid, test)::
+
+    train  proud 4, terrified 3, angry 4 (political), joyful 2, lonely 5   18 turns,  8 of them the Listener's
+    valid  grateful 4, guilty 3 (political), content 4                     11 turns,  5
+    test   nostalgic 4, anxious 2, caring 6                                12 turns,  6
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as parlais_logging
+import pytest
+from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import Teacher, create_task_agent_from_taskname
+from parlai.core.worlds import create_task
+from parlai.scripts.build_dict import BuildDict
+from processes import run, succeeded
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.empathetic_dialogues import agents
+from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+OneLine = Callable[..., None]
+Load = Callable[..., Teacher]
+Example = dict[str, Any]
+
+TASK = "empathy:empathetic_dialogues"
+TEACHERS = ["Default", "BothRoles", "Speaker", "SituationEmotion", "SituationEmotionCut", "ContextEmotion"]
+README = Path(agents.__file__).parent / "README.md"
+FOLDS = {"train": "train:ordered", "valid": "valid", "test": "test"}
+CARING = [
+    "My dog broke a leg.",
+    "Poor dog! How did he do it?",
+    "He jumped after a cat.",
+    "Did he get the cat?",
+    "No, and he is too heavy to carry.",
+    "You carry him? You are a good soul.",
+]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """A function that loads a teacher as ParlAI's scripts do: from the text after ``-t`` and the options."""
+
+    def load_teacher(task: str, fold: str = "train", **options: Any) -> Teacher:
+        options.setdefault("datatype", FOLDS[fold])
+        parser = ParlaiParser(add_parlai_args=True, add_model_args=False)
+        opt = parser.parse_kwargs(task=task, datapath=str(tmp_path / "data"), **options)
+        return create_task_agent_from_taskname(opt)[0]
+
+    return load_teacher
+
+
+def examples(teacher: Teacher) -> list[Example]:
+    """One epoch of a teacher; labels under one name for all folds."""
+    teacher.reset()
+    found = []
+    while not teacher.epoch_done():
+        message = dict(teacher.act())
+        message["labels"] = list(message.get("labels") or message.pop("eval_labels"))
+        found.append(message)
+    return found
+
+
+def pairs(teacher: Teacher) -> list[tuple[str, str]]:
+    return [(example["text"], example["labels"][0]) for example in examples(teacher)]
+
+
+def raw_conversations(path: Path) -> list[list[list[str]]]:
+    """The fields of each row, one list a conversation: by splitting, without the reader."""
+    rows = [line.replace("_comma_", "\x00").split(",") for line in path.read_text().split("\n")[1:] if line]
+    rows = [[field.replace("\x00", ",") for field in row] for row in rows]
+    return [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
+
+
+def listener_examples(path: Path, history: int) -> list[tuple[str, str]]:
+    """What the Listener's examples have to be: the last ``history`` true turns, and the reply."""
+    found = []
+    for rows in raw_conversations(path):
+        turns = [row[5] for row in rows]
+        for place in range(1, len(turns), 2):
+            found.append(("\n".join(turns[max(0, place - history) : place]), turns[place]))
+    return found
+
+
+# --- how many --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("teacher", "train", "valid", "test"),
+    [
+        ("Default", 8, 5, 6),  # the Listener's turns
+        ("BothRoles", 18 - 5, 5, 6),  # in training each turn but the first of each conversation
+        ("Speaker", 18 - 8, 11 - 5, 12 - 6),
+        ("SituationEmotion", 5, 3, 3),  # one a conversation
+        (
+            "SituationEmotionCut",
+            4,
+            2,
+            3,
+        ),  # without "I was angry when ..." and "Guilty is how ..."; "discontented" stays
+        ("ContextEmotion", 8, 5, 6),
+    ],
+)
+def test_number_of_examples(load: Load, ed_mirror: Path, teacher: str, train: int, valid: int, test: int) -> None:
+    for fold, expected in [("train", train), ("valid", valid), ("test", test)]:
+        loaded = load(f"{TASK}:{teacher}", fold)
+        assert loaded.num_examples() == loaded.num_episodes() == expected
+        assert len(examples(loaded)) == expected
+
+
+def test_the_task_alone_is_the_default_teacher(load: Load, ed_mirror: Path) -> None:
+    assert pairs(load(TASK, "test")) == pairs(load(f"{TASK}:Default", "test"))
+
+
+def test_in_evalmode_both_roles_are_still_those_of_the_training_set(load: Load, ed_mirror: Path) -> None:
+    assert load(f"{TASK}:BothRoles", datatype="train:evalmode").num_examples() == 13
+
+
+def test_training_goes_on_after_an_epoch_and_meets_every_example(load: Load, ed_mirror: Path) -> None:
+    teacher = load(TASK, datatype="train")
+    random.seed(1)
+    met = {teacher.act()["labels"][0] for _ in range(200)}
+    assert met == {label for _, label in pairs(load(TASK, "train"))}
+
+
+def test_workers_of_a_batch_share_the_examples_out(load: Load, ed_mirror: Path, tmp_path: Path) -> None:
+    parser = ParlaiParser(True, True)
+    opt = parser.parse_kwargs(
+        task=TASK, datapath=str(tmp_path / "data"), datatype="test", batchsize=4, model="repeat_label"
+    )
+    world = create_task(opt, RepeatLabelAgent(opt))
+    while not world.epoch_done():
+        world.parley()
+    report = world.report()
+    assert int(report["exs"]) == 6
+    assert float(report["accuracy"]) == 1
+
+
+# --- what the text is ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("history", "first"),
+    [(None, 1), (4, 1), (-1, 0), (1, 4), (2, 3), (5, 0), (9, 0)],  # the paper's 4 is the default
+)
+def test_the_sixth_turn_with_so_many_turns_before_it(
+    load: Load, ed_mirror: Path, history: int | None, first: int
+) -> None:
+    options = {} if history is None else {"ed_history": history}
+    assert pairs(load(TASK, "test", **options))[-1] == ("\n".join(CARING[first:5]), CARING[5])
+
+
+@pytest.mark.parametrize("fold", FOLDS)
+@pytest.mark.parametrize("history", [1, 4])
+def test_the_listeners_examples(load: Load, ed_mirror: Path, fold: str, history: int) -> None:
+    expected = listener_examples(ed_mirror / f"empatheticdialogues/{fold}.csv", history)
+    assert pairs(load(TASK, fold, ed_history=history)) == expected
+
+
+@pytest.mark.parametrize("fold", FOLDS)
+def test_the_listeners_examples_of_the_sample(load: Load, fold: str) -> None:
+    assert pairs(load(TASK, fold, edition="sample")) == listener_examples(SAMPLE / f"{fold}.csv", 4)
+
+
+def test_both_roles_in_training(load: Load, ed_mirror: Path) -> None:
+    lonely = pairs(load(f"{TASK}:BothRoles", "train", ed_history=2))[-4:]
+    assert lonely == [
+        ("I eat lunch by myself each day.", "That must be hard."),
+        ("I eat lunch by myself each day.\nThat must be hard.", "It is, and the evenings are long."),
+        ("That must be hard.\nIt is, and the evenings are long.", "Have you tried the chess club?"),
+        ("It is, and the evenings are long.\nHave you tried the chess club?", "No, but I will. Thank you!"),
+    ]
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_both_roles_are_judged_by_the_listeners_replies(load: Load, ed_mirror: Path, fold: str) -> None:
+    assert examples(load(f"{TASK}:BothRoles", fold)) == [
+        {**example, "id": f"{TASK}:BothRoles"} for example in examples(load(f"{TASK}:Default", fold))
+    ]
+
+
+def test_the_speaker_is_given_the_situation(load: Load, ed_mirror: Path) -> None:
+    situation = "My dog broke a leg, so I carried him up the stairs."
+    assert pairs(load(f"{TASK}:Speaker", "test", ed_history=2))[-3:] == [
+        (situation, CARING[0]),
+        (f"{situation}\n{CARING[0]}\n{CARING[1]}", CARING[2]),
+        (f"{situation}\n{CARING[2]}\n{CARING[3]}", CARING[4]),
+    ]
+
+
+def test_emotions_of_situations(load: Load, ed_mirror: Path) -> None:
+    found = examples(load(f"{TASK}:SituationEmotion", "valid"))
+    assert [(example["text"], example["labels"]) for example in found] == [
+        ("My neighbour lent me his van for the move.", ["grateful"]),
+        ("Guilty is how I felt when I forgot to vote.", ["guilty"]),
+        ("I was discontented, and then came an evening with tea.", ["content"]),
+    ]
+    assert [example["label_candidates"] for example in found] == [list(EMOTIONS)] * 3
+
+
+def test_the_cut_leaves_out_situations_with_the_labels_own_word(load: Load, ed_mirror: Path) -> None:
+    assert [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", "valid"))] == ["grateful", "content"]
+    labels = [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", "train"))]
+    assert labels == ["proud", "terrified", "joyful", "lonely"]
+
+
+@pytest.mark.parametrize("fold", FOLDS)
+def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
+    found = examples(load(f"{TASK}:ContextEmotion", fold))
+    replies = examples(load(TASK, fold))
+    assert [example["text"] for example in found] == [example["text"] for example in replies]
+    assert [example["labels"] for example in found] == [[example["emotion"]] for example in replies]
+    assert all(example["label_candidates"] == list(EMOTIONS) for example in found)
+
+
+@pytest.mark.parametrize("teacher", ["Default", "BothRoles", "ContextEmotion"])
+@pytest.mark.parametrize("fold", FOLDS)
+def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher: str, fold: str) -> None:
+    """No turn of the invented files holds either, so what is found in a text was put there."""
+    for example in examples(load(f"{TASK}:{teacher}", fold)):
+        assert example["emotion"] not in example["text"].lower()
+        assert example["situation"] not in example["text"]
+
+
+# --- the other fields ------------------------------------------------------------------------------------------------
+
+
+def test_fields_of_a_training_message(load: Load, ed_mirror: Path) -> None:
+    assert examples(load(TASK, "train"))[3] == {
+        "id": TASK,
+        "text": "The mayor closed our library.",
+        "labels": ["Did he say why?"],
+        "episode_done": True,
+        "conv_id": "hit:2_conv:5",
+        "emotion": "angry",
+        "situation": "I was angry when the mayor closed our library.",
+        "self_evaluations": [(3, 3, 3), (2, 4, 5)],
+        "tags": ["<POLITICAL>"],
+        "turn": 2,
+        "fold": "train",
+    }
+
+
+def test_a_field_that_the_file_leaves_empty_is_absent(load: Load, ed_mirror: Path) -> None:
+    joyful = examples(load(TASK, "train"))[5]
+    assert joyful["emotion"] == "joyful"
+    assert not {"self_evaluations", "tags", "label_candidates", "candidates_source"} & set(joyful)
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_every_message_says_where_it_comes_from(load: Load, ed_mirror: Path, teacher: str) -> None:
+    for fold in FOLDS:
+        for example in examples(load(f"{TASK}:{teacher}", fold)):
+            assert {"conv_id", "emotion", "situation"} <= set(example)
+            assert example["fold"] == fold
+            assert example["episode_done"] is True
+
+
+# --- candidates ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_candidates_of_the_file(load: Load, ed_mirror: Path, fold: str) -> None:
+    rows = [row for rows in raw_conversations(ed_mirror / f"empatheticdialogues/{fold}.csv") for row in rows[1::2]]
+    found = examples(load(TASK, fold))
+    assert [example["label_candidates"] for example in found] == [
+        [text.replace("_pipe_", "|") for text in row[8].split("|")] for row in rows
+    ]
+    assert {example["candidates_source"] for example in found} == {"file"}
+    assert all(example["label_candidates"].count(example["labels"][0]) == 1 for example in found)
+
+
+def test_a_training_message_has_no_candidates(load: Load, ed_mirror: Path) -> None:
+    assert not any("label_candidates" in example for example in examples(load(TASK, "train", edition="sample")))
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_sampled_candidates_are_100_replies_of_the_fold(load: Load, fold: str) -> None:
+    replies = {label for _, label in listener_examples(SAMPLE / f"{fold}.csv", 1)}
+    places = set()
+    for example in examples(load(TASK, fold, edition="sample")):
+        candidates = example["label_candidates"]
+        assert example["candidates_source"] == "sampled"
+        assert len(set(candidates)) == len(candidates) == 100
+        assert set(candidates) <= replies
+        places.add(candidates.index(example["labels"][0]))
+    assert len(places) > 50  # of 100: a model cannot learn where the true reply stands
+
+
+def test_sampled_candidates_are_drawn_anew_for_each_turn(load: Load) -> None:
+    found = [frozenset(example["label_candidates"]) for example in examples(load(TASK, "test", edition="sample"))]
+    assert len(set(found)) == len(found)
+
+
+def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
+    """In another process too, whose hashes differ, and for ``BothRoles`` as for the default."""
+    code = (
+        "import json, sys; from parlai.core.params import ParlaiParser; "
+        "from parlai.core.teachers import create_task_agent_from_taskname as create; "
+        "parser = ParlaiParser(True, False); "
+        "opt = parser.parse_kwargs(task=sys.argv[1], edition='sample', datatype='test', datapath='.'); "
+        "teacher = create(opt)[0]; "
+        "print(json.dumps([teacher.act()['label_candidates'] for _ in range(teacher.num_examples())]))"
+    )
+    random.seed(7)
+    here = [example["label_candidates"] for example in examples(load(TASK, "test", edition="sample"))]
+    command = [sys.executable, "-c", "from parlai_empathy import hook; hook.install(); " + code, f"{TASK}:BothRoles"]
+    there = succeeded(run(command, tmp_path, PYTHONHASHSEED="123"))
+    assert json.loads(there.stdout.splitlines()[-1]) == here
+
+
+def test_a_small_fold_gives_as_many_candidates_as_it_has_replies(load: Load, ed_mirror: Path) -> None:
+    without_candidates(ed_mirror / "empatheticdialogues/test.csv")
+    for example in examples(load(TASK, "test")):
+        assert example["candidates_source"] == "sampled"
+        assert set(example["label_candidates"]) == {label for _, label in pairs(load(TASK, "test"))}
+        assert len(example["label_candidates"]) == 6
+
+
+def without_candidates(path: Path) -> None:
+    rows = [line.split(",")[:8] for line in path.read_text().splitlines()]
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+def test_candidates_of_a_file_that_lack_the_true_reply_are_not_taken(load: Load, ed_mirror: Path) -> None:
+    path = ed_mirror / "empatheticdialogues/test.csv"
+    path.write_text(path.read_text().replace(",Does it still fly?,", ",Does it fly?,"))
+    first, second = examples(load(TASK, "test"))[:2]
+    assert (first["candidates_source"], second["candidates_source"]) == ("sampled", "file")
+    assert first["labels"] == ["Does it fly?"]
+    assert first["label_candidates"].count("Does it fly?") == 1
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("teacher", "train", "valid"), [("Default", 6, 4), ("BothRoles", 10, 4), ("Speaker", 8, 4)])
+def test_political_conversations_can_be_left_out(
+    load: Load, ed_mirror: Path, teacher: str, train: int, valid: int
+) -> None:
+    """One of 4 turns in train, one of 3 turns in valid."""
+    for fold, expected in [("train", train), ("valid", valid)]:
+        found = examples(load(f"{TASK}:{teacher}", fold, ed_drop_political=True))
+        assert len(found) == expected
+        assert not any("tags" in example for example in found)
+
+
+@pytest.mark.parametrize("history", [0, -2])
+def test_an_impossible_history(load: Load, ed_mirror: Path, history: int, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught:
+        load(TASK, ed_history=history)
+    assert_one_line(caught.value, f"--ed-history {history}", "at least 1, or -1")
+
+
+def test_options_may_stand_behind_colons(load: Load) -> None:
+    by_colon = pairs(load(f"{TASK}:BothRoles:edition=sample:ed_history=1", "train"))
+    assert by_colon == pairs(load(f"{TASK}:BothRoles", "train", edition="sample", ed_history=1))
+    assert not any("\n" in text for text, _ in by_colon)
+    # Each row of the sample but the header and the 288 first turns.
+    assert len(by_colon) == len((SAMPLE / "train.csv").read_text().splitlines()) - 1 - 288
+
+
+def test_two_editions_side_by_side(load: Load, ed_mirror: Path) -> None:
+    both = load(f"{TASK}:edition=sample,{TASK}:edition=full", "test")
+    assert both.num_examples() == len(listener_examples(SAMPLE / "test.csv", 1)) + 6
+
+
+def test_the_options_are_not_changed(tmp_path: Path, ed_mirror: Path) -> None:
+    """ParlAI hands one set of options to several teachers."""
+    parser = ParlaiParser(True, False)
+    opt = parser.parse_kwargs(task=TASK, datapath=str(tmp_path / "data"), datatype="test:stream")
+    before = dict(opt)
+    agents.DefaultTeacher(opt)
+    assert dict(opt) == before
+
+
+# --- streaming -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("datatype", ["train:stream:ordered", "valid:stream", "test:stream"])
+def test_streaming_gives_the_same_and_leaves_no_file(
+    load: Load, ed_mirror: Path, tmp_path: Path, datatype: str
+) -> None:
+    fold = datatype.split(":")[0]
+    for teacher in ["Default", "BothRoles"]:  # the second must not find the counts of the first
+        streamed = load(f"{TASK}:{teacher}", datatype=datatype)
+        assert streamed.num_examples() == load(f"{TASK}:{teacher}", fold).num_examples()
+        assert pairs(streamed) == pairs(load(f"{TASK}:{teacher}", fold))
+    assert sorted(path.name for path in (tmp_path / "data").rglob("*.csv*")) == ["test.csv", "train.csv", "valid.csv"]
+
+
+def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
+    """ParlAI streams to build one."""
+    BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
+    assert "scared" in (tmp_path / "dict").read_text()
+    assert sorted(path.name for path in SAMPLE.iterdir()) == ["test.csv", "train.csv", "valid.csv"]
+
+
+# --- what is wrong with the data -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
+    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
+    return caplog
+
+
+def test_an_empty_reply_is_left_out_with_a_warning(
+    load: Load, ed_mirror: Path, warnings: pytest.LogCaptureFixture
+) -> None:
+    path = ed_mirror / "empatheticdialogues/test.csv"
+    path.write_text(path.read_text().replace(f",{CARING[3]},", ", ,"))
+    found = pairs(load(TASK, "test"))
+    assert len(found) == 5
+    assert found[-1] == (f"{CARING[1]}\n{CARING[2]}\n\n{CARING[4]}", CARING[5])  # as a turn before it stays
+    built = "test.csv: left out 1 example(s) whose reply is empty"
+    assert [record.levelname for record in warnings.records if record.message.endswith(built)] == ["WARNING"]
+
+
+def test_whole_data_give_no_warning(load: Load, ed_mirror: Path, warnings: pytest.LogCaptureFixture) -> None:
+    load(TASK, "test")
+    assert [record.message for record in warnings.records if record.levelname == "WARNING"] == []
+
+
+def keep_rows(path: Path, keep: Callable[[list[str]], bool]) -> None:
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *(row for row in rows if keep(row.split(",")))]) + "\n")
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_a_fold_without_a_conversation(load: Load, ed_mirror: Path, teacher: str, assert_one_line: OneLine) -> None:
+    keep_rows(ed_mirror / "empatheticdialogues/valid.csv", lambda row: False)
+    with pytest.raises(DataError) as caught:
+        load(f"{TASK}:{teacher}", "valid")
+    assert_one_line(caught.value, "valid.csv", "holds no conversation")
+
+
+def test_a_fold_of_which_the_options_leave_nothing(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+    keep_rows(ed_mirror / "empatheticdialogues/train.csv", lambda row: row[7] == "<POLITICAL>")
+    assert load(TASK, "train").num_examples() == 2
+    with pytest.raises(DataError) as caught:
+        load(TASK, "train", ed_drop_political=True)
+    assert_one_line(caught.value, "train.csv", "no example is left for DefaultTeacher", "--ed-drop-political True")
+
+
+def test_conversations_that_nobody_answers(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+    keep_rows(ed_mirror / "empatheticdialogues/test.csv", lambda row: row[1] == "1")
+    assert load(f"{TASK}:Speaker", "test").num_examples() == 3
+    with pytest.raises(DataError) as caught:
+        load(TASK, "test")
+    assert_one_line(caught.value, "test.csv", "no example is left")
+
+
+def test_a_bad_line_is_named_through_parlais_loader(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+    with (ed_mirror / "empatheticdialogues/valid.csv").open("a") as file:
+        file.write("c,1,gloomy,s,7,Hello,,\n")
+    with pytest.raises(DataError) as caught:
+        load(TASK, "valid")
+    assert_one_line(caught.value, "valid.csv, line 13", "'gloomy'")  # a header and 11 turns before it
+
+
+# --- beside ParlAI's builtin teacher ---------------------------------------------------------------------------------
+
+
+def comparable(teacher: Teacher) -> Counter[tuple[Any, ...]]:
+    """What both teachers say of an example, whatever its order. The builtin one keeps spaces round a text."""
+    fields = ("text", "situation", "emotion")
+    return Counter(
+        (*(example[field].strip() for field in fields), *example["labels"], *example.get("label_candidates", ()))
+        for example in examples(teacher)
+    )
+
+
+@pytest.mark.parametrize(("ours", "fold"), [("BothRoles", "train"), ("Default", "valid"), ("Default", "test")])
+def test_parlais_teacher_says_the_same_of_the_invented_files(load: Load, ed_mirror: Path, ours: str, fold: str) -> None:
+    """With a history of one turn, as its episodes have it; its own code reads the same lines in its own way."""
+    builtin = load("empathetic_dialogues", fold)
+    assert comparable(load(f"{TASK}:{ours}", fold, ed_history=1)) == comparable(builtin)
+
+
+def test_parlais_teacher_of_the_listener_alone(load: Load, ed_mirror: Path) -> None:
+    builtin = load("empathetic_dialogues", "train", train_experiencer_only=True)
+    assert comparable(load(TASK, "train", ed_history=1)) == comparable(builtin)
+
+
+# --- the data set ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def real(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The real files, on a mirror."""
+    monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
+    return real_data / "empatheticdialogues"
+
+
+@pytest.mark.parametrize(
+    ("teacher", "row", "expected"),
+    [
+        ("Default", "nothing, or `:Default`", (40_252, 5_736, 5_257)),  # the Listener's turns
+        ("BothRoles", "`:BothRoles`", (84_165 - 19_532, 5_736, 5_257)),  # each utterance but the first
+        ("Speaker", "`:Speaker`", (84_165 - 40_252, 12_074 - 5_736, 10_969 - 5_257)),
+        ("SituationEmotion", "`:SituationEmotion`", (19_532, 2_769, 2_546)),
+        ("ContextEmotion", "`:ContextEmotion`", (40_252, 5_736, 5_257)),
+    ],
+)
+def test_counts_of_the_data_set(load: Load, real: Path, teacher: str, row: str, expected: tuple[int, int, int]) -> None:
+    assert tuple(load(f"{TASK}:{teacher}", fold).num_examples() for fold in FOLDS) == expected
+    assert counts_in_the_readme(row) == expected
+
+
+def counts_in_the_readme(row: str) -> tuple[int, ...]:
+    """The last three cells of the table's row that begins so."""
+    (line,) = (line for line in README.read_text().splitlines() if line.startswith(f"| {row} |"))
+    return tuple(int(cell.replace(",", "")) for cell in line.split("|")[-4:-1])
+
+
+@pytest.mark.parametrize(("place", "fold"), enumerate(FOLDS))
+def test_the_cut_of_the_data_set(load: Load, real: Path, place: int, fold: str) -> None:
+    first_rows = [rows[0] for rows in raw_conversations(real / f"{fold}.csv")]
+    kept = [row[2] for row in first_rows if row[2] not in re.split(r"\W+", row[3].lower())]
+    assert [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", fold))] == kept
+    assert counts_in_the_readme("`:SituationEmotionCut`")[place] == len(kept)
+
+
+def test_the_cut_of_the_sample(load: Load) -> None:
+    counts = [load(f"{TASK}:SituationEmotionCut", fold, edition="sample").num_examples() for fold in FOLDS]
+    assert f"`:SituationEmotionCut` leaves {counts[0]} / {counts[1]} / {counts[2]} " in README.read_text()
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_parlais_teacher_finds_the_data_set_through_our_builder(load: Load, real: Path, fold: str) -> None:
+    expected = comparable(without_sampled(load(TASK, fold, ed_history=1)))
+    assert comparable(load("empathetic_dialogues", fold)) == expected
+
+
+def without_sampled(teacher: Teacher) -> Teacher:
+    """The files at hand have no candidates; ours then draws some, ParlAI's has none."""
+    for (example,) in teacher.data.data:
+        del example["label_candidates"]
+    return teacher

@@ -1,0 +1,375 @@
+"""What ParlAI knows of us once the hook has run: names, worlds, zoo, sub-commands, metrics, errors."""
+
+from __future__ import annotations
+
+import importlib
+import logging as python_logging
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import parlai.core.metrics
+import parlai.core.script
+import pytest
+import torch.distributed
+from hypothesis import given
+from hypothesis import strategies as st
+from parlai.core import loader
+from parlai.core.build_data import modelzoo_path
+from parlai.core.metrics import METRICS_DISPLAY_DATA, AverageMetric
+from parlai.core.worlds import DialogPartnerWorld
+from processes import SAMPLE, TINY, CleanPython, parlai_command, run, succeeded
+
+from parlai_empathy import plugin
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.metrics import precision_at_k
+from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.tasks.empathetic_dialogues import agents as teachers
+from parlai_empathy.tasks.empathetic_dialogues import worlds
+from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE as SAMPLE_FILES
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("retrieval", "agents", "empathy:retrieval"),
+        (" retrieval ", "agents", "empathy:retrieval"),
+        ("empathy:retrieval", "agents", "empathy:retrieval"),
+        ("repeat_label", "agents", "repeat_label"),  # ParlAI's
+        ("transformer/biencoder", "agents", "transformer/biencoder"),
+        ("retrieval", "tasks", "retrieval"),  # an agent is no task
+        ("empathetic_dialogues", "tasks", "empathetic_dialogues"),  # ParlAI has a task of this name
+        ("empathetic_dialogues:EmotionClassification", "tasks", "empathetic_dialogues:EmotionClassification"),
+        ("empathy:empathetic_dialogues:BothRoles", "tasks", "empathy:empathetic_dialogues:BothRoles"),
+        ("builder", "tasks", "builder"),  # a module in the same folder, but no task
+        ("__pycache__", "tasks", "__pycache__"),
+        ("internal:retrieval", "agents", "internal:retrieval"),
+        ("parlai_empathy.agents.retrieval:A", "agents", "parlai_empathy.agents.retrieval:A"),
+        ("no_such_name", "agents", "no_such_name"),
+        ("", "tasks", ""),
+        ("../agents", "tasks", "../agents"),
+    ],
+)
+def test_plain_name_gets_the_prefix_only_where_it_is_ours_alone(name: str, kind: str, expected: str) -> None:
+    assert plugin.canonical_name(name, kind) == expected
+
+
+@pytest.mark.parametrize("rest", ["", ":BothRoles", ":edition=sample", ":BothRoles:edition=sample:ed_history=-1"])
+def test_teacher_and_options_behind_a_plain_name_are_kept(
+    rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("made_up", "convai2"):  # the second is ParlAI's too
+        (tmp_path / "tasks" / name).mkdir(parents=True)
+        (tmp_path / "tasks" / name / "__init__.py").touch()
+    monkeypatch.setattr(plugin, "_HERE", tmp_path)
+    assert plugin.canonical_name("made_up" + rest, "tasks") == "empathy:made_up" + rest
+    assert plugin.canonical_name("convai2" + rest, "tasks") == "convai2" + rest
+    assert plugin.canonical_name("empathy:convai2" + rest, "tasks") == "empathy:convai2" + rest
+
+
+@given(st.text(), st.sampled_from(["agents", "tasks"]))
+def test_any_text_is_kept_or_prefixed_and_a_second_time_changes_nothing(name: str, kind: str) -> None:
+    canonical = plugin.canonical_name(name, kind)
+    assert canonical in (name.strip(), plugin.PREFIX + name.strip())
+    assert plugin.canonical_name(canonical, kind) == canonical
+
+
+@pytest.mark.parametrize(
+    "name", ["empathy:retrieval", "retrieval", "parlai_empathy.agents.retrieval.retrieval:RetrievalAgent"]
+)
+def test_agent_by_each_of_its_names(name: str) -> None:
+    assert loader.load_agent_module(name) is RetrievalAgent
+
+
+def test_parlais_agents_stay() -> None:
+    assert loader.load_agent_module("repeat_label").__module__ == "parlai.agents.repeat_label.repeat_label"
+
+
+def test_an_agent_that_the_user_registers_under_our_plain_name_stays_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine:
+        pass
+
+    monkeypatch.setitem(loader.AGENT_REGISTRY, "retrieval", Mine)
+    assert loader.load_agent_module("retrieval") is Mine
+    assert loader.load_agent_module("empathy:retrieval") is RetrievalAgent
+
+
+@pytest.mark.parametrize(
+    ("name", "teacher"),
+    [
+        ("empathy:empathetic_dialogues", teachers.DefaultTeacher),
+        ("empathy:empathetic_dialogues:edition=sample", teachers.DefaultTeacher),
+        ("empathy:empathetic_dialogues:BothRoles", teachers.BothRolesTeacher),
+        ("empathy:empathetic_dialogues:BothRoles:edition=sample", teachers.BothRolesTeacher),
+        ("empathy:empathetic_dialogues:situation_emotion", teachers.SituationEmotionTeacher),
+    ],
+)
+def test_teacher_by_name(name: str, teacher: type) -> None:
+    assert loader.load_teacher_module(name) is teacher
+    assert loader.load_task_module(name) is teachers
+
+
+def test_empathetic_dialogues_stays_parlais_own() -> None:
+    theirs = importlib.import_module("parlai.tasks.empathetic_dialogues.agents")
+    assert loader.load_teacher_module("empathetic_dialogues") is theirs.DefaultTeacher
+    assert loader.load_task_module("empathetic_dialogues") is theirs
+
+
+def test_unknown_names_keep_parlais_error() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"parlai\.agents\.no_such_agent"):
+        loader.load_agent_module("no_such_agent")
+    with pytest.raises(ModuleNotFoundError, match=r"parlai_empathy\.tasks\.no_such_task"):
+        loader.load_teacher_module("empathy:no_such_task")
+
+
+@pytest.mark.parametrize("rest", ["", ":edition=sample"])
+def test_our_worlds_are_found(rest: str) -> None:
+    name = "empathy:empathetic_dialogues" + rest
+    assert loader.load_world_module(name, interactive_task=True) is worlds.InteractiveWorld
+    assert loader.load_world_module(name, selfchat_task=True) is worlds.SelfChatWorld
+    assert loader.load_world_module(name, False, True) is worlds.SelfChatWorld  # by position, as ParlAI allows
+
+
+def test_without_a_world_of_ours_parlais_default_is_used() -> None:
+    name = "empathy:empathetic_dialogues"
+    assert loader.load_world_module(name, num_agents=2) is DialogPartnerWorld  # neither a chat nor a self-chat
+    assert loader.load_world_module(name, default_world=DialogPartnerWorld) is DialogPartnerWorld
+    assert loader.load_world_module("empathy:no_such_task", interactive_task=True, num_agents=2) is DialogPartnerWorld
+
+
+def test_parlais_worlds_stay() -> None:
+    found = loader.load_world_module("blended_skill_talk", interactive_task=True)
+    assert found.__module__ == "parlai.tasks.blended_skill_talk.worlds"
+
+
+# --- zoo and data ----------------------------------------------------------------------------------------------------
+
+
+def test_zoo_model_that_is_there_is_found(tmp_path: Path) -> None:
+    model = tmp_path / "models" / "empathy" / "retrieval_sample" / "model"
+    model.parent.mkdir(parents=True)
+    model.touch()
+    assert modelzoo_path(str(tmp_path), "zoo:empathy/retrieval_sample/model") == str(model)
+    assert modelzoo_path(str(tmp_path), "models:empathy/retrieval_sample/model") == str(model)
+
+
+def test_zoo_model_that_is_nowhere_names_the_command_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
+    with pytest.raises(ModelFileError) as caught:
+        modelzoo_path(str(tmp_path), "zoo:empathy/retrieval_sample/model")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "zoo:empathy/retrieval_sample/model" in message
+    assert "parlai train_model -t empathy:empathetic_dialogues --edition sample" in message
+    assert "EMPATHY_MIRROR" in message
+
+
+def test_unknown_zoo_model_lists_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        modelzoo_path(str(tmp_path), "zoo:empathy/no_such_model/model")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "zoo:empathy/retrieval_sample/model" in message
+
+
+def test_parlais_zoo_stays() -> None:
+    assert importlib.import_module("parlai.zoo.blender.blender_90M").__file__
+
+
+def test_parlais_own_task_finds_its_data_on_our_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(SAMPLE_FILES, tmp_path / "mirror" / "empatheticdialogues")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
+    importlib.import_module("parlai.tasks.empathetic_dialogues.build").build({"datapath": str(tmp_path / "data")})
+    built = tmp_path / "data" / "empatheticdialogues" / "empatheticdialogues"  # where ParlAI's teacher looks
+    assert (built / "test.csv").read_bytes() == (SAMPLE_FILES / "test.csv").read_bytes()
+
+
+# --- sub-commands ----------------------------------------------------------------------------------------------------
+
+
+def test_sub_commands() -> None:
+    parlai.core.script.setup_script_registry()
+    registered = loader.SCRIPT_REGISTRY
+    assert registered["empathy_demo"].klass.__module__ == "parlai_empathy.scripts.empathy_demo"
+    assert not registered["empathy_demo"].hidden
+    assert registered["distributed_train"].klass.__module__ == "parlai.scripts.distributed_train"
+    assert registered["distributed_train"].hidden  # as multiprocessing_train is
+    assert {"train_model", "eval_model", "interactive"} <= set(registered)
+
+
+def test_every_script_of_ours_is_a_sub_command_that_says_what_it_does() -> None:
+    parlai.core.script.setup_script_registry()
+    folder = Path(plugin.__file__).parent / "scripts"
+    for name in (path.stem for path in folder.glob("[!_]*.py")):
+        assert loader.SCRIPT_REGISTRY[name].klass.setup_args().description, name
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_metric_of_ours_has_a_title_and_a_description() -> None:
+    protocols = ("shuffled", "ordered", "inline")
+    keys = [precision_at_k.key(k, protocol) for k in precision_at_k.CUTOFFS for protocol in protocols]
+    for key in [*keys, "avg_bleu"]:
+        assert METRICS_DISPLAY_DATA[key].title
+        assert METRICS_DISPLAY_DATA[key].description
+    assert METRICS_DISPLAY_DATA["f1"].title == "F1"  # ParlAI's own are still there
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """What ParlAI's logger is given in the test."""
+    lines: list[str] = []
+
+    class Keep(python_logging.Handler):
+        def emit(self, record: python_logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    logger = importlib.import_module("parlai.utils.logging").logger
+    handler, level = Keep(), logger.level
+    logger.addHandler(handler)
+    logger.setLevel("INFO")
+    yield lines
+    logger.setLevel(level)
+    logger.removeHandler(handler)
+
+
+def bleu() -> AvgBleu:
+    return AvgBleu(bleu_statistics(["a", "b"], ["a", "b"]), tokens="split", split="test")
+
+
+@pytest.fixture
+def process_group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """torch's group of processes, with this one alone in it."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch puts its own there
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
+
+
+def test_signature_is_logged_when_an_evaluation_ends(logged: list[str]) -> None:
+    metric = bleu()
+    report = parlai.core.metrics.aggregate_named_reports({"task": {"avg_bleu": metric, "f1": AverageMetric(1, 2)}})
+    assert logged == [f"avg_bleu: {metric.signature}"]
+    assert set(report) == {"avg_bleu", "f1"}  # the report itself is ParlAI's
+
+
+def test_nothing_is_logged_of_a_training_step(logged: list[str]) -> None:
+    parlai.core.metrics.aggregate_named_reports({"task": {"loss": AverageMetric(1, 2)}})
+    parlai.core.metrics.aggregate_unnamed_reports([{"avg_bleu": bleu()}])  # the parts of one process
+    assert logged == []
+
+
+def test_of_several_processes_the_sum_is_signed_and_not_each_part(logged: list[str], process_group: None) -> None:
+    parlai.core.metrics.aggregate_named_reports({"task": {"avg_bleu": bleu()}})
+    assert logged == []
+    parlai.core.metrics.aggregate_unnamed_reports([{"avg_bleu": bleu()}, {"avg_bleu": bleu()}])
+    assert len(logged) == 1
+    assert "|n:2|" in logged[0]
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_our_error_ends_a_command_with_one_line(tmp_path: Path) -> None:
+    result = parlai_command("train_model", *SAMPLE, *TINY, "--n-heads", "3", "-mf", tmp_path / "model", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stdout + result.stderr
+    # TINY's embedding size is 16, which 3 does not divide.
+    assert result.stderr.splitlines()[-1] == "error: --n-heads 3: must divide --embedding-size 16"
+    assert result.stderr.count("error: ") == 1
+
+
+RAISE = "import parlai; from parlai_empathy.errors import DataError; raise DataError('x.csv, line 2: no comma')"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> CleanPython:
+    """A Python with the hook and a ParlAI that is nothing but its version: it starts at once."""
+    clean = CleanPython(tmp_path_factory.mktemp("plugin") / "env")
+    clean.add_hook()
+    clean.add_package("parlai", "__version__ = '1.7.2'")
+    return clean
+
+
+def test_without_debug_only_the_message_is_shown(python: CleanPython) -> None:
+    result = run([python.python, "-c", RAISE, "--loglevel", "info"], python.home)
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", "error: x.csv, line 2: no comma\n")
+
+
+@pytest.mark.parametrize("debug", [["--loglevel", "debug"], ["--loglevel=debug"], ["--loglevel", "DEBUG"]])
+def test_debug_shows_the_traceback(python: CleanPython, debug: list[str]) -> None:
+    result = run([python.python, "-c", RAISE, *debug], python.home)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Traceback")
+    assert result.stderr.endswith("DataError: x.csv, line 2: no comma\n")
+
+
+def test_missing_library_is_our_error_too(python: CleanPython) -> None:
+    code = "import parlai; from parlai_empathy.errors import MissingDependencyError as E; raise E('pip install x')"
+    assert run([python.python, "-c", code], python.home).stderr == "error: pip install x\n"
+
+
+def test_errors_of_others_keep_their_traceback(python: CleanPython) -> None:
+    result = run([python.python, "-c", "import parlai; raise ValueError('theirs')"], python.home)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Traceback")
+    assert result.stderr.endswith("ValueError: theirs\n")
+
+
+def test_an_excepthook_that_was_there_before_still_gets_the_errors_of_others(python: CleanPython) -> None:
+    code = (
+        "import sys; sys.excepthook = lambda *error: print('mine', error[1]); import parlai; raise ValueError('theirs')"
+    )
+    assert run([python.python, "-c", code], python.home).stdout == "mine theirs\n"
+
+
+# --- ParlAI's version ------------------------------------------------------------------------------------------------
+
+
+def test_another_version_gives_one_warning_with_the_remedy(tmp_path: Path) -> None:
+    other = CleanPython(tmp_path / "env")
+    other.add_hook()
+    other.add_package("parlai", "__version__ = '1.8.0'")
+    result = succeeded(run([other.python, "-c", "import parlai; import parlai; print(parlai.__version__)"], other.home))
+    assert result.stdout == "1.8.0\n"
+    [line] = [line for line in result.stderr.splitlines() if "Warning" in line]
+    for part in ("1.7.2", "found 1.8.0", "pip install --no-deps parlai==1.7.2"):
+        assert part in line
+
+
+def test_the_tested_version_gives_no_warning(python: CleanPython) -> None:
+    assert python("import parlai", "-W", "error") == ""
+
+
+# --- the tables ------------------------------------------------------------------------------------------------------
+
+
+def test_every_watched_module_exists_in_parlai() -> None:
+    for name in plugin.watched_modules():
+        assert find_spec(name) is not None, name
+
+
+def test_each_action_runs_once_for_its_module_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    monkeypatch.setitem(plugin._BEFORE, "parlai.made_up", lambda: calls.append("before"))
+    monkeypatch.setitem(plugin._AFTER, "parlai.made_up", [calls.append, calls.append])
+    module = ModuleType("parlai.made_up")
+    assert "parlai.made_up" in plugin.watched_modules()
+    for name in ("parlai.other", "parlai.made_up"):
+        plugin.before_import(name)
+        plugin.after_import(name, module)
+    assert calls == ["before", module, module]
+
+
+def test_no_stand_in_is_left_behind() -> None:
+    assert not hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy")
