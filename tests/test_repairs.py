@@ -1,4 +1,4 @@
-"""Each repair twice: it works, and ParlAI still needs it. A test of the second kind that fails says: take the repair out."""
+"""Each repair twice: it works, and ParlAI still needs it. If a test of the second kind fails, take the repair out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import json
 import os
 import subprocess
 import sys
+import warnings
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +21,7 @@ import torch
 import torch.distributed
 from parlai.core.agents import create_agent
 from parlai.core.message import Message
+from parlai.core.metrics import AverageMetric
 from parlai.core.params import ParlaiParser
 from parlai.core.worlds import DialogPartnerWorld
 from parlai.nn import lr_scheduler
@@ -49,7 +52,7 @@ def source_of(name: str) -> str:
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
-# --- pkg_resources -----------------------------------------------------------------------------------------------------
+# --- pkg_resources ----------------------------------------------------------------------------------------------------
 
 BLOCK_PKG_RESOURCES = """
 import sys
@@ -76,10 +79,8 @@ def test_options_load_without_setuptools_pkg_resources(tmp_path: Path) -> None:
 
 
 def test_stand_in_answers_as_pkg_resources_does() -> None:
-    with pytest.warns() as _:  # the real one says that it is deprecated; not all versions do
-        import warnings
-
-        warnings.warn("so that there is one", stacklevel=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the real one says that it is deprecated
         real = pytest.importorskip("pkg_resources")
     for package, name in [
         ("parlai", "__init__.py"),
@@ -117,7 +118,7 @@ def test_still_needed_parlai_imports_pkg_resources() -> None:
     assert "pkg_resources" in [alias.name for node in imports for alias in node.names]
 
 
-# --- ReduceLROnPlateau ---------------------------------------------------------------------------------------------------
+# --- ReduceLROnPlateau ------------------------------------------------------------------------------------------------
 
 
 def plateau(module: Any) -> Any:
@@ -130,7 +131,7 @@ def test_default_scheduler_reduces_the_rate_on_a_plateau() -> None:
     rates = []
     # Patience 1: the second bad epoch in a row (losses 2, 2 after 1) halves the rate; the count then starts again.
     for loss in (1.0, 2.0, 2.0, 2.0, 2.0, 0.5):
-        scheduler.valid_step(loss)
+        scheduler.valid_step({"loss": AverageMetric(loss)})
         rates.append(scheduler.scheduler.optimizer.param_groups[0]["lr"])
     assert rates == [1.0, 1.0, 0.5, 0.5, 0.25, 0.25]
 
@@ -138,10 +139,10 @@ def test_default_scheduler_reduces_the_rate_on_a_plateau() -> None:
 def test_default_scheduler_is_saved_and_loaded() -> None:
     scheduler = plateau(lr_scheduler)
     for loss in (1.0, 2.0):
-        scheduler.valid_step(loss)
+        scheduler.valid_step({"loss": AverageMetric(loss)})
     again = plateau(lr_scheduler)
     again.load_state({"number_training_updates": 7, "lr_scheduler": scheduler.get_state_dict()})
-    again.valid_step(2.0)  # the second bad epoch, the first being remembered
+    again.valid_step({"loss": AverageMetric(2.0)})  # the second bad epoch, the first being remembered
     assert again.scheduler.optimizer.param_groups[0]["lr"] == 0.5
 
 
@@ -150,7 +151,7 @@ def test_still_needed_parlai_passes_verbose_and_torch_has_it_not() -> None:
         plateau(unrepaired("parlai.nn.lr_scheduler"))
 
 
-# --- GPT-2 ---------------------------------------------------------------------------------------------------------------
+# --- GPT-2 ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +232,7 @@ def test_still_needed_parlai_knows_only_tuples_and_transformers_gives_a_cache(gp
         original(gpt2.model, state, torch.tensor([0]))
 
 
-# --- worlds and sub-commands: repaired in plugin.py --------------------------------------------------------------------------
+# --- worlds and sub-commands: repaired in plugin.py -------------------------------------------------------------------
 
 
 def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:
@@ -246,7 +247,7 @@ def test_still_needed_parlai_registers_no_distributed_train() -> None:
     assert "register_script" not in source_of("parlai.scripts.distributed_train")
 
 
-# --- several processes without a GPU -----------------------------------------------------------------------------------------
+# --- several processes without a GPU ----------------------------------------------------------------------------------
 
 TWO = ("--distributed-world-size", "2")
 TRAIN = (*SAMPLE, *TINY, "-bs", "32")
@@ -319,7 +320,7 @@ def test_no_process_at_all_is_an_error_in_one_line(tmp_path: Path, number: str) 
 
 
 def test_missing_data_end_all_processes_with_one_line(tmp_path: Path) -> None:
-    # The first process fails before the processes have met. `run` waits for all of them: the other must not wait for it.
+    # The first process fails before the two have met; the second must not go on waiting for it, nor `run` for both.
     no_data = ("-t", "empathy:empathetic_dialogues", "--edition", "full", "-dp", "data")
     result = multiprocessing_train(tmp_path, *TWO, *no_data, EMPATHY_MIRROR="no_mirror")
     assert result.returncode == 1
@@ -376,7 +377,7 @@ def test_distributed_train_under_slurm(trained: Path, tmp_path: Path) -> None:
     assert not are_equal(weights(tmp_path / "model"), weights(trained / "model"))  # another seed
 
 
-# --- the same, part by part --------------------------------------------------------------------------------------------------
+# --- the same, part by part -------------------------------------------------------------------------------------------
 
 
 def options(**values: Any) -> Any:
@@ -419,8 +420,6 @@ def test_without_a_process_group_nothing_is_gathered_from_elsewhere() -> None:
 
 
 def test_on_cpus_wrappers_and_joins_name_no_device(process_group: None) -> None:
-    import weakref
-
     from parlai.utils.fsdp import JoinableEvaluator, JoinableTrainLoop
 
     plain = torch.nn.parallel.DistributedDataParallel

@@ -16,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -215,6 +216,14 @@ def test_data_without_an_official_archive_come_from_a_mirror(data: Path, mirror:
     assert content_of(obtain(str(data), without_archive())) == FILES
 
 
+def test_a_data_set_may_lie_deeper_in_the_data_folder(data: Path, mirror: Path) -> None:
+    source = replace(source_of(archive := tar_gz(FILES)), folder="models/toy")
+    (folder := mirror.parent / "models/toy").mkdir(parents=True)
+    (folder / ARCHIVE).write_bytes(archive)
+    assert content_of(obtain(str(data), source)) == FILES
+    assert (names_in(data), names_in(data / "models")) == (["models"], ["toy"])
+
+
 def test_the_mirror_may_be_named_from_home(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(mirror.parent.parent))
     monkeypatch.setenv("EMPATHY_MIRROR", "~/mirror")
@@ -242,13 +251,13 @@ def test_no_mirror_and_no_official_archive(data: Path, assert_one_line: OneLine)
 
 @pytest.mark.parametrize("ending", ["", "/"])
 def test_archive_on_a_mirror_url(data: Path, server: Server, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EMPATHY_MIRROR", server.url + ending)
+    monkeypatch.setenv("EMPATHY_MIRROR", f"{server.url}/base{ending}")
     archive = tar_gz(FILES)
-    server.answers[f"/toy/{ARCHIVE}"] = [sends(archive)]
+    server.answers[f"/base/toy/{ARCHIVE}"] = [sends(archive)]
     home = obtain(str(data), source_of(archive))
     assert content_of(home) == FILES  # hence no archive left in it
     assert names_in(data) == ["toy"]
-    assert server.asked == [f"/toy/{ARCHIVE}"]
+    assert server.asked == [f"/base/toy/{ARCHIVE}"]
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])

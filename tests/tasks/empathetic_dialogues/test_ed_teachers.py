@@ -529,7 +529,7 @@ def counts_in_the_readme(row: str) -> tuple[int, ...]:
     return tuple(int(cell.replace(",", "")) for cell in line.split("|")[-4:-1])
 
 
-@pytest.mark.parametrize(("place", "fold"), enumerate(FOLDS))
+@pytest.mark.parametrize(("place", "fold"), list(enumerate(FOLDS)))
 def test_the_cut_of_the_data_set(load: Load, real: Path, place: int, fold: str) -> None:
     first_rows = [rows[0] for rows in raw_conversations(real / f"{fold}.csv")]
     kept = [row[2] for row in first_rows if row[2] not in re.split(r"\W+", row[3].lower())]

@@ -174,6 +174,14 @@ def test_the_last_line_needs_no_end(write: Write) -> None:
     assert read(write(f"{HEADER}\nc,1,sad,s,7,Hello,,"))[0].turns[0].text == "Hello"
 
 
+def test_spaces_round_a_text_are_no_part_of_it(write: Write) -> None:
+    path = write(lines("c,1,sad, It rained _comma_ ,7,\tHello _comma_\xa0,,,", "c,2,sad,s,8, Hi,,, Hi | Ho "))
+    dialogue = read(path)[0]
+    assert dialogue.situation == "It rained ,"
+    assert [turn.text for turn in dialogue.turns] == ["Hello ,", "Hi"]
+    assert dialogue.turns[1].candidates == ("Hi", "Ho")
+
+
 def test_the_same_name_twice_in_a_row_is_one_conversation_and_apart_it_is_two(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,A,,", "c,2,sad,s,8,B,,", "d,1,sad,s,7,C,,", "c,1,sad,s,7,D,,"))
     assert [(dialogue.conv_id, len(dialogue.turns)) for dialogue in read(path)] == [("c", 2), ("d", 1), ("c", 1)]
