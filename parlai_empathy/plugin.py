@@ -136,9 +136,10 @@ def share_our_builder(build_module: Any) -> None:
     """Let ParlAI's own ``-t empathetic_dialogues`` find data as ours does: on a mirror too, or with one clear line."""
 
     def build(opt: dict[str, Any]) -> None:
-        from parlai_empathy.tasks.empathetic_dialogues.build import build as build_ours
+        from parlai_empathy.tasks.builder import obtain
+        from parlai_empathy.tasks.empathetic_dialogues.build import SOURCE
 
-        build_ours(opt)
+        obtain(opt["datapath"], SOURCE)
 
     build_module.build = build
 

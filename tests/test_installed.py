@@ -146,7 +146,7 @@ def test_eval_model(installed: Installed, model: Path) -> None:
 
 def test_interactive(installed: Installed, model: Path) -> None:
     output = installed.parlai("interactive", "-mf", model, stdin="My cat ran away.\nShe is back!\n[EXIT]\n")
-    replies = [line for line in output.splitlines() if "[EmpathyRetrieval]:" in line or "[Retrieval]:" in line]
+    replies = [line for line in output.splitlines() if "[Retrieval]: " in line]
     assert len(replies) == 2
     assert all(reply.split("]: ", 1)[1].strip() for reply in replies)
 
