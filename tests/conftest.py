@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,11 @@ def real_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip("no real data here: set EMPATHY_TEST_DATA")
     return REAL_DATA
+
+
+@pytest.fixture(autouse=True)
+def _log_level() -> Iterator[None]:
+    """A test that runs a ParlAI command quietly must not silence the tests after it."""
+    yield
+    if "parlai.utils.logging" in sys.modules:
+        sys.modules["parlai.utils.logging"].set_log_level("INFO")

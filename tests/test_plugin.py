@@ -137,6 +137,22 @@ def test_our_worlds_are_found(rest: str) -> None:
     assert loader.load_world_module(name, False, True) is worlds.SelfChatWorld  # by position, as ParlAI allows
 
 
+def test_the_teacher_names_a_world_and_options_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    class World:
+        pass
+
+    class RoleWorld:
+        pass
+
+    made_up = ModuleType("parlai_empathy.tasks.made_up.worlds")
+    made_up.__dict__.update(InteractiveWorld=World, InteractiveRoleWorld=RoleWorld)
+    monkeypatch.setitem(sys.modules, made_up.__name__, made_up)
+    for name in ("empathy:made_up", "empathy:Made_Up", "empathy:made_up:edition=sample:x=1"):
+        assert loader.load_world_module(name, interactive_task=True) is World
+    for name in ("empathy:made_up:role", "empathy:made_up:role:x=1", "empathy:made_up:x=1:role"):
+        assert loader.load_world_module(name, interactive_task=True) is RoleWorld
+
+
 def test_without_a_world_of_ours_parlais_default_is_used() -> None:
     name = "empathy:empathetic_dialogues"
     assert loader.load_world_module(name, num_agents=2) is DialogPartnerWorld  # neither a chat nor a self-chat

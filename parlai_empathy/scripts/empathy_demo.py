@@ -57,7 +57,10 @@ class EmpathyDemo(ParlaiScript):
             print(f"1. Already trained: {model_file} (delete it to train again)")
         else:
             print(f"1. Training on 288 sample dialogues; the model goes to {model_file}")
-            train(model_file)
+            try:
+                train(model_file)
+            except KeyboardInterrupt:
+                raise SystemExit("\nStopped. The same command goes on from the last checkpoint.") from None
         print("\n2. Evaluating on 64 others")
         print(table(evaluate(model_file)))
         print("\n3. Three messages that it has never seen")
