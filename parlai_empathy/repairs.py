@@ -236,7 +236,7 @@ def _end_process_group(wrappers: weakref.WeakSet[Any]) -> None:
     torch.distributed.destroy_process_group()
 
 
-# --- a resumed training forgets that its best model is saved -----------------------------------------------------------
+# --- a resumed training forgets that its best model is saved ----------------------------------------------------------
 
 
 def keep_best_model(train_model: Any) -> None:

@@ -297,7 +297,6 @@ def test_two_processes_report_what_one_computes(reports: tuple[dict[str, Any], d
         assert of_two[key] == pytest.approx(of_one[key], rel=1e-6), key
 
 
-@pytest.mark.xfail(strict=True, reason="each process takes the pool's replies from its own share of the training fold")
 def test_two_processes_choose_from_the_whole_pool(reports: tuple[dict[str, Any], dict[str, Any]]) -> None:
     of_two, of_one = reports
     assert of_two["avg_bleu"] == pytest.approx(of_one["avg_bleu"], rel=1e-6)

@@ -114,13 +114,12 @@ def _bytes(path: str | Path) -> bytes:
 def training_replies(opt: Opt, task: str) -> Iterator[str]:
     """The labels of the training fold of ``task``, in order."""
     opt = copy.deepcopy(opt)
-    opt.update(
-        {"task": task, "datatype": "train:evalmode", "batchsize": 1, "interactive_task": False, "selfchat_task": False}
-    )
+    # Not train:evalmode, of which several processes would each get only a share.
+    opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
     for teacher in create_task_agent_from_taskname(opt):
         yield from _labels(teacher)
 
 
 def _labels(teacher: Any) -> Iterator[str]:
     while not teacher.epoch_done():
-        yield from teacher.act().get("eval_labels") or []
+        yield from teacher.act().get("labels") or []
