@@ -37,4 +37,6 @@ def _log_level() -> Iterator[None]:
     """A test that runs a ParlAI command quietly must not silence the tests after it."""
     yield
     if "parlai.utils.logging" in sys.modules:
-        sys.modules["parlai.utils.logging"].set_log_level("INFO")
+        logger = sys.modules["parlai.utils.logging"].logger
+        logger.setLevel("INFO")
+        logger._cache.clear()  # Python clears the caches of loggers that it knows; ParlAI's is not among them

@@ -96,7 +96,8 @@ def table(report: dict[str, Any]) -> str:
             is_share = key.startswith("p_at")
             chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
             rows.append(f"   {title:<22}{value * 100 if is_share else value:>8.1f}{chance}")
-    return "\n".join([*rows, *(f"   {line}" for line in signature_lines(report))])
+    signatures = [line.split(": ", 1)[1] for line in signature_lines(report)]
+    return "\n".join([*rows, "   How they were made:", *(f"   {text}" for text in signatures)])
 
 
 def answer(model_file: str) -> None:
