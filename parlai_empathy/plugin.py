@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 import sys
 import warnings
 from collections.abc import Callable, Container
@@ -17,7 +18,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from parlai_empathy import repairs
-from parlai_empathy.errors import EmpathyError
+from parlai_empathy.errors import EmpathyError, OptionError
 
 PREFIX = "empathy:"
 PACKAGE = "parlai_empathy"
@@ -57,9 +58,9 @@ def register_prefix(loader: Any) -> None:
     """Make ``empathy:`` a prefix of ParlAI's loader, for agents, tasks, teachers and worlds."""
     loader.REGISTERED_REPOS[PREFIX] = {"repo": PACKAGE, "source": "pip install parlai-empathy"}
     agents, teachers = loader.AGENT_REGISTRY, loader.TEACHER_REGISTRY
-    loader.load_agent_module = _with_prefix(loader.load_agent_module, "agents", agents)
-    loader.load_task_module = _with_prefix(loader.load_task_module, "tasks", teachers)
-    loader.load_teacher_module = _with_prefix(loader.load_teacher_module, "tasks", teachers)
+    loader.load_agent_module = _with_prefix(_checked(loader.load_agent_module, "agents"), "agents", agents)
+    loader.load_task_module = _with_prefix(_checked(loader.load_task_module, "tasks"), "tasks", teachers)
+    loader.load_teacher_module = _with_prefix(_checked(loader.load_teacher_module, "tasks"), "tasks", teachers)
     loader.load_world_module = _with_prefix(_find_our_worlds(loader.load_world_module), "tasks", teachers)
 
 
@@ -71,8 +72,7 @@ def canonical_name(name: str, kind: str) -> str:
     """
     name = name.strip()
     head = name.split(":")[0]
-    ours = head.isidentifier() and (_HERE / kind / head / "__init__.py").is_file()
-    if ours and not _parlai_has(head, kind):
+    if _is_ours(head, kind) and not _parlai_has(head, kind):
         return PREFIX + name
     return name
 
@@ -92,6 +92,24 @@ def _with_prefix(load: Callable[..., Any], kind: str, registered: Container[str]
         return load(name if name in registered else canonical_name(name, kind), *args, **kwargs)
 
     return load_canonical
+
+
+def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    """``load`` with one line that says what there is, for a name with our prefix that is none of ours."""
+
+    @functools.wraps(load)
+    def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
+        wanted = re.split("[:/]", name.removeprefix(PREFIX))[0].lower()
+        if name.startswith(PREFIX) and not _is_ours(wanted, kind):
+            there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
+            raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; there are: {there_are}")
+        return load(name, *args, **kwargs)
+
+    return load_checked
+
+
+def _is_ours(name: str, kind: str) -> bool:
+    return name.isidentifier() and (_HERE / kind / name / "__init__.py").is_file()
 
 
 def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any]:

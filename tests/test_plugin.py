@@ -26,7 +26,7 @@ from processes import SAMPLE, TINY, CleanPython, parlai_command, run, succeeded
 
 from parlai_empathy import plugin
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics import precision_at_k
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.tasks.empathetic_dialogues import agents as teachers
@@ -125,8 +125,6 @@ def test_empathetic_dialogues_stays_parlais_own() -> None:
 def test_unknown_names_keep_parlais_error() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"parlai\.agents\.no_such_agent"):
         loader.load_agent_module("no_such_agent")
-    with pytest.raises(ModuleNotFoundError, match=r"parlai_empathy\.tasks\.no_such_task"):
-        loader.load_teacher_module("empathy:no_such_task")
 
 
 @pytest.mark.parametrize("rest", ["", ":edition=sample"])
@@ -389,3 +387,20 @@ def test_each_action_runs_once_for_its_module_alone(monkeypatch: pytest.MonkeyPa
 
 def test_no_stand_in_is_left_behind() -> None:
     assert not hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy")
+
+
+@pytest.mark.parametrize(
+    ("load", "name", "known"),
+    [
+        (loader.load_teacher_module, "empathy:empathetic_dialogue:BothRoles", "empathy:empathetic_dialogues"),
+        (loader.load_task_module, "empathy:nothing:edition=sample", "empathy:empathetic_dialogues"),
+        (loader.load_agent_module, "empathy:retreival", "empathy:retrieval"),
+    ],
+)
+def test_a_name_that_is_not_ours_is_an_error_that_says_what_there_is(load: Any, name: str, known: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        load(name)
+    message = str(caught.value)
+    assert message.startswith(":".join(name.split(":")[:2]) + ": there is no such ")
+    assert known in message
+    assert "\n" not in message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,9 @@ from tqdm import tqdm
 
 from parlai_empathy.metrics.names import METRIC_NAMES
 from parlai_empathy.metrics.signature import signature_lines
+from parlai_empathy.zoo.retrieval_sample import MODEL
 
-TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
-# One layer is all that 288 short dialogues can fill; the word vectors keep the paper's size.
-RECIPE: dict[str, Any] = {
-    **TASK,
-    "model": "empathy:retrieval",
-    "n_layers": 1,
-    "ffn_size": 600,
-    "num_epochs": 25,
-    "log_every_n_steps": 5,
-    "seed": 1,
-}
+RECIPE = MODEL.recipe
 MESSAGES = (
     "I finally passed my driving test after failing it twice!",
     "My dog died last week and the house feels so empty.",
@@ -69,21 +61,28 @@ class EmpathyDemo(ParlaiScript):
 
 
 def train(model_file: str) -> None:
-    """Train :data:`RECIPE`, with a progress bar in place of ParlAI's log."""
-    opt = TrainModel.setup_args().parse_kwargs(**RECIPE, model_file=model_file, loglevel="error")
+    """Train the zoo's recipe for the sample, with a progress bar in place of ParlAI's log."""
+    arguments = [*shlex.split(RECIPE), "--model-file", model_file, "--log-every-n-steps", "5", "--loglevel", "error"]
+    opt = TrainModel.setup_args().parse_args(arguments)
     logging.set_log_level("ERROR")
     loop = TrainLoop(opt)
     set_seed(opt["seed"])  # as train_model does at this point, for the choice of examples
     layout = "{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}"
-    with tqdm(total=RECIPE["num_epochs"], bar_format=layout) as bar:
+    with tqdm(total=opt["num_epochs"], bar_format=layout) as bar:
         for _ in loop.train_steps():
-            bar.update(min(loop._total_epochs, RECIPE["num_epochs"]) - bar.n)
+            bar.update(min(loop._total_epochs, opt["num_epochs"]) - bar.n)
 
 
 def evaluate(model_file: str) -> dict[str, Any]:
     """The test fold's report. ParlAI prints it in full as well: :func:`table` shows what matters of it."""
     with contextlib.redirect_stdout(io.StringIO()):
-        report = EvalModel.main(model_file=model_file, **TASK, datatype="test", loglevel="error")
+        report = EvalModel.main(
+            model_file=model_file,
+            task="empathy:empathetic_dialogues",
+            edition="sample",
+            datatype="test",
+            loglevel="error",
+        )
     return dict(report)
 
 

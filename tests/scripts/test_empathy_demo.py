@@ -12,12 +12,12 @@ from parlai_empathy.scripts.empathy_demo import MESSAGES, EmpathyDemo, table
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
-SMALL = {"embedding_size": 16, "n_heads": 2, "ffn_size": 16, "num_epochs": 2}
+SMALL = " --embedding-size 16 --n-heads 2 --ffn-size 16 --num-epochs 2"  # of an option given twice the last counts
 
 
 @pytest.fixture
 def small_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(empathy_demo, "RECIPE", {**empathy_demo.RECIPE, **SMALL})
+    monkeypatch.setattr(empathy_demo, "RECIPE", empathy_demo.RECIPE + SMALL)
 
 
 def replies_of(output: str) -> list[str]:
