@@ -14,7 +14,7 @@ from parlai_empathy import hook
 hook.install()  # as the .pth does in an installed environment; before anything imports ParlAI
 
 FIXTURES = Path(__file__).parent / "fixtures"
-# Real, third-party data: never part of this repository. See docs/contributing.
+# Real, third-party data, never part of this repository: where EMPATHY_TEST_DATA says, or in shared/data beside it.
 REAL_DATA = Path(os.environ.get("EMPATHY_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

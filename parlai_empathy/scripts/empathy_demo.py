@@ -43,8 +43,8 @@ class EmpathyDemo(ParlaiScript):
 
     def run(self) -> None:
         """Train (or go on with a training that was interrupted, or leave a finished one), evaluate, answer."""
-        model_file = str(Path(self.opt["model_file"]).absolute())
-        Path(model_file).parent.mkdir(parents=True, exist_ok=True)
+        model_file = self.opt["model_file"]
+        Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
         if Path(f"{model_file}.pool").exists():  # it is stored when training has ended
             print(f"1. Already trained: {model_file} (delete it to train again)")
         else:
@@ -57,7 +57,7 @@ class EmpathyDemo(ParlaiScript):
         print(table(evaluate(model_file)))
         print("\n3. Three messages that it has never seen")
         answer(model_file)
-        print(next_steps(self.opt["model_file"]))
+        print(next_steps(model_file))
 
 
 def train(model_file: str) -> None:
@@ -89,13 +89,13 @@ def evaluate(model_file: str) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The paper's metrics as a small table, each group with its signature."""
     rows = [f"   {'metric':<22}{'value':>8}   (chance)"]
-    for key, (title, _) in METRIC_NAMES.items():
-        if key in report:
-            value = float(report[key])
-            is_share = key.startswith("p_at")
-            chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
-            rows.append(f"   {title:<22}{value * 100 if is_share else value:>8.1f}{chance}")
-    signatures = [line.split(": ", 1)[1] for line in signature_lines(report)]
+    ours = {key: report[key] for key in METRIC_NAMES if key in report}
+    for key, metric in ours.items():
+        is_share = key.startswith("p_at")
+        value = float(metric) * (100 if is_share else 1)
+        chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
+        rows.append(f"   {METRIC_NAMES[key][0]:<22}{value:>8.1f}{chance}")
+    signatures = [line.split(": ", 1)[1] for line in signature_lines(ours)]
     return "\n".join([*rows, "   How they were made:", *(f"   {text}" for text in signatures)])
 
 
