@@ -295,6 +295,26 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+class Bomb:
+    """What a stranger's file may hold: something that acts when it is unpickled."""
+
+    def __init__(self, victim: Path) -> None:
+        self.victim = victim
+
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        return Path.touch, (self.victim,)
+
+
+def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    torch.save({"model": Bomb(tmp_path / "executed")}, copy)
+    with pytest.raises(ModelFileError, match="is not a model"):
+        create_agent_from_model_file(str(copy))
+    assert not (tmp_path / "executed").exists()
+    torch.load(copy, weights_only=False)
+    assert (tmp_path / "executed").exists(), "the file would have executed something"
+
+
 def test_a_model_of_another_size_is_named(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     with pytest.raises(ModelFileError, match="not a model that fits"):
