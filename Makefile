@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Torch's threads wait for one another: on a busy machine with few cores, one thread is many times faster than two.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install demo test lint clean
+.PHONY: install demo test lint docs clean
 
 install: .venv/installed
 
@@ -27,6 +27,9 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: install
+	$(BIN)/python docs/commands.py
 
 clean:
 	rm -rf .venv build dist *.egg-info empathy_demo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -45,6 +46,18 @@ def scripts() -> dict[str, type[script.ParlaiScript]]:
 def test_parlai_commands_parse(command: str, scripts: dict[str, type[script.ParlaiScript]]) -> None:
     _, name, *arguments = without_environment(command)
     assert scripts[name].setup_args().parse_args(arguments)  # ParlAI refuses what it does not know
+
+
+def test_the_page_of_commands_is_what_the_code_says() -> None:
+    path = ROOT / "docs" / "commands.py"
+    spec = importlib.util.spec_from_file_location("commands", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = path.with_suffix(".md").read_text(encoding="utf-8")
+    assert written == module.page(), "run `make docs`"
+    assert "## `parlai empathy_demo`" in written
 
 
 def test_make_targets_exist() -> None:

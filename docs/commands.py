@@ -1,0 +1,75 @@
+"""Writes docs/commands.md from the code: ``make docs``. A test fails while the page says something else."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from parlai.core import script
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
+
+PAGE = Path(__file__).with_name("commands.md")
+# Whose options stand under which title in ParlAI's help.
+OWNERS = {
+    "-t empathy:empathetic_dialogues": (EmpatheticDialoguesTeacher, "EmpatheticDialogues"),
+    "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
+}
+
+
+def page() -> str:
+    """The page's text."""
+    return "\n".join(
+        [
+            "# Commands and options",
+            "",
+            "Made from the code by `make docs`. Everything else that `parlai` takes is ParlAI's own: "
+            "`parlai --helpall`, and `parlai train_model --help -m empathy:retrieval`.",
+            *commands(),
+            *options(),
+            "",
+        ]
+    )
+
+
+def commands() -> Iterator[str]:
+    """A section for each sub-command of ours."""
+    script.setup_script_registry()
+    for name, entry in sorted(script.SCRIPT_REGISTRY.items()):
+        if entry.klass.__module__.startswith("parlai_empathy."):
+            parser = entry.klass.setup_args()
+            yield from ("", f"## `parlai {name}`", "", f"{parser.description}.", "", *table(parser._actions))
+
+
+def options() -> Iterator[str]:
+    """A section for the options of each task and agent of ours."""
+    for name, (owner, title) in OWNERS.items():
+        parser = ParlaiParser(False, False)
+        owner.add_cmdline_args(parser, {})
+        groups = [group for group in parser._action_groups if group.title == title]
+        yield from ("", f"## Options of `{name}`", "", *table(groups[0]._group_actions))
+
+
+def table(actions: list[argparse.Action]) -> list[str]:
+    """A table of options, without ``--help``."""
+    rows = [
+        f"| `{' '.join(action.option_strings)}`{_choices(action)} | {_default(action)} | {action.help} |"
+        for action in actions
+        if not isinstance(action, argparse._HelpAction)
+    ]
+    return ["| option | default | |", "|---|---|---|", *rows]
+
+
+def _choices(action: argparse.Action) -> str:
+    return " " + ", ".join(f"`{choice}`" for choice in action.choices) if action.choices else ""
+
+
+def _default(action: argparse.Action) -> str:
+    return "" if action.default is None else f"`{action.default}`"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
