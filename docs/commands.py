@@ -56,7 +56,7 @@ def options() -> Iterator[str]:
 def table(actions: list[argparse.Action]) -> list[str]:
     """A table of options, without ``--help``."""
     rows = [
-        f"| `{' '.join(action.option_strings)}`{_choices(action)} | {_default(action)} | {action.help} |"
+        f"| `{' '.join(action.option_strings)}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
         for action in actions
         if not isinstance(action, argparse._HelpAction)
     ]
@@ -69,6 +69,10 @@ def _choices(action: argparse.Action) -> str:
 
 def _default(action: argparse.Action) -> str:
     return "" if action.default is None else f"`{action.default}`"
+
+
+def _escaped(text: str | None) -> str:
+    return (text or "").replace("<", "&lt;").replace("|", "&#124;")
 
 
 if __name__ == "__main__":
