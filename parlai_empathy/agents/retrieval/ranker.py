@@ -165,7 +165,7 @@ class PoolRanker(TorchRankerAgent):
             for start in tqdm(starts, desc="encoding replies", disable=len(starts) < _WORTH_A_BAR):
                 chosen = order[start : start + _ENCODE_BATCH]
                 tokens, _ = padded_tensor([vectors[i] for i in chosen], pad_idx=self.NULL_IDX)
-                encodings[chosen] = self.encode_candidates(tokens.to(device)).float().cpu()
+                encodings[chosen] = self.encode_candidates(tokens.to(device)).cpu()
         return encodings.to(device)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
@@ -185,8 +185,8 @@ class PoolRanker(TorchRankerAgent):
         # Each process evaluates every num_workers()-th example: this is where they stand in the fold.
         positions = torch.arange(self._seen, self._seen + count) * num_workers() + get_rank()
         self._seen += count
-        contexts = self.encode_contexts(batch).float().cpu()
-        replies = self.encode_candidates(batch.label_vec).float().cpu()
+        contexts = self.encode_contexts(batch).cpu()
+        replies = self.encode_candidates(batch.label_vec).cpu()
         examples = EncodedExamples(positions, contexts, replies)
         for name, metric in block_precisions(examples, self.opt["score"], batch.split).items():
             self.global_metrics.add(name, metric)

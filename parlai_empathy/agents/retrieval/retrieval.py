@@ -100,14 +100,14 @@ class RetrievalAgent(PoolRanker):
     def encode_contexts(self, batch: Batch) -> Tensor:
         """The contexts' encodings, ``(batch, dim)``, computed once a batch."""
         if "contexts" not in batch:
-            batch.contexts = self.bare_model.contexts(batch.text_vec)
+            batch.contexts = self.bare_model.contexts(batch.text_vec).float()
         contexts: Tensor = batch.contexts
         return contexts
 
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
         encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
-        return encodings
+        return encodings.float()  # of a model in half precision too: pools and metrics know one kind of number
 
     def _without_empty(self, tokens: Tensor) -> Tensor:
         """Put an unknown word where a text, or a padding row, has no token: the mean of nothing has no value."""
