@@ -40,3 +40,14 @@ def _log_level() -> Iterator[None]:
         logger = sys.modules["parlai.utils.logging"].logger
         logger.setLevel("INFO")
         logger._cache.clear()  # Python clears the caches of loggers that it knows; ParlAI's is not among them
+
+
+@pytest.fixture
+def process_group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """torch's group of processes, with this one alone in it."""
+    import torch.distributed
+
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch puts its own there
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()

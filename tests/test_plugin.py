@@ -15,7 +15,6 @@ from typing import Any
 import parlai.core.metrics
 import parlai.core.script
 import pytest
-import torch.distributed
 from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core import loader
@@ -259,15 +258,6 @@ def logged() -> Iterator[list[str]]:
 
 def bleu() -> AvgBleu:
     return AvgBleu(bleu_statistics(["a", "b"], ["a", "b"]), tokens="split", split="test")
-
-
-@pytest.fixture
-def process_group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """torch's group of processes, with this one alone in it."""
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch puts its own there
-    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
-    yield
-    torch.distributed.destroy_process_group()
 
 
 def test_signature_is_logged_when_an_evaluation_ends(logged: list[str]) -> None:

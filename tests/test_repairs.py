@@ -11,7 +11,6 @@ import subprocess
 import sys
 import warnings
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -412,15 +411,6 @@ def test_a_dictionary_is_built_where_it_is_asked_for_and_not_built_twice(tmp_pat
     (tmp_path / "words").write_text("untouched\t1\n")
     repairs._build_dictionary(opt, rank=0)
     assert (tmp_path / "words").read_text() == "untouched\t1\n"
-
-
-@pytest.fixture
-def process_group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """torch's group of processes, with this one alone in it."""
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch puts its own there
-    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
-    yield
-    torch.distributed.destroy_process_group()
 
 
 def test_without_a_process_group_nothing_is_gathered_from_elsewhere() -> None:
