@@ -33,10 +33,10 @@ _BOTH: dict[str, Any] = {
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # Plain dot products of untrained vectors are so large that a training without ready-made word vectors hardly gets
-    # off the ground; cosines over a temperature do not have that problem. Smaller batches, dropout and lower-casing
-    # suit a training without the paper's 1.7 billion Reddit pairs before it. A long context loses its oldest words. The
-    # best epoch is the one with the best mean reciprocal rank, which is steadier than hits@1 on a small fold.
+    # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
+    # large (docs/results.md). Smaller batches, dropout and lower-casing are meant for a training without the paper's
+    # 1.7 billion Reddit pairs before it. A long context loses its oldest words. The best epoch is the one with the best
+    # mean reciprocal rank, which is steadier than hits@1 on a small fold.
     "default": {
         "batchsize": 128,
         "dropout": 0.1,
