@@ -41,12 +41,15 @@ class Source:
     :param version: the version mark that is written beside it.
     :param archive: the official archive, a tar file: address, name and SHA-256; None if there is none.
     :param files: its files, in the archive and here, relative to ``folder``.
+    :param url: the official address of its only file, for a data set without an archive. Such files have no published
+        checksum: the SHA-256 of what came is logged, and the reader has to say whether it can be read.
     """
 
     folder: str
     version: str
     archive: DownloadableFile | None
     files: tuple[str, ...]
+    url: str | None = None
 
     @property
     def file_names(self) -> list[str]:
@@ -92,11 +95,14 @@ def _is_built(home: Path, source: Source) -> bool:
 def _fill(workplace: Path, source: Source) -> None:
     mirror = os.environ.get(MIRROR, "")
     if not mirror:
-        if source.archive is None:
+        if source.archive:
+            _take_archive(source.archive.url, workplace, source)
+        elif source.url:
+            _take_only_file(source.url, workplace, source)
+        else:
             raise DownloadError(
                 f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}"
             )
-        _take_archive(source.archive.url, workplace, source)
     elif urlparse(mirror).scheme in ("http", "https"):
         _take_from_url(mirror.rstrip("/") + "/" + source.folder, workplace, source)
     else:
@@ -129,6 +135,12 @@ def _take_archive(url: str, workplace: Path, source: Source) -> None:
     _download(url, archive, source)
     _unpack(archive, url, workplace, source)
     archive.unlink()
+
+
+def _take_only_file(url: str, workplace: Path, source: Source) -> None:
+    (file,) = source.files
+    _download(url, _with_folder(workplace / file), source)
+    logging.info(f"{url}: SHA-256 {sha256_of(workplace / file)} (none is published to compare it with)")
 
 
 def _with_folder(file: Path) -> Path:

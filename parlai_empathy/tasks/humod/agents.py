@@ -1,0 +1,212 @@
+"""Teachers of HUMOD.
+
+Each example is an episode of its own: its text holds the turns before the label, one a line. Where a reply is to be
+judged, it is the last line of the text.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import DialogTeacher
+from parlai.utils.data import DatatypeHelper
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.humod.build import build
+from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
+from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
+from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
+
+
+class HumodTeacher(DialogTeacher):
+    """What the teachers below share: options, file, fold. Each says what its :meth:`examples` are."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the options of the task."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("HUMOD")
+        group.add_argument(
+            "--edition",
+            choices=["full", "sample"],
+            default="full",
+            help="The data set itself, or the small sample in its layout that ships with this package.",
+        )
+        group.add_argument(
+            "--humod-file",
+            default=None,
+            help="Read this file, the official one or a .jsonl copy, in place of an edition.",
+        )
+        group.add_argument(
+            "--humod-split",
+            choices=list(SPLITS),
+            default="paper",
+            help="paper: 1,000 of 9,500 pairs are for test. rated: half of the rated pairs are, for copies that tell "
+            "few ratings.",
+        )
+        group.add_argument(
+            "--skip-bad-rows",
+            type="bool",
+            default=False,
+            help="Count and report rows that cannot be right, and go on without them, in place of ending at the first.",
+        )
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        opt = copy.deepcopy(opt)
+        self.fold: str = DatatypeHelper.fold(opt["datatype"])
+        if opt.get("humod_split", "paper") not in SPLITS:  # behind a colon ParlAI takes any value
+            raise OptionError(f"--humod-split {opt['humod_split']}: must be one of {', '.join(SPLITS)}")
+        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
+        # would be wrong for the next teacher. The data are small enough without.
+        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
+        opt["datafile"] = str(build(opt))
+        super().__init__(opt, shared)
+
+    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
+        """Yield one message an example, each the start of a new episode."""
+        pairs = read_pairs(datafile, bool(self.opt.get("skip_bad_rows")))
+        given = 0
+        for example in self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold]):
+            given += 1
+            yield Message({**example, "fold": self.fold}), True
+        if not given:
+            raise DataError(f"{datafile}: its {self.fold} fold gives no example to {type(self).__name__}")
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """The examples of a fold: messages with at least ``text`` and ``labels``."""
+        raise NotImplementedError
+
+
+def read_pairs(path: str | Path, skip_bad_rows: bool = False) -> list[Pair]:
+    """All pairs of a file; rows that cannot be right end the reading, or are reported and left out."""
+    bad_rows: list[DataError] | None = [] if skip_bad_rows else None
+    pairs = list(read_humod(path, bad_rows))
+    if bad_rows:
+        logging.warning(f"{path}: left out {len(bad_rows)} bad row(s):")
+        for error in bad_rows:
+            logging.warning(f"  {error}")
+    if empty := sum(not text for pair in pairs for text in pair.human_replies):
+        logging.info(f"{path}: {empty} human reply(ies) are empty and give no example")
+    if not pairs:
+        raise DataError(f"{path} holds no pair")
+    return pairs
+
+
+def text_of(turns: tuple[str, ...]) -> str:
+    """One turn a line."""
+    return "\n".join(turns)
+
+
+class DefaultTeacher(HumodTeacher):
+    """The film's own reply, given the context; ``references`` holds it and the human replies."""
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """One example an original reply."""
+        for exchange in exchanges(pairs):
+            if exchange.original:
+                reply = exchange.original.reply
+                yield {
+                    "text": text_of(exchange.context),
+                    "labels": [reply],
+                    "references": [reply, *exchange.human_replies],
+                    "pair_id": exchange.original.pair_id,
+                }
+
+
+class RelevanceTeacher(HumodTeacher):
+    """How relevant is the reply (the text's last line)? 1 to 5: the mean of three ratings, rounded."""
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """One example a rated pair; ``rating_mean`` and ``ratings`` hold the mean and each rater's own."""
+        human = {pair: exchange.human_replies for exchange in exchanges(pairs) for pair in _pairs_of(exchange)}
+        for pair in pairs:
+            if pair.mean_rating is not None:
+                yield {
+                    "text": text_of((*pair.context, pair.reply)),
+                    "labels": [str(math.floor(pair.mean_rating + 0.5))],
+                    "label_candidates": [str(rating) for rating in SCALE],
+                    "rating_mean": pair.mean_rating,
+                    "ratings": list(pair.ratings),
+                    "human_replies": human[pair],
+                    "is_original": pair.is_original,
+                    "pair_id": pair.pair_id,
+                }
+
+
+class NextUtteranceTeacher(HumodTeacher):
+    """Which of two replies is the film's own, which was drawn at random?"""
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """One example a context that has both; hits@1 is 50 % by chance."""
+        for exchange in exchanges(pairs):
+            if exchange.original and exchange.random:
+                candidates = [exchange.original.reply, exchange.random.reply]
+                random.Random(exchange.original.pair_id).shuffle(candidates)
+                yield {
+                    "text": text_of(exchange.context),
+                    "labels": [exchange.original.reply],
+                    "label_candidates": candidates,
+                    "pair_id": exchange.original.pair_id,
+                }
+
+
+class DiverseRepliesTeacher(HumodTeacher):
+    """The replies of six people to one context: all of them are labels."""
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """One example a context; ParlAI trains on one label, another each time, and measures against the best."""
+        for exchange in exchanges(pairs):
+            if exchange.human_replies:
+                (first, *_) = _pairs_of(exchange)
+                yield {
+                    "text": text_of(exchange.context),
+                    "labels": exchange.human_replies,
+                    "pair_id": first.pair_id,
+                }
+
+
+class ExtendedTeacher(HumodTeacher):
+    """New dialogues: turns are replaced by what people said in their place (Merdivan et al. 2020, Figure 4)."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add how many."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("HUMOD, extended")
+        group.add_argument(
+            "--humod-recombinations",
+            type=int,
+            default=10,
+            help="At most so many dialogues from each context, drawn from all that are possible.",
+        )
+        return parser
+
+    def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+        """One example a new dialogue; its last turn is the label. Only replies of the same fold take part."""
+        limit = self.opt.get("humod_recombinations", 10)
+        if limit < 1:
+            raise OptionError(f"--humod-recombinations {limit}: must be at least 1")
+        whole = exchanges(pairs)
+        known = alternatives(whole)
+        for exchange in whole:
+            if exchange.original:
+                for turns in recombine(choices(exchange, known), limit, exchange.original.pair_id):
+                    yield {
+                        "text": text_of(turns[:-1]),
+                        "labels": [turns[-1]],
+                        "pair_id": exchange.original.pair_id,
+                    }
+
+
+def _pairs_of(exchange: Exchange) -> list[Pair]:
+    return [pair for pair in (exchange.original, exchange.random) if pair]
