@@ -53,7 +53,7 @@ setup(
     license="MIT",
     python_requires=">=3.10",
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
-    package_data={"parlai_empathy": ["**/*.csv", "**/*.md", "py.typed"]},
+    package_data={"parlai_empathy": ["**/*.csv", "**/*.TXT", "**/*.md", "py.typed"]},
     install_requires=REQUIRES,
     extras_require=EXTRAS,
     cmdclass={"build_py": BuildWithPth},

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.agents.weights import load_model
 from parlai_empathy.modules.biencoder import BiEncoder
 from parlai_empathy.modules.vectors import copy_vectors
 
@@ -70,13 +70,7 @@ class RetrievalAgent(PoolRanker):
 
         :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
         """
-        try:
-            states: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-            self.load_state_dict(states["model"])
-        except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
-            reason = str(error).strip().split("\n")[-1].strip()
-            raise ModelFileError(f"{path} is not a model that fits its options ({path}.opt): {reason}") from error
-        return states
+        return load_model(path, self.load_state_dict)
 
     def score_candidates(self, batch: Batch, cand_vecs: Tensor, cand_encs: Tensor | None = None) -> Tensor:
         """Dot products of contexts and candidates.

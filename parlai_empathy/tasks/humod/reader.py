@@ -16,7 +16,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NoReturn
@@ -53,7 +53,7 @@ class Pair:
     ratings: tuple[int, ...]
     mean_rating: float | None
     human_replies: tuple[str, ...]
-    raters: tuple[dict[str, str], ...] = ()
+    raters: tuple[dict[str, str], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True)
@@ -246,20 +246,15 @@ def _pair_of_json(place: _Place, line: str) -> Pair:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
-        raise DataError(f"{place.path}, line {place.line}: not JSON ({error.msg}): one object a line expected") from error
+        raise DataError(
+            f"{place.path}, line {place.line}: not JSON ({error.msg}): one object a line expected"
+        ) from error
     if not isinstance(record, dict):
         raise DataError(f"{place.path}, line {place.line}: one JSON object a line expected")
-    turns = record.get("context")
-    turns = turns.split("\n") if isinstance(turns, str) else turns
-    replies = record.get("human_replies", [])
-    if not _are_texts(turns):
-        place.wrong("context", record.get("context"), "should be a text or a list of texts")
+    context, replies = _context(place, record.get("context")), record.get("human_replies", [])
+    reply, kind = record.get("reply"), record.get("reply_kind")
     if not _are_texts(replies):
         place.wrong("human_replies", replies, "should be a list of texts")
-    context = tuple(turn.strip() for turn in turns if turn.strip())
-    if not context:
-        place.wrong("context", record["context"], "has no turns: a reply needs something before it")
-    reply, kind = record.get("reply"), record.get("reply_kind")
     if not isinstance(reply, str) or not reply.strip():
         place.wrong("reply", reply, "is empty: there is nothing to rate")
     if kind not in ("original", "random_distractor"):
@@ -274,6 +269,16 @@ def _pair_of_json(place: _Place, line: str) -> Pair:
         mean_rating=sum(ratings) / len(ratings) if ratings else _mean_rating(place, record),
         human_replies=tuple(text.strip() for text in replies),
     )
+
+
+def _context(place: _Place, value: Any) -> tuple[str, ...]:
+    turns = value.split("\n") if isinstance(value, str) else value
+    if not _are_texts(turns):
+        place.wrong("context", value, "should be a text or a list of texts")
+    context = tuple(turn.strip() for turn in turns if turn.strip())
+    if not context:
+        place.wrong("context", value, "has no turns: a reply needs something before it")
+    return context
 
 
 def _are_texts(value: Any) -> bool:

@@ -1,0 +1,103 @@
+"""The options that all judges have, and what they recommend for ParlAI's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.precision import CHOICES as PRECISIONS
+
+LOSSES = ("ce", "mse", "nnpu")
+GROUP = "Judges"
+
+_DEFAULTS: dict[str, Any] = {
+    "batchsize": 32,
+    "gradient_clip": 1.0,
+    "validation_every_n_epochs": 1.0,
+    # What every judge has, whatever it learns. ParlAI calls a minimised metric "solved" below its cut-off of 1: 0 keeps
+    # it from stopping early.
+    "validation_metric": "loss",
+    "validation_metric_mode": "min",
+    "validation_cutoff": 0.0,
+    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_every_n_secs": 600.0,
+    "use_reply": "none",  # what the judge says is no part of the conversation that it judges
+}
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set ParlAI's defaults."""
+    group = parser.add_argument_group(GROUP)
+    group.add_argument(
+        "--classes",
+        nargs="*",
+        default=None,
+        help="The classes. Left out, they are the training task's candidates, if these are the same for each example.",
+    )
+    group.add_argument(
+        "--loss",
+        choices=list(LOSSES),
+        default="ce",
+        help="ce: cross-entropy. mse: squared error of the rating, for classes that are numbers. nnpu: non-negative "
+        "risk, for true replies against unlabelled ones.",
+    )
+    group.add_argument(
+        "--prior",
+        type=float,
+        default=0.27,
+        # 10,404 of the 14,250 ratings of HUMOD's random replies are 1 or 2; the others are the ones that would do.
+        help="For --loss nnpu: the share of unlabelled replies that would do as well (HUMOD's random ones: .27).",
+    )
+    group.add_argument(
+        "--negatives",
+        type=int,
+        default=1,
+        help="Replies to tell each true reply from: the example's own candidates, then others of the batch.",
+    )
+    group.add_argument(
+        "--precision",
+        choices=list(PRECISIONS),
+        default="auto",
+        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
+    )
+    set_defaults(parser, _DEFAULTS, partial_opt)
+    return parser
+
+
+def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any], partial_opt: Mapping[str, Any]) -> None:
+    """Set those defaults of ParlAI's options that exist in the present command."""
+    known = {action.dest for action in parser._actions}
+    if partial_opt.get("interactive_mode"):
+        known.discard("batchsize")  # a chat is a batch of one
+    parser.set_defaults(**{name: value for name, value in defaults.items() if name in known})
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    if opt["loss"] not in LOSSES:
+        raise OptionError(f"--loss {opt['loss']}: must be one of {', '.join(LOSSES)}")
+    if not 0 < opt["prior"] < 1:
+        raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
+    if opt["negatives"] < 1:
+        raise OptionError(f"--negatives {opt['negatives']}: must be at least 1")
+    if opt.get("classes") is not None and len(set(opt["classes"])) < 2:
+        raise OptionError(f"--classes {' '.join(opt['classes'])}: name at least two")
+
+
+def check_loss(opt: Opt, values: Sequence[float] | None) -> None:
+    """Raise :class:`OptionError` for a loss that does not go with what is judged.
+
+    :param values: the classes as numbers; None if they are no numbers, or if replies are judged.
+    """
+    if opt["loss"] == "mse" and values is None:
+        raise OptionError(
+            "--loss mse: the task's classes must be numbers, such as the ratings of empathy:humod:Relevance"
+        )
+    if opt["loss"] == "nnpu" and opt["classes"] is not None:
+        raise OptionError(
+            "--loss nnpu: the task must give replies to tell apart, such as empathy:humod:NextUtterance, not classes"
+        )

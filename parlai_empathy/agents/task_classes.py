@@ -1,0 +1,38 @@
+"""Finding out what a task's classes are, so that nobody has to type them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.teachers import create_task_agent_from_taskname
+
+from parlai_empathy.errors import OptionError
+
+_ENOUGH = 50  # messages that show whether candidates are classes or replies
+
+
+def task_classes(opt: Opt) -> list[str] | None:
+    """The candidates of the training task, if the same ones come with each message; else None: they are replies.
+
+    Of several tasks all must have the same classes, or none any.
+
+    :raises OptionError: if they differ, or if there is no task to ask.
+    """
+    if not opt.get("task"):
+        raise OptionError("this judge does not know its classes: train it on a task, or name them with --classes")
+    opt = copy.deepcopy(opt)
+    # Not train:evalmode, of which several processes would each get only a share.
+    opt.update(datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
+    found = [_classes_of(teacher) for teacher in create_task_agent_from_taskname(opt)]
+    if any(classes != found[0] for classes in found):
+        raise OptionError(f"--task {opt['task']}: its tasks have different classes; train on one, or name --classes")
+    return found[0]
+
+
+def _classes_of(teacher: Any) -> list[str] | None:
+    messages = (teacher.act() for _ in range(min(_ENOUGH, teacher.num_examples())))
+    lists = [list(message.get("label_candidates") or ()) for message in messages]
+    first = lists[0] if lists else []
+    return first if len(first) > 1 and all(texts == first for texts in lists) else None

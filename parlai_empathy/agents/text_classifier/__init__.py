@@ -1,0 +1,1 @@
+"""A pretrained text encoder that judges: see README.md beside this file."""

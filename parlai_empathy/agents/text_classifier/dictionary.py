@@ -1,0 +1,72 @@
+"""ParlAI's dictionary over a Hugging Face tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from parlai.core.dict import DictionaryAgent
+from parlai.core.opt import Opt
+
+from parlai_empathy.modules.hugging_face import load_tokenizer
+
+
+def encoder_source(opt: Opt) -> str:
+    """Where encoder and tokenizer are described: beside the model, or beside the one to begin with, or by name."""
+    for key in ("model_file", "init_model"):
+        if opt.get(key) and encoder_folder(opt[key]).is_dir():
+            return str(encoder_folder(opt[key]))
+    return str(opt["hf_model"])
+
+
+def encoder_folder(model_file: str) -> Path:
+    """The folder of a model's own tokenizer and configuration: it needs no hub once it is trained."""
+    return Path(f"{model_file}.encoder")
+
+
+class TokenizerDictionary(DictionaryAgent):
+    """The tokenizer's vocabulary. It is never built from data."""
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        self.opt = opt
+        self.tokenizer_of_encoder = shared["tokenizer"] if shared else load_tokenizer(encoder_source(opt))
+        tokenizer = self.tokenizer_of_encoder
+        self.tok2ind: dict[str, int] = tokenizer.get_vocab()
+        self.ind2tok = {index: token for token, index in self.tok2ind.items()}
+        self.null_token = tokenizer.pad_token or tokenizer.eos_token
+        self.start_token = tokenizer.cls_token or tokenizer.bos_token or self.null_token
+        self.end_token = tokenizer.sep_token or tokenizer.eos_token or self.null_token
+        self.unk_token = tokenizer.unk_token or self.null_token
+        self.null_idx = self.tok2ind[self.null_token]
+
+    def is_prebuilt(self) -> bool:
+        """ParlAI builds dictionaries that are not."""
+        return True
+
+    def __getitem__(self, key: str | int) -> int | str:
+        if isinstance(key, int):
+            return self.ind2tok[key]
+        return self.tok2ind.get(key, self.tok2ind[self.unk_token])
+
+    def __len__(self) -> int:
+        return len(self.tok2ind)
+
+    def txt2vec(self, text: str, vec_type: type = list) -> Any:
+        """A text's token ids, without special tokens."""
+        return vec_type(self.tokenizer_of_encoder(text, add_special_tokens=False)["input_ids"])
+
+    def vec2txt(self, vector: Any, **_: Any) -> str:
+        """The text of token ids."""
+        text: str = self.tokenizer_of_encoder.decode(list(vector), skip_special_tokens=True)
+        return text
+
+    def save(self, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
+        """Write the tokens, one a line, because ParlAI looks for the file; :func:`encoder_folder` is what is read."""
+        if filename:
+            path = Path(filename)
+            path.absolute().parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{self.ind2tok[i]}\n" for i in sorted(self.ind2tok)), encoding="utf-8")
+
+    def share(self) -> dict[str, Any]:
+        """The tokenizer, for copies of the agent."""
+        return {"class": type(self), "opt": self.opt, "tokenizer": self.tokenizer_of_encoder}

@@ -1,0 +1,33 @@
+"""Reading model files without executing anything that a stranger may have put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from parlai_empathy.errors import ModelFileError
+
+# Some of ParlAI's schedulers compute with NumPy, whose numbers then stand in the file. These make numbers, and no more.
+_SAFE = [np.dtype, type(np.dtype("float64")), np.float64(0).__reduce__()[0]]
+
+
+def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Load what ParlAI saved of an agent.
+
+    :param load_weights: puts weights into the model; it may find that they do not fit.
+    :returns: all that the file holds: weights under ``model``, and the state of what trained them.
+    :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
+    """
+    try:
+        with torch.serialization.safe_globals(_SAFE):
+            states: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        load_weights(states["model"])
+    except ModelFileError:
+        raise
+    except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
+        reason = str(error).strip().split("\n")[-1].strip()
+        raise ModelFileError(f"{path} is not a model that fits its options ({path}.opt): {reason}") from error
+    return states

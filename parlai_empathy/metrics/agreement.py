@@ -1,0 +1,361 @@
+"""Agreement between raters: weighted kappa, Fleiss' kappa and Krippendorff's alpha, with bootstrap intervals.
+
+All three look at pairs of ratings that one item got, and are ``1 - sum(d * observed) / sum(d * expected)``. Here
+``observed`` counts how often value a was paired with value b, ``expected`` how often that would happen by chance, and
+``d`` says how far a and b are apart. They differ in the rest:
+
+Weighted kappa (Cohen 1968)
+    Rater 1's rating is paired with rater 2's; ``d`` are the steps between them on the scale, or their square; by
+    chance each rater keeps their own frequencies. HUMOD has three ratings an item, of raters that differ from item to
+    item, and takes two of them in four ways (Merdivan et al. 2020, Table 2): see :func:`two_ratings`.
+Fleiss' kappa (Fleiss 1971)
+    Each rating is paired with each other one of the item, and all items have equally many; ``d`` is 0 or 1; by chance
+    all ratings are dealt out anew, each as often as is needed.
+Krippendorff's alpha (Krippendorff 2011)
+    The same pairs, for any number of ratings an item; ``d`` is made for the level of measurement; by chance no rating
+    is paired with itself.
+
+Ratings come as one sequence for each item; their order in it means nothing, and None stands for a missing one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, pairwise, permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.correlation import bootstrap, percentile_interval
+from parlai_empathy.metrics.signature import signature
+
+Ratings = Sequence[Sequence[float | None]]
+Rows = list[list[int]]  # ratings as places on the scale, without the missing ones
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+PAIRINGS = ("closest", "lowest", "highest", "random")
+WEIGHTS = ("linear", "quadratic")
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+class Agreement(NamedTuple):
+    """One measure of agreement and how sure it is.
+
+    :param value: 1 for perfect agreement, 0 for what chance gives, below 0 for less; None if not computable.
+    :param low: the lower end of the 95 % bootstrap interval; None if not computable.
+    :param high: its upper end; None if not computable.
+    :param signature: what decided these numbers.
+    :param reason: why they are not computable; None if they are.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    signature: str
+    reason: str | None = None
+
+
+class AgreementReport(NamedTuple):
+    """What :func:`agreement` found.
+
+    :param items: the number of items with at least two ratings; the others say nothing of agreement.
+    :param ratings: the number of those items' ratings.
+    :param left_out: the number of items with fewer than two ratings.
+    :param kappas: weighted kappa by pairing and weights: ``kappas["closest", "quadratic"]``.
+    :param fleiss: Fleiss' kappa.
+    :param alphas: Krippendorff's alpha by level: ``alphas["ordinal"]`` and ``alphas["interval"]``.
+    """
+
+    items: int
+    ratings: int
+    left_out: int
+    kappas: dict[tuple[str, str], Agreement]
+    fleiss: Agreement
+    alphas: dict[str, Agreement]
+
+
+def two_ratings(ratings: Ratings, pairing: str, seed: int = 0) -> tuple[list[float], list[float]]:
+    """Take two ratings of each item and assign them at random to rater 1 and rater 2 (Merdivan et al. 2020, Table 2).
+
+    :param ratings: for each item its ratings; items with fewer than two are left out.
+    :param pairing: which two: the ``closest`` (of equally close pairs the lower one), the ``lowest``, the ``highest``
+        or a ``random`` two.
+    :param seed: with an item's place it decides what is random; the other items have no influence.
+    :returns: what rater 1 and what rater 2 said, an item each.
+    :raises NotComputableError: if no item has two ratings, or a rating is no number.
+    :raises OptionError: for another pairing.
+    """
+    _check_option("pairing", pairing, PAIRINGS)
+    rows = _rows(ratings)
+    # Two draws an item, row by row: an item's own do not depend on how many rows follow.
+    draws = np.random.default_rng(seed).random((len(rows), 2))
+    pairs = [_two_of(sorted(row), pairing, *draw) for row, draw in zip(rows, draws, strict=True) if len(row) > 1]
+    if not pairs:
+        raise NotComputableError(f"no agreement: none of {len(rows)} items has two ratings")
+    return [first for first, _ in pairs], [second for _, second in pairs]
+
+
+def _two_of(row: list[float], pairing: str, which: float, order: float) -> tuple[float, float]:
+    """Two ratings of a sorted row. ``which`` and ``order``, from 0 to below 1, decide what is random."""
+    if pairing == "closest":
+        low, high = min(pairwise(row), key=lambda pair: pair[1] - pair[0])
+    elif pairing == "lowest":
+        low, high = row[:2]
+    elif pairing == "highest":
+        low, high = row[-2:]
+    else:
+        pairs = list(combinations(row, 2))
+        low, high = pairs[int(which * len(pairs))]
+    return (low, high) if order < 0.5 else (high, low)
+
+
+def weighted_kappa(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    weights: str = "quadratic",
+    scale: Sequence[float] | None = None,
+) -> float:
+    """Cohen's weighted kappa of two raters (Cohen 1968): a disagreement weighs by its steps on the scale.
+
+    :param first: ``(n,)``, what rater 1 said of each item.
+    :param second: ``(n,)``, what rater 2 said; items that one of them did not rate are left out.
+    :param weights: ``linear`` in the steps, or ``quadratic``.
+    :param scale: all values that a rating can have; by default those that occur.
+    :raises NotComputableError: if no item has two ratings, a rating is not on the scale, or every rating is the same.
+    :raises OptionError: for other weights.
+    """
+    _check_option("weights", weights, WEIGHTS)
+    if len(first) != len(second):
+        raise NotComputableError(
+            f"no kappa of {len(first)} ratings by one rater and {len(second)} by the other: each item needs both"
+        )
+    values, rows = _on_scale(_rows(list(zip(first, second, strict=True))), scale)
+    return _weighted_kappa(_pairs_of_two(_rated(rows), len(values)).table(), weights)
+
+
+def fleiss_kappa(ratings: Ratings, scale: Sequence[float] | None = None) -> float:
+    """Fleiss' kappa (Fleiss 1971), for items with equally many ratings, by the same raters or by different ones.
+
+    :param ratings: for each item its ratings.
+    :param scale: all values that a rating can have. It changes nothing but that another rating is an error.
+    :raises NotComputableError: if an item has another number of ratings than the first, if that number is below two,
+        a rating is not on the scale, or every rating is the same.
+    """
+    values, rows = _on_scale(_rows(ratings), scale)
+    return _fleiss_kappa(_pairs_of_all(_balanced(rows), len(values)).table())
+
+
+def krippendorff_alpha(ratings: Ratings, level: str = "ordinal") -> float:
+    """Krippendorff's alpha (Krippendorff 2011), for any number of ratings an item; fewer than two do not count.
+
+    :param ratings: for each item its ratings.
+    :param level: of measurement: ``nominal``, ``ordinal``, ``interval``, or ``ratio`` for ratings from 0 upwards.
+    :raises NotComputableError: if no item has two ratings, or every rating is the same.
+    :raises OptionError: for another level, or for ``ratio`` of negative ratings.
+    """
+    _check_option("level", level, LEVELS)
+    values, rows = _on_scale(_rows(ratings))
+    if level == "ratio" and (values < 0).any():
+        raise OptionError(f"level ratio: needs ratings from 0 upwards, and one is {values[0]:g}: use interval")
+    return _alpha(_pairs_of_all(_rated(rows), len(values)).table(), values, level)
+
+
+def agreement(ratings: Ratings, scale: Sequence[float], seed: int = 0, resamples: int = 1000) -> AgreementReport:
+    """Measure agreement on a scale: weighted kappa of the four pairings, Fleiss' kappa and Krippendorff's alpha.
+
+    A measure that cannot be computed is there with its reason, and does not keep the others away.
+
+    :param ratings: for each item its ratings.
+    :param scale: all values that a rating can have.
+    :param seed: for the pairings and for the resamples.
+    :param resamples: how often the items are drawn anew, with replacement, for the intervals.
+    :raises NotComputableError: if no item has two ratings, or a rating is not on the scale.
+    """
+    values, rows = _on_scale(_rows(ratings), scale)
+    rated, size = _rated(rows), len(values)
+    n_ratings = sum(map(len, rated))
+
+    def measured(
+        name: str, pairs: Callable[[], _Pairs], measure: Callable[[Floats], float], **how: object
+    ) -> Agreement:
+        made = signature(name, **how, n=len(rated), ratings=n_ratings, interval="95%", resamples=resamples, seed=seed)
+        try:
+            return Agreement(*_with_interval(pairs(), measure, resamples, seed), made)
+        except NotComputableError as error:
+            return Agreement(None, None, None, made, str(error))
+
+    def kappa(pairing: str, weights: str) -> Agreement:
+        _, two = _on_scale([list(pair) for pair in zip(*two_ratings(ratings, pairing, seed), strict=True)], scale)
+        how = {"pairing": pairing, "weights": weights, "scale": f"{values[0]:g}..{values[-1]:g}", "values": size}
+        measure = partial(_weighted_kappa, weights=weights)
+        return measured("weighted kappa", lambda: _pairs_of_two(two, size), measure, **how)
+
+    def alpha(level: str) -> Agreement:
+        measure = partial(_alpha, values=values, level=level)
+        return measured("Krippendorff's alpha", lambda: _pairs_of_all(rated, size), measure, level=level)
+
+    return AgreementReport(
+        items=len(rated),
+        ratings=n_ratings,
+        left_out=len(rows) - len(rated),
+        kappas={(pairing, weights): kappa(pairing, weights) for pairing in PAIRINGS for weights in WEIGHTS},
+        fleiss=measured("Fleiss' kappa", lambda: _pairs_of_all(_balanced(rows), size), _fleiss_kappa),
+        alphas={level: alpha(level) for level in ("ordinal", "interval")},
+    )
+
+
+def _with_interval(
+    pairs: _Pairs, measure: Callable[[Floats], float], resamples: int, seed: int
+) -> tuple[float, float, float]:
+    """The value of all items, and both ends of its 95 % bootstrap interval."""
+
+    def value_of(drawn: Places) -> float:
+        return measure(pairs.table(np.bincount(drawn, minlength=pairs.n)))
+
+    value = measure(pairs.table())
+    return value, *percentile_interval(bootstrap(value_of, pairs.n, resamples, seed))
+
+
+# --- the measures, of a table (values, values) of how often the pairs of values were observed ------------------------
+
+
+def _weighted_kappa(observed: Floats, weights: str) -> float:
+    places = np.arange(len(observed))
+    steps = np.abs(places[:, None] - places)
+    return _beyond_chance(observed, steps if weights == "linear" else steps**2, observed.sum())
+
+
+def _fleiss_kappa(observed: Floats) -> float:
+    return _beyond_chance(observed, 1 - np.eye(len(observed)), observed.sum())
+
+
+def _alpha(observed: Floats, values: Floats, level: str) -> float:
+    frequencies = observed.sum(axis=0)
+    return _beyond_chance(observed, _distances(level, values, frequencies), frequencies.sum() - 1)
+
+
+def _beyond_chance(observed: Floats, distances: Floats, total: float) -> float:
+    """1 - observed / expected disagreement. The expected pairs are the margins' products, divided by ``total``."""
+    chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / total
+    expected = float((distances * chance).sum())
+    if expected == 0:
+        raise NotComputableError(
+            "no agreement beyond chance: every rating is the same, and items that differ are needed"
+        )
+    return 1 - float((distances * observed).sum()) / expected
+
+
+def _distances(level: str, values: Floats, frequencies: Floats) -> Floats:
+    """How far apart each two values are, ``(values, values)`` (Krippendorff 2011)."""
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    if level == "ordinal":  # the ranks between two values, counting each of the two by half
+        values = np.cumsum(frequencies) - frequencies / 2
+    differences = values[:, None] - values
+    if level == "ratio":
+        sums = values[:, None] + values
+        differences = np.divide(differences, sums, out=np.zeros_like(sums), where=sums != 0)
+    return differences**2
+
+
+# --- pairs of ratings, as places on the scale ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs of ratings of one item.
+
+    :param n: the number of items.
+    :param size: the number of values on the scale.
+    :param items: ``(pairs,)``, the place of the pair's item.
+    :param cells: ``(pairs,)``, where the pair stands in a flat table of values by values.
+    :param weights: ``(pairs,)``, how much it counts there.
+    """
+
+    n: int
+    size: int
+    items: Places
+    cells: Places
+    weights: Floats
+
+    def table(self, times: NDArray[Any] | None = None) -> Floats:
+        """How often each value meets each other ``(size, size)``, where items occur so many ``times`` ``(n,)``."""
+        weights = self.weights if times is None else self.weights * times[self.items]
+        flat = np.bincount(self.cells, weights, self.size**2).astype(np.float64)
+        return flat.reshape(self.size, self.size)
+
+
+def _pairs_of_two(rows: Rows, size: int) -> _Pairs:
+    """The first rating of each item with the second."""
+    return _pairs(((item, first, second, 1.0) for item, (first, second) in enumerate(rows)), len(rows), size)
+
+
+def _pairs_of_all(rows: Rows, size: int) -> _Pairs:
+    """Each rating of an item with each other one. A rating weighs the same however many others its item has."""
+    pairs = ((item, a, b, 1 / (len(row) - 1)) for item, row in enumerate(rows) for a, b in permutations(row, 2))
+    return _pairs(pairs, len(rows), size)
+
+
+def _pairs(pairs: Iterable[tuple[int, int, int, float]], n: int, size: int) -> _Pairs:
+    items, first, second, weights = np.array(list(pairs)).T
+    return _Pairs(n, size, items.astype(np.intp), (first * size + second).astype(np.intp), weights)
+
+
+# --- what comes in ---------------------------------------------------------------------------------------------------
+
+
+def _rows(ratings: Ratings) -> list[list[float]]:
+    """The ratings that are there, item by item, once they are known to be numbers."""
+    rows = [[float(rating) for rating in item if rating is not None] for item in ratings]
+    for place, row in enumerate(rows):
+        for rating in row:
+            if not math.isfinite(rating):
+                raise NotComputableError(
+                    f"item {place} (the first is 0) has the rating {rating}: give None where one is missing"
+                )
+    return rows
+
+
+def _on_scale(rows: list[list[float]], scale: Sequence[float] | None = None) -> tuple[Floats, Rows]:
+    """The values of the scale in order, by default those that occur, and each rating's place among them."""
+    values = sorted({rating for row in rows for rating in row} if scale is None else set(scale))
+    places = {value: place for place, value in enumerate(values)}
+    for place, row in enumerate(rows):
+        for rating in row:
+            if rating not in places:
+                known = ", ".join(f"{value:g}" for value in values)
+                raise NotComputableError(
+                    f"item {place} (the first is 0) has the rating {rating:g}: the scale has {known}"
+                )
+    return np.array(values), [[places[rating] for rating in row] for row in rows]
+
+
+def _rated(rows: Rows) -> Rows:
+    """The items with at least two ratings; an error if there are none."""
+    rated = [row for row in rows if len(row) > 1]
+    if not rated:
+        raise NotComputableError(f"no agreement: none of {len(rows)} items has two ratings")
+    return rated
+
+
+def _balanced(rows: Rows) -> Rows:
+    """The items, once all of them are known to have the same number of ratings, two or more."""
+    _rated(rows)
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise NotComputableError(
+                f"no Fleiss' kappa: item {place} (the first is 0) has {len(row)} ratings and item 0 has {len(rows[0])}"
+                ": use Krippendorff's alpha, which takes any number"
+            )
+    return rows
+
+
+def _check_option(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise OptionError(f"{name} {value!r}: must be one of {', '.join(known)}")

@@ -1,0 +1,194 @@
+"""How well scores follow people's ratings of the same items: Pearson's, Spearman's and Kendall's correlation.
+
+Each value comes with a bootstrap interval: items are drawn anew with replacement, each with its score and its rating,
+and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13). Two judges are compared on the
+same drawn items, because what makes an item easy for one of them often makes it easy for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.signature import signature
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+KINDS = ("pearson", "spearman", "kendall")
+"""Pearson's r, Spearman's rho (ties get their mean rank) and Kendall's tau-b (corrected for ties)."""
+
+_COEFFICIENTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+_FEWEST = 3
+
+
+class Correlation(NamedTuple):
+    """A correlation and how sure it is.
+
+    :param value: -1..1
+    :param p_value: of no correlation at all, two-sided, by the coefficient's own test as SciPy has it.
+    :param low: the lower end of the bootstrap interval.
+    :param high: its upper end.
+    :param n: how many items there were.
+    :param signature: what decided these numbers.
+    """
+
+    value: float
+    p_value: float
+    low: float
+    high: float
+    n: int
+    signature: str
+
+
+class Difference(NamedTuple):
+    """The correlation of scores A less that of scores B, with the same fields as :class:`Correlation`.
+
+    :param value: -2..2, above 0 where A follows the ratings more closely.
+    :param p_value: of no difference, two-sided, from the share of resamples on the rarer side of 0.
+    """
+
+    value: float
+    p_value: float
+    low: float
+    high: float
+    n: int
+    signature: str
+
+
+def correlation(
+    kind: str,
+    scores: Sequence[float],
+    ratings: Sequence[float],
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Correlation:
+    """Correlate scores with ratings, item by item.
+
+    :param kind: one of :data:`KINDS`.
+    :param scores: ``(n,)``
+    :param ratings: ``(n,)``, in the same order.
+    :param resamples: how often the items are drawn anew for the interval.
+    :param level: the share of resamples that the interval holds, between 0 and 1.
+    :raises NotComputableError: for fewer than three items, different lengths, a number that is not finite, or a side
+        that has one value only.
+    :raises OptionError: for another kind, number of resamples or level.
+    """
+    x, y = _columns(scores=scores, ratings=ratings)
+
+    def value_of(drawn: Places) -> float:
+        return _compute(kind, scores=x[drawn], ratings=y[drawn])[0]
+
+    value, p_value = _compute(kind, scores=x, ratings=y)
+    low, high = percentile_interval(bootstrap(value_of, len(x), resamples, seed), level)
+    return Correlation(value, p_value, low, high, len(x), _signature(kind, len(x), resamples, seed, level))
+
+
+def coefficient(kind: str, scores: Sequence[float], ratings: Sequence[float]) -> float:
+    """The correlation alone. Parameters and errors are those of :func:`correlation`."""
+    x, y = _columns(scores=scores, ratings=ratings)
+    return _compute(kind, scores=x, ratings=y)[0]
+
+
+def paired_difference(
+    kind: str,
+    scores_a: Sequence[float],
+    scores_b: Sequence[float],
+    ratings: Sequence[float],
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Difference:
+    """Compare how well two judges' scores follow the ratings of the same items.
+
+    The p-value is twice the share of resamples on the rarer side of 0, at 0 included. One more is counted there, so
+    that a finite number of resamples never gives 0 (Davison and Hinkley 1997, chapter 4).
+
+    Parameters and errors are those of :func:`correlation`.
+    """
+    a, b, y = _columns(scores_a=scores_a, scores_b=scores_b, ratings=ratings)
+
+    def difference_of(drawn: Places) -> float:
+        of_a, _ = _compute(kind, scores_a=a[drawn], ratings=y[drawn])
+        of_b, _ = _compute(kind, scores_b=b[drawn], ratings=y[drawn])
+        return of_a - of_b
+
+    value = difference_of(np.arange(len(y)))
+    drawn = bootstrap(difference_of, len(y), resamples, seed)
+    low, high = percentile_interval(drawn, level)
+    rarer_side = min((drawn <= 0).sum(), (drawn >= 0).sum())
+    p_value = min(1.0, 2 * float(1 + rarer_side) / (1 + len(drawn)))
+    name = f"difference of {kind}"
+    return Difference(value, p_value, low, high, len(y), _signature(name, len(y), resamples, seed, level))
+
+
+def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed: int) -> Floats:
+    """Compute a statistic on items that are drawn with replacement, again and again.
+
+    :param statistic: given the places of the ``n`` drawn items, its value. Where it raises
+        :class:`NotComputableError` the resample is left out.
+    :returns: ``(usable resamples,)``
+    :raises NotComputableError: if fewer than half of the resamples could be used.
+    """
+    if resamples < 1:
+        raise OptionError(f"resamples {resamples}: must be at least 1")
+    generator = np.random.default_rng(seed)
+    values = []
+    for _ in range(resamples):
+        with suppress(NotComputableError):
+            values.append(statistic(generator.integers(n, size=n)))
+    if 2 * len(values) < resamples:
+        raise NotComputableError(
+            f"no interval: only {len(values)} of {resamples} resamples of the {n} items could be used, "
+            "because in the others all values were alike: more items that differ are needed"
+        )
+    return np.array(values)
+
+
+def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
+    """The middle part of a statistic's bootstrap values that holds the share ``level`` of them."""
+    if not 0 < level < 1:
+        raise OptionError(f"level {level}: must lie between 0 and 1, for instance 0.95")
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _compute(kind: str, **columns: Floats) -> tuple[float, float]:
+    """The correlation of two columns, whose names are for errors, and its p-value."""
+    if kind not in KINDS:
+        raise OptionError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
+    for name, column in columns.items():
+        if (column == column[0]).all():
+            raise NotComputableError(f"no correlation: all {len(column)} {name} are {column[0]:g}")
+    value, p_value = _COEFFICIENTS[kind](*columns.values())
+    if math.isnan(value):
+        raise NotComputableError(f"no correlation: {' or '.join(columns)} are too large to compute with: divide them")
+    return float(value), float(p_value)
+
+
+def _columns(**columns: Sequence[float]) -> list[Floats]:
+    """The columns as arrays, once they are known to belong together and to hold numbers."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise NotComputableError(f"no correlation of {counts}: each item needs one of each")
+    n = min(lengths.values())
+    if n < _FEWEST:
+        raise NotComputableError(f"no correlation of {n} items: at least {_FEWEST} are needed")
+    for name, column in columns.items():
+        for place, number in enumerate(column):
+            if number is None or not math.isfinite(number):
+                raise NotComputableError(f"{name}[{place}] is {number}: leave out items without a finite number")
+    return [np.asarray(column, dtype=np.float64) for column in columns.values()]
+
+
+def _signature(name: str, n: int, resamples: int, seed: int, level: float) -> str:
+    return signature(name, n=n, interval=f"{100 * level:g}%", resamples=resamples, seed=seed)

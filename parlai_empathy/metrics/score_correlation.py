@@ -1,0 +1,53 @@
+"""How well a judge's scores follow people's ratings, as a number in ParlAI's reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from parlai.core.metrics import Metric
+from parlai.utils.misc import warn_once
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.correlation import coefficient
+from parlai_empathy.metrics.signature import signature
+
+
+class ScoreCorrelation(Metric):
+    """The correlation of all scores and ratings added up so far.
+
+    :param kind: of :data:`parlai_empathy.metrics.correlation.KINDS`.
+    :param scores: the judge's.
+    :param ratings: people's mean rating of each item, in the same order.
+    """
+
+    __slots__ = ("kind", "ratings", "scores", "split")
+
+    def __init__(self, kind: str, scores: Sequence[float], ratings: Sequence[float], split: str | None = None) -> None:
+        self.kind = kind
+        self.scores = tuple(scores)
+        self.ratings = tuple(ratings)
+        self.split = split
+
+    def __add__(self, other: ScoreCorrelation | None) -> ScoreCorrelation:
+        if other is None:
+            return self
+        return ScoreCorrelation(self.kind, self.scores + other.scores, self.ratings + other.ratings, self.split)
+
+    @property
+    def macro_average(self) -> bool:
+        """Over several tasks: the mean of the tasks' numbers."""
+        return True
+
+    def value(self) -> float:
+        """-1..1, or NaN with a warning where there is no correlation to compute."""
+        try:
+            return coefficient(self.kind, self.scores, self.ratings)
+        except NotComputableError as error:
+            warn_once(str(error))
+            return math.nan
+
+    @property
+    def signature(self) -> str:
+        """What decided the number."""
+        return signature(self.kind, n=len(self.scores), split=self.split)

@@ -1,0 +1,54 @@
+"""What all judges have in common, learned or rule-based: replies and contexts go in, one number a reply comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import NotComputableError
+
+Texts = Sequence[Sequence[str]]
+"""For each reply a list of texts: the turns of its context, or its references."""
+
+
+class Judge(Protocol):
+    """Scores replies: the higher, the better.
+
+    :param name: what tables call it, such as ``BLEU-4``.
+    """
+
+    name: str
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers, in the form of :func:`parlai_empathy.metrics.signature.signature`."""
+
+    def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
+        """Score each reply by itself: neither the other replies nor their order have an influence.
+
+        :param contexts: ``(n,)``, the turns before each reply, oldest first.
+        :param replies: ``(n,)``
+        :param references: ``(n,)``, what people replied to each context, for judges that compare with it.
+        :returns: ``(n,)``
+        :raises NotComputableError: if the lengths differ, or if a judge lacks what it needs to score a reply.
+        """
+
+
+def check_lengths(contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> None:
+    """See that there are replies, and one context and one list of references for each.
+
+    :raises NotComputableError: if not, or if a text stands where a list of texts is asked for.
+    """
+    if isinstance(replies, str) or not replies:
+        raise NotComputableError("no list of replies to score: give one with at least one reply")
+    for name, lists in (("context", contexts), ("list of references", references)):
+        if lists is None:
+            continue
+        if len(lists) != len(replies):
+            raise NotComputableError(f"{len(lists)} x {name} for {len(replies)} replies: give one for each reply")
+        wrong = next((place for place, texts in enumerate(lists) if isinstance(texts, str)), None)
+        if wrong is not None:  # a text is a sequence of texts to Python: each letter would count as one
+            raise NotComputableError(f"item {wrong}, counted from 0: the {name} is one text: give a list of texts")

@@ -1,0 +1,196 @@
+"""BLEU-4, ROUGE-L and METEOR of single replies: the word-overlap judges of HUMOD (Merdivan et al. 2020, section 4.4).
+
+Each compares a reply with one or several references and says 0 for no overlap at all. All are 0..100 here, though
+rouge-score and NLTK have them as 0..1, so that a table has one unit. Blank references are left out. An empty reply
+gets 0. The paper names neither its programs nor their settings; these are well-kept ones with their common settings,
+and the signatures spell them out.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import MissingDependencyError, NotComputableError
+from parlai_empathy.metrics.signature import signature
+from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
+from parlai_empathy.scoring.wordnet import open_wordnet
+
+_REMEMBERED = 2**16  # words and texts: more than the replies of a test set have, and bounded in a long run
+
+
+class OverlapJudge(ABC):
+    """Compares each reply with its references."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """What decides the numbers."""
+
+    @abstractmethod
+    def score_one(self, reply: str, references: Sequence[str]) -> float:
+        """Score one reply, 0..100, against at least one reference that is not blank."""
+
+    def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
+        """Score each reply against its own references.
+
+        :param contexts: ``(n,)``, not looked at.
+        :param replies: ``(n,)``
+        :param references: ``(n,)``, for each reply one or several; more of them can be given for one than for another.
+        :returns: ``(n,)``, 0..100
+        :raises NotComputableError: if the lengths differ, or if a reply has no reference that is not blank.
+        """
+        check_lengths(contexts, replies, references)
+        if references is None:
+            raise NotComputableError(f"{self.name} compares replies with references, and was given none")
+        kept = [self._not_blank(texts, place) for place, texts in enumerate(references)]
+        return np.array([self.score_one(reply, texts) for reply, texts in zip(replies, kept, strict=True)])
+
+    def _not_blank(self, references: Sequence[str], place: int) -> list[str]:
+        kept = [text for text in references if text.strip()]
+        if not kept:
+            raise NotComputableError(
+                f"{self.name} of item {place}, counted from 0: it has no reference, or only blank ones; leave it out"
+            )
+        return kept
+
+
+class Bleu4(OverlapJudge):
+    """Sentence BLEU-4 through sacrebleu (Papineni et al. 2002; Post 2018).
+
+    All references count together: an n-gram matches if any of them has it, and the reference whose length is closest
+    decides the brevity penalty. An order without a match gets half a match, the next such order a quarter, and so on
+    (``exp``); a reply of fewer than four tokens is scored by the orders that it has (``eff:yes``).
+    """
+
+    name = "BLEU-4"
+
+    def __init__(self) -> None:
+        sacrebleu = _library("sacrebleu", self.name)
+        self._bleu = sacrebleu.BLEU(tokenize="13a", lowercase=False, smooth_method="exp", effective_order=True)
+        self._bleu.sentence_score("a", ["a"])  # before the first score sacrebleu does not know its own signature
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers: ``case``, ``eff``, ``tok`` and ``smooth`` are sacrebleu's own words."""
+        theirs = self._bleu.get_signature().info
+        settings = {key: theirs[key] for key in ("case", "eff", "tok", "smooth")}
+        return signature(self.name, references="all", **settings, sacrebleu=theirs["version"])
+
+    def score_one(self, reply: str, references: Sequence[str]) -> float:
+        """Score one reply, 0..100; 100 for one that is the same as a reference."""
+        score: float = self._bleu.sentence_score(reply, references).score
+        return min(score, 100.0)  # a full score is the exponential of a logarithm, a little above 100
+
+
+class RougeL(OverlapJudge):
+    """ROUGE-L through rouge-score: F1 of the longest common subsequence (Lin 2004), with the best of the references.
+
+    Words are what is left of a text in lower case when everything but ``a-z`` and ``0-9`` has become a space; a reply
+    of nothing else gets 0. They are not stemmed: ROUGE's own default, and what has been usual for dialogue. (METEOR
+    is the judge that looks through word forms.)
+    """
+
+    name = "ROUGE-L"
+
+    def __init__(self) -> None:
+        self._scorer = _library("rouge_score.rouge_scorer", self.name).RougeScorer(["rougeL"], use_stemmer=False)
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        version = importlib.metadata.version("rouge-score")
+        return signature(
+            self.name, references="best", measure="f1", case="lc", tok="a-z0-9", stem="no", **{"rouge-score": version}
+        )
+
+    def score_one(self, reply: str, references: Sequence[str]) -> float:
+        """Score one reply, 0..100; 100 for one that has the same words in the same order as a reference."""
+        return 100 * float(self._scorer.score_multi(references, reply)["rougeL"].fmeasure)
+
+
+class Meteor(OverlapJudge):
+    """METEOR through NLTK, with the best of the references (Banerjee and Lavie 2005).
+
+    Words match by their form, else by their Porter stem, else as synonyms in WordNet. (NLTK looks these up by the
+    stems: a word whose stem is no word, as happy's happi, has none.) With m matches in c chunks, precision P and
+    recall R::
+
+        P R / (0.9 P + 0.1 R) * (1 - 0.5 (c / m)^3)
+
+    A reply that is the same as a reference has c = 1 and does not quite get 100: of one word it gets 50, of two 93.75.
+
+    Words are those of NLTK's ``word_tokenize``, but for the abbreviations that this has learnt: sentences by an
+    untrained Punkt, then the Penn Treebank's rules. No data are needed for that; for the synonyms WordNet is.
+    """
+
+    name = "METEOR"
+    _WEIGHTS = {"alpha": 0.9, "beta": 3.0, "gamma": 0.5}
+
+    def __init__(self) -> None:
+        nltk = _library("nltk", self.name)
+        wordnet = open_wordnet()
+        self._settings = {"wordnet": wordnet.get_version() or "unknown", "nltk": nltk.__version__}
+        self._meteor = nltk.translate.meteor
+        # NLTK stems and looks up each word again in each pair of texts: five times as slow as remembering it.
+        self._stems = SimpleNamespace(stem=lru_cache(_REMEMBERED)(nltk.stem.PorterStemmer().stem))
+        self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(wordnet.synsets))
+        self._sentences = nltk.tokenize.PunktSentenceTokenizer()
+        self._treebank = nltk.tokenize.NLTKWordTokenizer()
+        self._words = lru_cache(_REMEMBERED)(self._tokenize)
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature(
+            self.name,
+            references="best",
+            **self._WEIGHTS,
+            case="lc",
+            tok="punkt+treebank",
+            stem="porter",
+            **self._settings,
+        )
+
+    def score_one(self, reply: str, references: Sequence[str]) -> float:
+        """Score one reply, 0..100."""
+        words = [self._words(text) for text in references]
+        theirs = self._meteor(
+            words,
+            self._words(reply),
+            preprocess=str.lower,
+            stemmer=self._stems,
+            wordnet=self._synonyms,
+            **self._WEIGHTS,
+        )
+        return 100 * float(theirs)
+
+    def _tokenize(self, text: str) -> tuple[str, ...]:
+        return tuple(word for sentence in self._sentences.tokenize(text) for word in self._treebank.tokenize(sentence))
+
+
+def overlap_judges() -> list[Judge]:
+    """The three judges, in the paper's order.
+
+    :raises MissingDependencyError: if one of their libraries or WordNet is missing.
+    """
+    return [Bleu4(), RougeL(), Meteor()]
+
+
+def _library(name: str, judge: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        library = name.split(".")[0]
+        raise MissingDependencyError(
+            f'{judge} needs {library}, which cannot be imported ({error}): pip install "parlai-empathy[overlap]"'
+        ) from error

@@ -1,0 +1,503 @@
+"""Agreement by hand, against scikit-learn and the package ``krippendorff``, and the intervals against plain loops."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.agreement import (
+    LEVELS,
+    PAIRINGS,
+    WEIGHTS,
+    Agreement,
+    Ratings,
+    agreement,
+    fleiss_kappa,
+    krippendorff_alpha,
+    two_ratings,
+    weighted_kappa,
+)
+
+SCALE = (1, 2, 3, 4, 5)
+_ = None
+
+# Krippendorff 2011, section E: 12 units by observers A, B, C and D.
+PUBLISHED = list(
+    zip(
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
+        [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
+        strict=True,
+    )
+)
+
+rating = st.sampled_from(SCALE)
+rows = st.lists(st.lists(rating, min_size=0, max_size=5), min_size=1, max_size=12)
+triples = st.lists(st.lists(rating, min_size=3, max_size=3), min_size=2, max_size=12)
+
+
+def made_up(n: int, seed: int = 0) -> list[list[float]]:
+    """Three ratings an item, 1..5, that agree a little."""
+    generator = np.random.default_rng(seed)
+    ratings = generator.integers(1, 6, size=(n, 1)) + generator.integers(-2, 3, size=(n, 3))
+    return np.clip(ratings, 1, 5).astype(float).tolist()
+
+
+def package_alpha(ratings: Ratings, level: str) -> float:
+    """Alpha as the package krippendorff has it: observers by units, NaN where a rating is missing."""
+    width = max(map(len, ratings))
+    columns = [[math.nan if r is None else r for r in item] + [math.nan] * (width - len(item)) for item in ratings]
+    return float(krippendorff.alpha(np.array(columns, dtype=float).T, level_of_measurement=level))
+
+
+def varies(ratings: Ratings) -> bool:
+    """Whether items with two ratings have different ones, so that agreement can be computed."""
+    return len({value for item in ratings if len(item) > 1 for value in item}) > 1
+
+
+# --- two ratings of each item ----------------------------------------------------------------------------------------
+
+
+def as_sets(pair: tuple[list[float], list[float]]) -> list[list[float]]:
+    return [sorted(two) for two in zip(*pair, strict=True)]
+
+
+def test_pairings_by_hand() -> None:
+    ratings = [[5, 1, 4], [2, 2, 5], [_, 3, 1], [1, 2, 4, 5]]
+    assert as_sets(two_ratings(ratings, "closest")) == [[4, 5], [2, 2], [1, 3], [1, 2]]
+    assert as_sets(two_ratings(ratings, "lowest")) == [[1, 4], [2, 2], [1, 3], [1, 2]]
+    assert as_sets(two_ratings(ratings, "highest")) == [[4, 5], [2, 5], [1, 3], [4, 5]]
+
+
+def test_of_equally_close_pairs_the_lower_one_is_taken() -> None:
+    assert as_sets(two_ratings([[5, 3, 1], [4, 5, 2, 1]], "closest")) == [[1, 3], [1, 2]]
+
+
+@settings(deadline=None)
+@given(rows, st.integers(0, 5))
+def test_pairings_are_pairs_of_the_item(ratings: list[list[int]], seed: int) -> None:
+    rated = [item for item in ratings if len(item) > 1]
+    assume(rated)
+    for pairing, best in {
+        "closest": lambda pair: (pair[1] - pair[0], pair[0]),
+        "lowest": sum,
+        "highest": lambda pair: -sum(pair),
+        "random": None,
+    }.items():
+        found = as_sets(two_ratings(ratings, pairing, seed))
+        pairs = [[sorted(pair) for pair in combinations(item, 2)] for item in rated]
+        assert len(found) == len(rated)
+        if best:
+            assert found == [min(of_item, key=best) for of_item in pairs]
+        else:
+            assert all(pair in of_item for pair, of_item in zip(found, pairs, strict=True))
+
+
+def test_random_pairs_and_raters_are_all_equally_frequent() -> None:
+    found = Counter(zip(*two_ratings([[1, 2, 3]] * 6000, "random"), strict=True))
+    # Six orders, 1000 of each expected with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 29.
+    assert set(found) == {(1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2)}
+    assert all(880 <= count <= 1120 for count in found.values())
+
+
+@pytest.mark.parametrize("pairing", ["closest", "lowest", "highest"])
+def test_raters_are_assigned_at_random(pairing: str) -> None:
+    first, second = two_ratings([[1, 2]] * 2000, pairing)
+    assert 900 <= first.count(1) <= 1100  # 1000 and 22
+    assert second == [3 - value for value in first]
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_seed_and_place_decide_what_is_random(pairing: str) -> None:
+    ratings = made_up(40)
+    first, second = two_ratings(ratings, pairing, seed=3)
+    assert two_ratings([item[::-1] for item in ratings], pairing, seed=3) == (first, second)
+    assert two_ratings(ratings, pairing, seed=4) != (first, second)
+    assert two_ratings(ratings[:7], pairing, seed=3) == (first[:7], second[:7])
+    # Another item's ratings have no influence, even if it falls out.
+    assert two_ratings([[1], *ratings[1:]], pairing, seed=3) == (first[1:], second[1:])
+
+
+# --- weighted kappa --------------------------------------------------------------------------------------------------
+
+
+def test_kappa_of_two_values_by_hand() -> None:
+    # 20 times both say 1 and 15 times both say 2; 5 and 10 times they differ. Agreement 35/50 = .7; by chance
+    # .5 * .6 + .5 * .4 = .5. Kappa is (.7 - .5) / (1 - .5) = .4, and between two values all weights are alike.
+    first = [1] * 20 + [1] * 5 + [2] * 10 + [2] * 15
+    second = [1] * 20 + [2] * 5 + [1] * 10 + [2] * 15
+    for weights in WEIGHTS:
+        assert weighted_kappa(first, second, weights) == pytest.approx(0.4)
+
+
+def test_kappa_of_three_values_by_hand() -> None:
+    # The steps between the raters are 0, 1, 0, 0, 2: 3 in all, squares 5. The frequencies are 2, 1, 2 and 2, 2, 1.
+    # Steps by chance: (2*2*1 + 2*1*2 + 1*2*1 + 1*1*1 + 2*2*2 + 2*2*1) / 5 = 23/5, with squares
+    # (2*2*1 + 2*1*4 + 1*2*1 + 1*1*1 + 2*2*4 + 2*2*1) / 5 = 35/5.
+    first, second = [1, 1, 2, 3, 3], [1, 2, 2, 3, 1]
+    assert weighted_kappa(first, second, "linear") == pytest.approx(1 - 3 / (23 / 5))
+    assert weighted_kappa(first, second, "quadratic") == pytest.approx(1 - 5 / (35 / 5))
+
+
+def test_values_that_nobody_gave_count_as_steps() -> None:
+    # 2 and 5 are one step apart if only 1, 2 and 5 exist: the square is 1, by chance (2*4 + 1 + 2*1 + 4) / 3 = 5.
+    # On the scale 1..5 it is 9, by chance (2*16 + 1 + 2*9 + 16) / 3 = 67/3.
+    first, second = [1, 2, 5], [1, 5, 5]
+    assert weighted_kappa(first, second) == pytest.approx(1 - 1 / 5)
+    assert weighted_kappa(first, second, scale=(5, 4, 3, 2, 1)) == pytest.approx(1 - 9 / (67 / 3))
+
+
+def test_constant_but_different_raters_agree_as_by_chance() -> None:
+    assert weighted_kappa([1, 1, 1], [2, 2, 2]) == pytest.approx(0)
+
+
+def test_items_that_one_rater_left_out_do_not_count() -> None:
+    assert weighted_kappa([1, _, 2, 2], [1, 5, _, 1]) == weighted_kappa([1, 2], [1, 1])
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("scale", [None, SCALE])
+@settings(deadline=None)
+@given(pairs=st.lists(st.tuples(rating, rating), min_size=2, max_size=20))
+def test_kappa_is_scikit_learns(weights: str, scale: tuple[int, ...] | None, pairs: list[tuple[int, int]]) -> None:
+    assume(len({value for pair in pairs for value in pair}) > 1)
+    first, second = zip(*pairs, strict=True)
+    theirs = cohen_kappa_score(first, second, weights=weights, labels=scale and list(scale))
+    assert weighted_kappa(first, second, weights, scale) == pytest.approx(theirs, abs=1e-12)
+    assert weighted_kappa(second, first, weights, scale) == pytest.approx(theirs, abs=1e-12)
+
+
+# --- Fleiss' kappa ---------------------------------------------------------------------------------------------------
+
+# How many of 14 raters put each of 10 items into each of 5 categories; an example that textbooks work out to .210.
+TEN_BY_FIVE = [
+    [0, 0, 0, 0, 14],
+    [0, 2, 6, 4, 2],
+    [0, 0, 3, 5, 6],
+    [0, 3, 9, 2, 0],
+    [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0],
+    [3, 2, 6, 3, 0],
+    [2, 5, 3, 2, 2],
+    [6, 5, 2, 1, 0],
+    [0, 2, 2, 3, 7],
+]
+
+
+def test_fleiss_of_the_known_example() -> None:
+    # The squares add up to 196 + 60 + 70 + 94 + 74 + 98 + 58 + 46 + 66 + 66 = 828; agreement is
+    # (828 - 140) / (10 * 14 * 13) = .378022. The categories have 20, 28, 39, 21 and 32 of the 140 ratings: by chance
+    # it is (400 + 784 + 1521 + 441 + 1024) / 140^2 = .212755. Kappa is (.378022 - .212755) / (1 - .212755) = .209931.
+    ratings = [[value for value, count in enumerate(row) for _ in range(count)] for row in TEN_BY_FIVE]
+    assert fleiss_kappa(ratings) == pytest.approx(0.209931, abs=1e-6)
+
+
+def test_fleiss_by_hand() -> None:
+    # Two of three items agree: 2/3. Each value has half of the ratings: 1/2 by chance. (2/3 - 1/2) / (1 - 1/2) = 1/3.
+    assert fleiss_kappa([[1, 1], [1, 2], [2, 2]]) == pytest.approx(1 / 3)
+
+
+def test_fleiss_does_not_depend_on_the_scale() -> None:
+    ratings = made_up(20)
+    assert fleiss_kappa(ratings, scale=range(1, 10)) == pytest.approx(fleiss_kappa(ratings))
+
+
+@settings(deadline=None)
+@given(triples)
+def test_fleiss_is_its_definition(ratings: list[list[int]]) -> None:
+    assume(varies(ratings))
+    pairs = [a == b for item in ratings for a, b in combinations(item, 2)]
+    frequencies = Counter(value for item in ratings for value in item)
+    chance = sum((count / (3 * len(ratings))) ** 2 for count in frequencies.values())
+    expected = (sum(pairs) / len(pairs) - chance) / (1 - chance)
+    assert fleiss_kappa(ratings) == pytest.approx(expected, abs=1e-12)
+
+
+# --- Krippendorff's alpha --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_alpha_of_the_published_example(level: str, alpha: float) -> None:
+    assert krippendorff_alpha(PUBLISHED, level) == pytest.approx(alpha, abs=0.0005)
+
+
+def test_alpha_by_hand() -> None:
+    # Of the 6 ordered pairs 2 differ. Each value has 3 of the 6 ratings: of the 30 ordered pairs that can be drawn
+    # 2 * 3 * 3 = 18 differ, which is 3.6 of 6. Alpha is 1 - 2 / 3.6; with two values all levels but ratio are alike.
+    ratings = [[1, 1], [1, 2], [2, 2]]
+    for level in ("nominal", "ordinal", "interval"):
+        assert krippendorff_alpha(ratings, level) == pytest.approx(1 - 2 / 3.6)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@settings(deadline=None)
+@given(ratings=rows)
+def test_alpha_is_the_packages(level: str, ratings: list[list[int]]) -> None:
+    assume(varies(ratings))
+    assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_is_the_packages_with_many_missing_and_uneven_values(level: str) -> None:
+    generator = np.random.default_rng(1)
+    values = [0, 0.5, 1, 2.75, 10, 100]
+    ratings = [[_ if r < 0 else values[r] for r in item] for item in generator.integers(-4, 6, size=(300, 7)).tolist()]
+    assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "items", "missing"), [("Engaging", 375, 0), ("Error recovery", 125, 154), ("Overall", 500, 0)]
+)
+def test_alpha_of_real_ratings_is_the_packages(real_data: Path, attribute: str, items: int, missing: int) -> None:
+    dialogues = json.loads((real_data / "engagement" / "fed_data.json").read_text(encoding="utf-8"))
+    given_to = [dialogue["annotations"].get(attribute, []) for dialogue in dialogues]
+    # "Not applicable" stands among the numbers in words.
+    ratings = [[value if isinstance(value, int) else _ for value in item] for item in given_to if item]
+    assert (len(ratings), sum(item.count(_) for item in ratings)) == (items, missing)
+    for level in LEVELS:
+        assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
+
+
+# --- what all of them share ------------------------------------------------------------------------------------------
+
+MEASURES: dict[str, Callable[[Ratings], float]] = {
+    "fleiss": fleiss_kappa,
+    **{f"alpha {level}": lambda ratings, level=level: krippendorff_alpha(ratings, level) for level in LEVELS},
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
+@settings(deadline=None)
+@given(ratings=triples, seed=st.integers(0, 99))
+def test_order_of_items_and_of_raters_means_nothing(
+    measure: Callable[[Ratings], float], ratings: list[list[int]], seed: int
+) -> None:
+    assume(varies(ratings))
+    mixed = random.Random(seed)
+    other = [mixed.sample(item, len(item)) for item in mixed.sample(ratings, len(ratings))]
+    assert measure(other) == pytest.approx(measure(ratings), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
+def test_perfect_agreement_is_one(measure: Callable[[Ratings], float]) -> None:
+    assert measure([[1, 1, 1], [2, 2, 2], [5, 5, 5]]) == 1
+    assert weighted_kappa([1, 2, 5], [1, 2, 5]) == 1
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
+def test_ratings_at_random_agree_about_as_by_chance(measure: Callable[[Ratings], float]) -> None:
+    ratings = np.random.default_rng(2).integers(1, 6, size=(3000, 3)).tolist()
+    assert abs(measure(ratings)) < 0.04
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def numbers(ratings: Ratings, **options: int) -> dict[str, Agreement]:
+    report = agreement(ratings, SCALE, **options)
+    named = {f"{pairing} {weights}": found for (pairing, weights), found in report.kappas.items()}
+    return named | {"fleiss": report.fleiss} | report.alphas
+
+
+def test_report_counts_what_has_two_ratings() -> None:
+    report = agreement([[1, 2, 3], [4, _, _], [_, 2, 2], [], [5, 5, 4]], SCALE, resamples=20)
+    assert (report.items, report.ratings, report.left_out) == (3, 8, 2)
+    assert set(report.kappas) == {(pairing, weights) for pairing in PAIRINGS for weights in WEIGHTS}
+    assert set(report.alphas) == {"ordinal", "interval"}
+
+
+def test_report_has_the_values_of_the_measures() -> None:
+    ratings = made_up(50)
+    report = agreement(ratings, SCALE, seed=3, resamples=5)
+    for (pairing, weights), found in report.kappas.items():
+        assert found.value == weighted_kappa(*two_ratings(ratings, pairing, seed=3), weights, SCALE)
+    assert report.fleiss.value == pytest.approx(fleiss_kappa(ratings))
+    for level, found in report.alphas.items():
+        assert found.value == pytest.approx(krippendorff_alpha(ratings, level))
+
+
+def test_intervals_are_plain_loops_over_drawn_items() -> None:
+    ratings = made_up(30)
+    two = np.array(two_ratings(ratings, "random", seed=4))
+    generator = np.random.default_rng(4)
+    plain: dict[str, list[float]] = {"random linear": [], "ordinal": [], "interval": [], "fleiss": []}
+    for _resample in range(40):
+        drawn = generator.integers(30, size=30)
+        some = [ratings[place] for place in drawn]
+        plain["random linear"].append(cohen_kappa_score(*two[:, drawn], weights="linear", labels=SCALE))
+        plain["ordinal"].append(package_alpha(some, "ordinal"))
+        plain["interval"].append(package_alpha(some, "interval"))
+        plain["fleiss"].append(fleiss_kappa(some))
+    found = numbers(ratings, seed=4, resamples=40)
+    for name, values in plain.items():
+        expected = np.percentile(values, [2.5, 97.5])
+        assert (found[name].low, found[name].high) == pytest.approx(tuple(expected), abs=1e-10)
+
+
+def test_intervals_with_missing_ratings_are_plain_loops_too() -> None:
+    ratings: list[list[float | None]] = [
+        [_ if (i + j) % 4 == 0 else r for j, r in enumerate(item)] for i, item in enumerate(made_up(30))
+    ]
+    generator = np.random.default_rng(0)
+    values = []
+    for _resample in range(40):
+        values.append(package_alpha([ratings[place] for place in generator.integers(30, size=30)], "ordinal"))
+    found = agreement(ratings, SCALE, resamples=40).alphas["ordinal"]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [2.5, 97.5])), abs=1e-10)
+
+
+def test_more_items_make_narrower_intervals_around_the_value() -> None:
+    few, many = numbers(made_up(50), resamples=200), numbers(made_up(800), resamples=200)
+    for name, found in many.items():
+        assert found.low < found.value < found.high
+        assert found.high - found.low < (few[name].high - few[name].low) / 2  # sqrt(50 / 800) is 1/4
+
+
+def test_report_is_the_same_for_the_same_seed() -> None:
+    ratings = made_up(30)
+    assert agreement(ratings, SCALE, seed=1, resamples=20) == agreement(ratings, SCALE, seed=1, resamples=20)
+    assert agreement(ratings, SCALE, seed=1, resamples=20) != agreement(ratings, SCALE, seed=2, resamples=20)
+
+
+def test_signatures() -> None:
+    found = numbers(made_up(20), seed=7, resamples=30)
+    shared = f"n:20|ratings:60|interval:95%|resamples:30|seed:7|version:{__version__}"
+    assert found["closest linear"].signature == (
+        f"weighted kappa|pairing:closest|weights:linear|scale:1..5|values:5|{shared}"
+    )
+    assert found["fleiss"].signature == f"Fleiss' kappa|{shared}"
+    assert found["ordinal"].signature == f"Krippendorff's alpha|level:ordinal|{shared}"
+    assert len({each.signature for each in found.values()}) == len(found) == 11
+
+
+# --- what cannot be computed -----------------------------------------------------------------------------------------
+
+
+def message_of(compute: Callable[[], object], error: type[Exception] = NotComputableError) -> str:
+    with pytest.raises(error) as raised:
+        compute()
+    return str(raised.value)
+
+
+SAME = "no agreement beyond chance: every rating is the same, and items that differ are needed"
+UNEVEN = (
+    "no Fleiss' kappa: item 2 (the first is 0) has 2 ratings and item 0 has 3: "
+    "use Krippendorff's alpha, which takes any number"
+)
+
+
+def test_ratings_that_are_all_the_same() -> None:
+    for measure in MEASURES.values():
+        assert message_of(lambda measure=measure: measure([[3, 3], [3, 3]])) == SAME
+    for weights in WEIGHTS:
+        assert message_of(lambda weights=weights: weighted_kappa([3, 3], [3, 3], weights, SCALE)) == SAME
+
+
+@pytest.mark.parametrize("ratings", [[], [[]], [[1], [2, _]], [[_, _]]])
+def test_no_item_with_two_ratings(ratings: Ratings) -> None:
+    message = f"no agreement: none of {len(ratings)} items has two ratings"
+    for measure in MEASURES.values():
+        assert message_of(lambda measure=measure: measure(ratings)) == message
+    assert message_of(lambda: two_ratings(ratings, "closest")) == message
+    assert message_of(lambda: agreement(ratings, SCALE)) == message
+    assert message_of(lambda: weighted_kappa([1] * len(ratings), [_] * len(ratings))) == message
+
+
+def test_fleiss_of_uneven_items() -> None:
+    assert message_of(lambda: fleiss_kappa([[1, 2, 3], [1, 1, 1], [1, 2], [1]])) == UNEVEN
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_a_rating_that_is_no_number(wrong: float) -> None:
+    message = f"item 1 (the first is 0) has the rating {wrong}: give None where one is missing"
+    ratings = [[1, 2], [2, wrong]]
+    for measure in MEASURES.values():
+        assert message_of(lambda measure=measure: measure(ratings)) == message
+    assert message_of(lambda: two_ratings(ratings, "random")) == message
+    assert message_of(lambda: agreement(ratings, SCALE)) == message
+    assert message_of(lambda: weighted_kappa([1, 2], [2, wrong])) == message
+
+
+def test_a_rating_that_is_not_on_the_scale() -> None:
+    message = "item 1 (the first is 0) has the rating 6: the scale has 1, 2, 3, 4, 5"
+    assert message_of(lambda: agreement([[1, 2], [6], [2, 2]], SCALE)) == message
+    assert message_of(lambda: fleiss_kappa([[1, 2], [6, 1]], SCALE)) == message
+    assert message_of(lambda: weighted_kappa([1, 2], [2, 6], scale=SCALE)) == message
+
+
+def test_raters_of_different_items() -> None:
+    assert message_of(lambda: weighted_kappa([1, 2, 3], [1, 2])) == (
+        "no kappa of 3 ratings by one rater and 2 by the other: each item needs both"
+    )
+
+
+def test_report_says_why_a_number_is_missing_and_keeps_the_others() -> None:
+    ratings = [*made_up(30), [1, 1], [5, 5]]
+    report = agreement(ratings, SCALE, resamples=20)
+    assert report.fleiss[:3] == (None, None, None)
+    assert report.fleiss.reason == UNEVEN.replace("item 2", "item 30")
+    assert report.fleiss.signature.startswith("Fleiss' kappa|n:32|ratings:94|")
+    assert all(found.value is not None and found.reason is None for found in report.kappas.values())
+    assert all(found.value is not None and found.reason is None for found in report.alphas.values())
+
+
+def test_report_of_items_that_have_the_same_highest_ratings() -> None:
+    report = agreement([[1, 5, 5], [2, 5, 5], [5, 5, 5], [3, 5, 5]] * 5, SCALE, resamples=20)
+    for weights in WEIGHTS:
+        assert report.kappas["highest", weights][:3] == (None, None, None)
+        assert report.kappas["highest", weights].reason == SAME
+        assert report.kappas["lowest", weights].value is not None
+
+
+def test_report_of_too_few_items_has_no_numbers() -> None:
+    # Of two items that are each of one mind, half of the resamples have one only, and say nothing.
+    reports = [agreement([[1, 1], [2, 2]], SCALE, seed=seed, resamples=31) for seed in range(20)]
+    reasons = {report.alphas["ordinal"].reason for report in reports}
+    assert None in reasons
+    assert any(
+        reason.startswith("no interval: only 15 of 31 resamples of the 2 items could be used, ")
+        for reason in reasons - {None}
+    )
+    for report in reports:
+        assert report.alphas["ordinal"].value == (1 if report.alphas["ordinal"].reason is None else None)
+
+
+def test_single_resamples_that_cannot_be_used_do_not_matter() -> None:
+    # In .9^10 = 35 % of the resamples the last item is missing, and all ratings are the same; else alpha is 1.
+    found = agreement([[1, 1]] * 9 + [[2, 2]], SCALE, resamples=200).alphas["interval"]
+    assert found[:3] == (1, 1, 1)
+
+
+def test_options_that_cannot_work() -> None:
+    assert message_of(lambda: two_ratings([[1, 2]], "near"), OptionError) == (
+        "pairing 'near': must be one of closest, lowest, highest, random"
+    )
+    assert message_of(lambda: weighted_kappa([1, 2], [1, 2], "cubic"), OptionError) == (
+        "weights 'cubic': must be one of linear, quadratic"
+    )
+    assert message_of(lambda: krippendorff_alpha([[1, 2]], "cardinal"), OptionError) == (
+        "level 'cardinal': must be one of nominal, ordinal, interval, ratio"
+    )
+    assert message_of(lambda: krippendorff_alpha([[-1, 2]], "ratio"), OptionError) == (
+        "level ratio: needs ratings from 0 upwards, and one is -1: use interval"
+    )
+    assert message_of(lambda: agreement(made_up(5), SCALE, resamples=0), OptionError) == (
+        "resamples 0: must be at least 1"
+    )

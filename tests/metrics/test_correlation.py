@@ -1,0 +1,343 @@
+"""Correlations by hand, their intervals against theory and against plain loops, and every error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.correlation import (
+    KINDS,
+    Correlation,
+    bootstrap,
+    coefficient,
+    correlation,
+    paired_difference,
+    percentile_interval,
+)
+
+numbers = st.integers(-20, 20)
+pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=12).filter(
+    lambda pairs: all(len(set(column)) >= 4 for column in zip(*pairs, strict=True))
+)
+
+
+def normal(n: int, rho: float, seed: int) -> tuple[list[float], list[float]]:
+    """``n`` draws from a bivariate normal distribution with correlation ``rho``."""
+    x, z = np.random.default_rng(seed).normal(size=(2, n))
+    return x.tolist(), (rho * x + math.sqrt(1 - rho**2) * z).tolist()
+
+
+def columns(pairs: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    x, y = zip(*pairs, strict=True)
+    return list(x), list(y)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def test_values_by_hand() -> None:
+    # Deviations from the means: -1.5, -.5, .5, 1.5 and -1.5, .5, -.5, 1.5. Products add up to 4, squares to 5 and 5.
+    # The numbers are their own ranks. Of the 6 pairs of items one is the other way round: (5 - 1) / 6.
+    scores, ratings = [1, 2, 3, 4], [1, 3, 2, 4]
+    assert correlation("pearson", scores, ratings, resamples=9).value == pytest.approx(4 / 5)
+    assert correlation("spearman", scores, ratings, resamples=9).value == pytest.approx(4 / 5)
+    assert correlation("kendall", scores, ratings, resamples=9).value == pytest.approx(4 / 6)
+
+
+def test_ties_by_hand() -> None:
+    # The ratings' ranks are 1.5, 1.5, 3, with deviations -.5, -.5, 1: the products with -1, 0, 1 add up to 1.5, the
+    # squares to 2 and 1.5. Kendall: two pairs agree, one is tied in the ratings: tau-b is 2 / sqrt(3 * 2).
+    scores, ratings = [10, 20, 40], [1, 1, 2]
+    assert correlation("spearman", scores, ratings, resamples=9).value == pytest.approx(1.5 / math.sqrt(2 * 1.5))
+    assert correlation("kendall", scores, ratings, resamples=9).value == pytest.approx(2 / math.sqrt(6))
+
+
+def test_p_values_by_hand() -> None:
+    # Of the 24 orders of four items only the same and the opposite one give a tau as far from 0 as 1 is: p = 2 / 24.
+    assert correlation("kendall", [1, 2, 3, 4], [1, 2, 3, 4], resamples=9).p_value == pytest.approx(2 / 24)
+    # r = .8 of four items: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution function
+    # is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so both tails hold 1 - .8.
+    assert correlation("pearson", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
+    assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=20)
+@given(pairs=pairs_that_differ)
+def test_scores_and_ratings_can_be_exchanged(kind: str, pairs: list[tuple[int, int]]) -> None:
+    x, y = columns(pairs)
+    there, back = correlation(kind, x, y, resamples=9), correlation(kind, y, x, resamples=9)
+    assert there[:5] == pytest.approx(back[:5])
+
+
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+@settings(deadline=None, max_examples=20)
+@given(pairs=pairs_that_differ)
+def test_rank_correlations_know_the_order_only(kind: str, pairs: list[tuple[int, int]]) -> None:
+    x, y = columns(pairs)
+    same = correlation(kind, [math.exp(number / 10) for number in x], [number**3 for number in y], resamples=9)
+    assert same == correlation(kind, x, y, resamples=9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=20)
+@given(pairs=pairs_that_differ)
+def test_opposite_scores_give_the_opposite_correlation(kind: str, pairs: list[tuple[int, int]]) -> None:
+    x, y = columns(pairs)
+    value, p_value, low, high, n, _ = correlation(kind, x, y, resamples=9)
+    assert correlation(kind, [-number for number in x], y, resamples=9)[:5] == pytest.approx(
+        (-value, p_value, -high, -low, n)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_coefficient_alone(kind: str) -> None:
+    x, y = normal(30, 0.5, seed=8)
+    assert coefficient(kind, x, y) == correlation(kind, x, y, resamples=9).value
+    with pytest.raises(NotComputableError, match=r"^no correlation of 2 items: at least 3 are needed$"):
+        coefficient(kind, x[:2], y[:2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_follows_exactly_correlates_fully(kind: str) -> None:
+    value, _, low, high, n, _ = correlation(kind, [1, 2, 3, 4, 5], [3, 5, 7, 9, 11])
+    assert (value, low, high) == pytest.approx((1, 1, 1))
+    assert n == 5
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def test_bootstrap_draws_places_with_replacement() -> None:
+    seen: list[NDArray[np.intp]] = []
+    values = bootstrap(lambda drawn: float(seen.append(drawn) or drawn.mean()), n=4, resamples=200, seed=1)
+    assert values.tolist() == [drawn.mean() for drawn in seen]
+    assert {len(drawn) for drawn in seen} == {4}
+    assert {place for drawn in seen for place in drawn.tolist()} == {0, 1, 2, 3}
+    assert any(len(set(drawn.tolist())) < 4 for drawn in seen)
+    assert len({tuple(drawn.tolist()) for drawn in seen}) > 100  # of 256 that there are
+
+
+def test_percentile_interval_by_hand() -> None:
+    # 101 values 0..100: 5 % of them lie below 5 and above 95 for a level of 90 %.
+    assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_interval_is_a_plain_loop_over_drawn_items(kind: str) -> None:
+    def ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (x[:, None] > x).sum(axis=1) + (x[:, None] == x).sum(axis=1) / 2
+
+    def tau(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+        signs = np.sign(x[:, None] - x).ravel(), np.sign(y[:, None] - y).ravel()
+        return float(signs[0] @ signs[1] / math.sqrt(signs[0] @ signs[0] * (signs[1] @ signs[1])))
+
+    plain: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
+        "pearson": lambda x, y: np.corrcoef(x, y)[0, 1],
+        "spearman": lambda x, y: np.corrcoef(ranks(x), ranks(y))[0, 1],
+        "kendall": tau,
+    }
+    x, y = np.array(normal(20, 0.6, seed=2)).round(1)
+    generator = np.random.default_rng(7)
+    values = []
+    for _ in range(50):
+        drawn = generator.integers(20, size=20)
+        values.append(plain[kind](x[drawn], y[drawn]))
+    expected = plain[kind](x, y), *np.percentile(values, [10, 90])
+    found = correlation(kind, x.tolist(), y.tolist(), resamples=50, seed=7, level=0.8)
+    assert (found.value, found.low, found.high) == pytest.approx(expected)
+
+
+def test_interval_of_a_large_sample_is_fishers() -> None:
+    # Fisher's: atanh of r is normal with a standard deviation of 1 / sqrt(n - 3).
+    found = correlation("pearson", *normal(2000, 0.6, seed=3))
+    z, width = math.atanh(found.value), 1.959964 / math.sqrt(2000 - 3)
+    assert (found.low, found.high) == pytest.approx((math.tanh(z - width), math.tanh(z + width)), abs=0.006)
+
+
+def test_interval_contains_the_truth_about_as_often_as_it_says() -> None:
+    found = [correlation("pearson", *normal(60, 0.5, seed), resamples=100) for seed in range(100)]
+    # 95 of 100 are expected; the percentile method is known to be a little narrow for samples of this size.
+    assert 86 <= sum(c.low <= 0.5 <= c.high for c in found) <= 99
+    # Beside the truth it says nothing of: the intervals are about 0.4 wide and exclude 0 nearly always.
+    assert sum(c.low <= 0 <= c.high for c in found) <= 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth"),
+    # For the normal distribution, with rho = .5 (Kruskal 1958): 6/pi asin(rho/2) and 2/pi asin(rho).
+    [("pearson", 0.5), ("spearman", 6 / math.pi * math.asin(0.25)), ("kendall", 2 / math.pi * math.asin(0.5))],
+)
+def test_interval_contains_the_truth_of_a_normal_distribution(kind: str, truth: float) -> None:
+    found = correlation(kind, *normal(500, 0.5, seed=6), resamples=300)
+    assert found.low < truth < found.high
+    assert found.high - found.low < 0.2
+
+
+def test_seed_level_and_resamples_decide_the_interval_and_nothing_else() -> None:
+    x, y = normal(30, 0.5, seed=5)
+    first, again = correlation("pearson", x, y, resamples=200), correlation("pearson", x, y, resamples=200)
+    assert first == again
+    other = correlation("pearson", x, y, resamples=200, seed=1)
+    assert first[:2] == other[:2]
+    assert (first.low, first.high) != (other.low, other.high)
+    narrow = correlation("pearson", x, y, resamples=200, level=0.5)
+    assert first.low < narrow.low < narrow.high < first.high
+
+
+def test_resamples_of_one_value_are_left_out() -> None:
+    # Four of five items have one rating: in (4/5)^5 = 33 % of the resamples the ratings are all alike.
+    found = correlation("pearson", [1, 2, 3, 4, 5], [0, 0, 0, 0, 1])
+    assert -1 <= found.low < found.value < found.high <= 1
+
+
+# --- two judges ------------------------------------------------------------------------------------------------------
+
+
+def three_columns(seed: int, n: int = 40) -> tuple[list[float], list[float], list[float]]:
+    """A judge that is good, one that is less so, and the ratings."""
+    generator = np.random.default_rng(seed)
+    ratings = generator.normal(size=n)
+    good, less = ratings + generator.normal(size=n), ratings + 3 * generator.normal(size=n)
+    return good.tolist(), less.tolist(), ratings.tolist()
+
+
+def test_difference_is_a_plain_loop_over_drawn_items() -> None:
+    a, b, y = map(np.array, three_columns(seed=0))
+    generator = np.random.default_rng(3)
+    drawn = [generator.integers(40, size=40) for _ in range(99)]
+    values = np.array([np.corrcoef(a[i], y[i])[0, 1] - np.corrcoef(b[i], y[i])[0, 1] for i in drawn])
+    found = paired_difference("pearson", a.tolist(), b.tolist(), y.tolist(), resamples=99, seed=3, level=0.8)
+    assert found.value == pytest.approx(np.corrcoef(a, y)[0, 1] - np.corrcoef(b, y)[0, 1])
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [10, 90])))
+    below = int((values < 0).sum())
+    assert 0 < below < 50
+    assert found.p_value == pytest.approx(2 * (below + 1) / 100)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_difference_is_that_of_the_two_correlations(kind: str) -> None:
+    a, b, y = three_columns(seed=2)
+    found = paired_difference(kind, a, b, y, resamples=9)
+    of_a, of_b = correlation(kind, a, y, resamples=9), correlation(kind, b, y, resamples=9)
+    assert found.value == pytest.approx(of_a.value - of_b.value)
+    assert found.n == 40
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 1000))
+def test_judges_can_be_exchanged(seed: int) -> None:
+    a, b, y = three_columns(seed)
+    value, p_value, low, high, n, _ = paired_difference("pearson", a, b, y, resamples=29)
+    assert paired_difference("pearson", b, a, y, resamples=29)[:5] == pytest.approx((-value, p_value, -high, -low, n))
+
+
+def test_a_judge_is_no_better_than_itself() -> None:
+    a, _, y = three_columns(seed=3)
+    found = paired_difference("spearman", a, a, y, resamples=50)
+    assert found[:5] == (0, 1, 0, 0, 40)
+
+
+def test_a_clear_difference_has_the_smallest_p_value_that_the_resamples_allow() -> None:
+    good, _, ratings = three_columns(seed=4, n=200)
+    found = paired_difference("kendall", good, normal(200, 0, seed=9)[0], ratings, resamples=99)
+    assert found.low > 0
+    assert found.p_value == pytest.approx(2 / 100)
+
+
+def test_p_value_of_equal_judges_is_small_as_rarely_as_it_says() -> None:
+    def p_value(seed: int) -> float:
+        ratings, one, other = np.random.default_rng(seed).normal(size=(3, 60))
+        return paired_difference("pearson", ratings + one, ratings + other, ratings, resamples=60, seed=seed).p_value
+
+    p_values = [p_value(seed) for seed in range(80)]
+    assert sum(p < 0.1 for p in p_values) <= 18  # 8 are expected, with a standard deviation of 2.7
+    assert 20 <= sum(p < 0.5 for p in p_values) <= 60  # 40, and 4.5
+
+
+# --- signatures ------------------------------------------------------------------------------------------------------
+
+
+def test_signatures() -> None:
+    settings_text = "n:4|interval:90%|resamples:20|seed:3"
+    found: Correlation = correlation("kendall", [1, 2, 3, 4], [1, 3, 2, 4], resamples=20, seed=3, level=0.9)
+    assert found.signature == f"kendall|{settings_text}|version:{__version__}"
+    difference = paired_difference("pearson", [1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1], 20, 3, 0.9)
+    assert difference.signature == f"difference of pearson|{settings_text}|version:{__version__}"
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+GOOD = [1.0, 2.0, 3.0]
+WRONG: dict[str, tuple[list[float], list[float], str]] = {
+    "nothing": ([], [], "no correlation of 0 items: at least 3 are needed"),
+    "two items": ([1, 2], [1, 2], "no correlation of 2 items: at least 3 are needed"),
+    "lengths": (GOOD, [*GOOD, 4], "no correlation of 3 scores, 4 ratings: each item needs one of each"),
+    "nan": ([1, math.nan, math.nan], GOOD, "scores[1] is nan: leave out items without a finite number"),
+    "infinity": (GOOD, [1, 2, -math.inf], "ratings[2] is -inf: leave out items without a finite number"),
+    "none": (GOOD, [None, 2, 3], "ratings[0] is None: leave out items without a finite number"),  # type: ignore[list-item]
+    "constant scores": ([0.5, 0.5, 0.5], GOOD, "no correlation: all 3 scores are 0.5"),
+    "constant ratings": (GOOD, [4, 4, 4], "no correlation: all 3 ratings are 4"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("scores", "ratings", "message"), WRONG.values(), ids=WRONG.keys())
+def test_what_cannot_be_computed(kind: str, scores: list[float], ratings: list[float], message: str) -> None:
+    with pytest.raises(NotComputableError) as raised:
+        correlation(kind, scores, ratings)
+    assert str(raised.value) == message
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_that_overflow() -> None:
+    message = "no correlation: scores or ratings are too large to compute with: divide them"
+    with pytest.raises(NotComputableError, match=f"^{message}$"):
+        correlation("pearson", [0, 0, 1e308], [-1e308, -1e308, 0])
+
+
+def test_errors_of_a_difference_name_the_judge() -> None:
+    with pytest.raises(NotComputableError, match=r"^no correlation: all 3 scores_b are 1$"):
+        paired_difference("pearson", GOOD, [1, 1, 1], GOOD)
+    with pytest.raises(NotComputableError, match=r"^scores_a\[2\] is nan: leave out items without a finite number$"):
+        paired_difference("pearson", [1, 2, math.nan], GOOD, GOOD)
+    message = "no correlation of 3 scores_a, 2 scores_b, 3 ratings: each item needs one of each"
+    with pytest.raises(NotComputableError, match=f"^{message}$"):
+        paired_difference("pearson", GOOD, [1, 2], GOOD)
+
+
+def test_too_few_usable_resamples() -> None:
+    def sometimes(drawn: NDArray[np.intp]) -> float:
+        if 0 in drawn:
+            raise NotComputableError("not with this one")
+        return 1.0
+
+    # A given one of 10 items is in 1 - .9^10 = 65 % of the resamples.
+    message = (
+        r"no interval: only \d+ of 100 resamples of the 10 items could be used, because in the others all values were "
+        "alike: more items that differ are needed"
+    )
+    with pytest.raises(NotComputableError, match=f"^{message}$"):
+        bootstrap(sometimes, n=10, resamples=100, seed=0)
+    # A given one of 1 to 2 items is missing less often than it is there; of 1 it never is.
+    assert bootstrap(lambda drawn: 2.0, n=1, resamples=4, seed=0).tolist() == [2.0] * 4
+
+
+def test_options_that_cannot_work() -> None:
+    with pytest.raises(OptionError, match=r"^kind 'pearsons': must be one of pearson, spearman, kendall$"):
+        correlation("pearsons", GOOD, GOOD)
+    with pytest.raises(OptionError, match=r"^kind 'r': must be one of pearson, spearman, kendall$"):
+        paired_difference("r", GOOD, GOOD, GOOD)
+    with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
+        correlation("pearson", GOOD, GOOD, resamples=0)
+    for level in (0, 1, 95):
+        with pytest.raises(OptionError, match=rf"^level {level}: must lie between 0 and 1, for instance 0\.95$"):
+            correlation("pearson", GOOD, [1, 3, 2], resamples=9, level=level)

@@ -1,0 +1,331 @@
+"""BLEU-4, ROUGE-L and METEOR against values worked out by hand, other implementations, and what must always hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import nltk
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from nltk.translate.meteor_score import single_meteor_score
+from tiny_wordnet import write_wordnet
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import MissingDependencyError, NotComputableError
+from parlai_empathy.scoring import overlap
+from parlai_empathy.scoring.overlap import Bleu4, Meteor, OverlapJudge, RougeL, overlap_judges
+from parlai_empathy.scoring.wordnet import open_wordnet
+
+Judges = dict[str, OverlapJudge]
+NAMES = ("BLEU-4", "ROUGE-L", "METEOR")
+
+# Few different words, so that they match, repeat and change places; all that the three judges leave as they are.
+words = st.sampled_from(["my", "car", "auto", "starts", "begin", "walking", "walked"])
+texts = st.lists(words, min_size=1, max_size=7).map(" ".join)
+replies = st.lists(words, max_size=7).map(" ".join)
+reference_lists = st.lists(texts, min_size=1, max_size=3)
+items = st.lists(st.tuples(replies, reference_lists), min_size=1, max_size=5)
+quick = settings(deadline=None, max_examples=60)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """NLTK's reader of the tiny WordNet."""
+    folder = write_wordnet(tmp_path_factory.mktemp("wordnet") / "dict")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nltk.data, "path", [])
+        patch.setenv("WNSEARCHDIR", str(folder))
+        reader = open_wordnet()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nltk.data, "path", [*nltk.data.path, str(folder)])  # as it was left, for what is read later
+        yield reader
+
+
+@pytest.fixture(scope="module")
+def judges(tiny: Any) -> Judges:
+    """The three judges by their names; METEOR knows the synonyms of the tiny WordNet."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overlap, "open_wordnet", lambda: tiny)
+        return {judge.name: judge for judge in overlap_judges() if isinstance(judge, OverlapJudge)}
+
+
+def one(judge: OverlapJudge, reply: str, *references: str) -> float:
+    """The score of one reply."""
+    (score,) = judge.score([["hello"]], [reply], [references])
+    return float(score)
+
+
+# --- BLEU-4 ----------------------------------------------------------------------------------------------------------
+
+
+def test_bleu_with_smoothing_by_hand() -> None:
+    # Equally long: no penalty. Matches: 4 of 5 words, 2 of 4 pairs (the cat; here now), 0 of 3 triples, 0 of 2 fours.
+    # Smoothed, 1/2 of 3 and 1/4 of 2: (4/5 * 2/4 * 1/6 * 1/8) ** (1/4) = (1/120) ** (1/4) = 0.302138.
+    assert one(Bleu4(), "the cat is here now", "the cat was here now") == pytest.approx(30.2138, abs=1e-4)
+
+
+def test_bleus_brevity_penalty_by_hand() -> None:
+    # All n-grams match; 4 tokens for 6: exp(1 - 6/4) = 0.606531.
+    assert one(Bleu4(), "the cat sat on", "the cat sat on the mat") == pytest.approx(60.6531, abs=1e-4)
+
+
+def test_bleu_of_a_short_reply_uses_the_orders_that_it_has() -> None:
+    # 1 of 2 words, 0 of 1 pair, smoothed to 1/2: sqrt(1/2 * 1/2) = 1/2. There are no triples to fail at.
+    assert one(Bleu4(), "oh no", "oh dear") == pytest.approx(50)
+
+
+def test_bleu_counts_the_ngrams_of_all_references_together() -> None:
+    # Both words match, each in another reference; the pair in none: sqrt(2/2 * 1/2) = 0.707107. By one of the
+    # references alone it would be sqrt(1/2 * 1/2).
+    assert one(Bleu4(), "a b", "a x", "y b") == pytest.approx(70.7107, abs=1e-4)
+
+
+def test_bleu_takes_the_closest_length() -> None:
+    # Three tokens that all match; of 6 and 4 the latter is closer: exp(1 - 4/3) = 0.716531.
+    assert one(Bleu4(), "a b c", "a b c d e f", "x y z a") == pytest.approx(71.6531, abs=1e-4)
+
+
+def test_bleu_keeps_case_and_splits_off_punctuation() -> None:
+    assert one(Bleu4(), "Sorry", "sorry") == 0
+    # sorry matches, . and ! do not: 1 of 2 words, 0 of 1 pair, as in "oh no".
+    assert one(Bleu4(), "sorry.", "sorry!") == pytest.approx(50)
+
+
+def nltks_bleu(reply: str, references: Sequence[str]) -> float:
+    """NLTK's sentence BLEU with NIST's smoothing, which is sacrebleu's ``exp``, by the orders that the reply has."""
+    tokens = reply.split()
+    orders = min(4, len(tokens))
+    smoothing = SmoothingFunction().method3
+    return 100 * float(
+        sentence_bleu(
+            [text.split() for text in references], tokens, [1 / orders] * orders, smoothing_function=smoothing
+        )
+    )
+
+
+@quick
+@given(reply=texts, references=reference_lists)
+def test_bleu_is_nltks(judges: Judges, reply: str, references: list[str]) -> None:
+    assert one(judges["BLEU-4"], reply, *references) == pytest.approx(nltks_bleu(reply, references), abs=1e-9)
+
+
+# --- ROUGE-L ---------------------------------------------------------------------------------------------------------
+
+
+def test_rouge_by_hand() -> None:
+    # The longest common subsequence is "the cat on mat": 4 of the reply's 6 words, 4 of the reference's 6.
+    assert one(RougeL(), "the cat is on the mat", "the cat sat on a mat") == pytest.approx(100 * 4 / 6)
+    # "so sorry": 2 of 2 and 2 of 5; F1 is 2 * 1 * 0.4 / 1.4 = 0.571429.
+    assert one(RougeL(), "so sorry", "i am so very sorry") == pytest.approx(57.1429, abs=1e-4)
+
+
+def test_rouge_leaves_out_case_and_punctuation_and_keeps_word_forms() -> None:
+    assert one(RougeL(), "So, SORRY!", "so sorry") == 100
+    assert one(RougeL(), "walked", "walking") == 0
+    assert one(RougeL(), "...", "...") == 0
+
+
+@lru_cache
+def common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """The length of the longest common subsequence, by its definition."""
+    if not first or not second:
+        return 0
+    skipped = max(common(first[1:], second), common(first, second[1:]))
+    return max(skipped, 1 + common(first[1:], second[1:])) if first[0] == second[0] else skipped
+
+
+@quick
+@given(reply=texts, reference=texts)
+def test_rouge_is_the_f1_of_the_longest_common_subsequence(judges: Judges, reply: str, reference: str) -> None:
+    # With P = l / a and R = l / b the F1 is 2 P R / (P + R) = 2 l / (a + b).
+    a, b = tuple(reply.split()), tuple(reference.split())
+    assert one(judges["ROUGE-L"], reply, reference) == pytest.approx(200 * common(a, b) / (len(a) + len(b)))
+
+
+# --- METEOR ----------------------------------------------------------------------------------------------------------
+
+
+def meteor(matches: int, chunks: int, reply: int, reference: int) -> float:
+    """Banerjee and Lavie's formula: 10 P R / (R + 9 P), less the penalty of half the cube of chunks / matches."""
+    p, r = matches / reply, matches / reference
+    return 100 * 10 * p * r / (r + 9 * p) * (1 - 0.5 * (chunks / matches) ** 3)
+
+
+def test_meteor_of_an_exact_match_by_hand(judges: Judges) -> None:
+    # P = 3/3, R = 3/5: 0.6 / (0.9 + 0.06) = 0.625. One chunk of 3 words: 1 - 0.5 / 27 = 0.981481.
+    # Together 0.625 * 0.981481 = 0.613426.
+    assert one(judges["METEOR"], "the cat sat", "the cat sat down here") == pytest.approx(61.3426, abs=1e-4)
+    assert meteor(matches=3, chunks=1, reply=3, reference=5) == pytest.approx(61.3426, abs=1e-4)
+
+
+def test_meteor_of_a_synonym_by_hand(judges: Judges) -> None:
+    # All 4 words match in one chunk, auto as a synonym of car: 1 - 0.5 / 64 = 0.992188.
+    assert one(judges["METEOR"], "my auto is red", "my car is red") == pytest.approx(99.2188, abs=1e-4)
+    # A boat is none: 3 of 4 in two chunks, 0.75 * (1 - 0.5 * 8/27) = 0.638889.
+    assert one(judges["METEOR"], "my boat is red", "my car is red") == pytest.approx(63.8889, abs=1e-4)
+
+
+def test_meteor_of_other_word_forms_and_of_words_elsewhere(judges: Judges) -> None:
+    # walked and walking have one stem.
+    assert one(judges["METEOR"], "we walked home", "we walking home") == pytest.approx(meteor(3, 1, 3, 3))
+    # "sat down" before "the cat": two chunks.
+    assert one(judges["METEOR"], "sat down the cat", "the cat sat down") == pytest.approx(meteor(4, 2, 4, 4))
+
+
+def test_meteors_words(judges: Judges) -> None:
+    # I / 'm / fine / . / Thanks / ! is one chunk of 6, though only the last stop ends the text.
+    assert one(judges["METEOR"], "I'm fine. Thanks!", "i'm fine. thanks!") == pytest.approx(meteor(6, 1, 6, 6))
+    # Of do / n't / go / . and go / . two match.
+    assert one(judges["METEOR"], "Don't go.", "Go.") == pytest.approx(meteor(2, 1, 4, 2))
+
+
+def test_meteor_of_one_word_is_at_most_fifty(judges: Judges) -> None:
+    assert one(judges["METEOR"], "yes", "yes") == pytest.approx(50)
+
+
+@quick
+@given(reply=texts, reference=texts)
+def test_remembered_words_change_nothing(judges: Judges, tiny: Any, reply: str, reference: str) -> None:
+    theirs = single_meteor_score(reference.split(), reply.split(), wordnet=tiny)
+    assert one(judges["METEOR"], reply, reference) == pytest.approx(100 * theirs)
+
+
+def test_meteor_without_wordnet_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+    with pytest.raises(MissingDependencyError, match=r"python -m nltk\.downloader wordnet.*Debian's package"):
+        Meteor()
+
+
+def test_meteor_with_the_real_wordnet() -> None:
+    try:
+        judge = Meteor()
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
+    # All 4 words in one chunk, as with the tiny one.
+    assert one(judge, "my auto is red", "my car is red") == pytest.approx(meteor(4, 1, 4, 4))
+    # Blue is not red.
+    assert one(judge, "my blue car", "my red car") == pytest.approx(meteor(2, 2, 3, 3))
+
+
+# --- all three -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(reply=texts, reference=texts)
+def test_the_reference_itself_gets_the_most(judges: Judges, name: str, reply: str, reference: str) -> None:
+    length = len(reference.split())
+    most = one(judges[name], reference, reference)
+    assert most == pytest.approx(meteor(length, 1, length, length) if name == "METEOR" else 100)
+    assert 0 <= one(judges[name], reply, reference) <= min(most + 1e-9, 100)
+
+
+@pytest.mark.parametrize("name", ["ROUGE-L", "METEOR"])
+@quick
+@given(reply=replies, references=reference_lists)
+def test_several_references_give_the_best_of_them(judges: Judges, name: str, reply: str, references: list[str]) -> None:
+    assert one(judges[name], reply, *references) == max(one(judges[name], reply, text) for text in references)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@quick
+@given(pairs=items, seed=st.integers(0, 99))
+def test_each_item_is_scored_by_itself(
+    judges: Judges, name: str, pairs: list[tuple[str, list[str]]], seed: int
+) -> None:
+    order = random.Random(seed).sample(range(len(pairs)), len(pairs))
+    shuffled = [(pairs[place][0], pairs[place][1][::-1]) for place in order]  # the references' order means nothing too
+    contexts: list[list[str]] = [[] for _ in pairs]
+    scores, again = (judges[name].score(contexts, *map(list, zip(*some, strict=True))) for some in (pairs, shuffled))
+    assert scores.shape == (len(pairs),)
+    assert scores.dtype == np.float64
+    assert again.tolist() == scores[order].tolist()
+    assert scores.tolist() == [one(judges[name], reply, *references) for reply, references in pairs]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("reply", ["", "  ", "\n"])
+def test_an_empty_reply_gets_zero(judges: Judges, name: str, reply: str) -> None:
+    assert one(judges[name], reply, "my car") == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blank_references_count_for_nothing(judges: Judges, name: str) -> None:
+    # BLEU would otherwise take the blank one's length for the closest, and charge no penalty.
+    assert one(judges[name], "my", "", "my car starts", " \n") == one(judges[name], "my", "my car starts")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("references", [[], [""], [" ", "\t"]])
+def test_no_reference_is_an_error_and_not_zero(judges: Judges, name: str, references: list[str]) -> None:
+    message = f"{name} of item 1, counted from 0: it has no reference, or only blank ones; leave it out"
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        judges[name].score([[], []], ["a", "b"], [["a"], references])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_must_be_given(judges: Judges, name: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^{name} compares replies with references, and was given none$"):
+        judges[name].score([[]], ["a"])
+    with pytest.raises(NotComputableError, match=r"^2 x list of references for 1 replies"):
+        judges[name].score([[]], ["a"], [["a"], ["b"]])
+    with pytest.raises(NotComputableError, match=r"^no list of replies"):
+        judges[name].score([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("judge", "module", "named"),
+    [(Bleu4, "sacrebleu", "sacrebleu"), (RougeL, "rouge_score.rouge_scorer", "rouge_score"), (Meteor, "nltk", "nltk")],
+)
+def test_a_missing_library_is_named(
+    judge: type[OverlapJudge], module: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    pattern = rf"^{judge.name} needs {named}, .*: pip install \"parlai-empathy\[overlap\]\"$"
+    with pytest.raises(MissingDependencyError, match=pattern):
+        judge()
+
+
+def test_signatures(judges: Judges) -> None:
+    assert list(judges) == list(NAMES)
+    versions = {
+        r"sacrebleu:[\d.]+": "sacrebleu:2",
+        r"rouge-score:[\d.]+": "rouge-score:0",
+        r"nltk:[\d.]+": "nltk:3",
+    }
+    found = [judge.signature for judge in judges.values()]
+    for pattern, major in versions.items():
+        found = [re.sub(pattern, major, text) for text in found]
+    assert found == [
+        f"BLEU-4|references:all|case:mixed|eff:yes|tok:13a|smooth:exp|sacrebleu:2|version:{__version__}",
+        f"ROUGE-L|references:best|measure:f1|case:lc|tok:a-z0-9|stem:no|rouge-score:0|version:{__version__}",
+        "METEOR|references:best|alpha:0.9|beta:3.0|gamma:0.5|case:lc|tok:punkt+treebank|stem:porter|wordnet:9.9|nltk:3"
+        f"|version:{__version__}",
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_true_replies_overlap_more_than_strangers(judges: Judges, name: str, real_data: Path) -> None:
+    with (real_data / "humod" / "humod_9500.jsonl").open(encoding="utf-8") as file:
+        pairs = [json.loads(line) for _, line in zip(range(1000), file, strict=False)]
+    scores = judges[name].score(
+        [[pair["context"]] for pair in pairs],
+        [pair["reply"] for pair in pairs],
+        [pair["human_replies"] for pair in pairs],
+    )
+    true = np.array([pair["reply_kind"] == "original" for pair in pairs])
+    # Three standard errors of the difference, so that it is no accident.
+    error = math.sqrt(scores[true].var() / true.sum() + scores[~true].var() / (~true).sum())
+    assert scores[true].mean() > scores[~true].mean() + 3 * error
