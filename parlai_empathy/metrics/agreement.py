@@ -31,13 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import bootstrap, percentile_interval
+from parlai_empathy.metrics.bootstrap import Floats, Places, bootstrap, percentile_interval
 from parlai_empathy.metrics.signature import signature
 
 Ratings = Sequence[Sequence[float | None]]
 Rows = list[list[int]]  # ratings as places on the scale, without the missing ones
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 PAIRINGS = ("closest", "lowest", "highest", "random")
 WEIGHTS = ("linear", "quadratic")

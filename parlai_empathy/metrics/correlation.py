@@ -8,19 +8,18 @@ same drawn items, because what makes an item easy for one of them often makes it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import Places, bootstrap, percentile_interval
 from parlai_empathy.metrics.signature import signature
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 KINDS = ("pearson", "spearman", "kendall")
 """Pearson's r, Spearman's rho (ties get their mean rank) and Kendall's tau-b (corrected for ties)."""
@@ -128,37 +127,6 @@ def paired_difference(
     p_value = min(1.0, 2 * float(1 + rarer_side) / (1 + len(drawn)))
     name = f"difference of {kind}"
     return Difference(value, p_value, low, high, len(y), _signature(name, len(y), resamples, seed, level))
-
-
-def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed: int) -> Floats:
-    """Compute a statistic on items that are drawn with replacement, again and again.
-
-    :param statistic: given the places of the ``n`` drawn items, its value. Where it raises
-        :class:`NotComputableError` the resample is left out.
-    :returns: ``(usable resamples,)``
-    :raises NotComputableError: if fewer than half of the resamples could be used.
-    """
-    if resamples < 1:
-        raise OptionError(f"resamples {resamples}: must be at least 1")
-    generator = np.random.default_rng(seed)
-    values = []
-    for _ in range(resamples):
-        with suppress(NotComputableError):
-            values.append(statistic(generator.integers(n, size=n)))
-    if 2 * len(values) < resamples:
-        raise NotComputableError(
-            f"no interval: only {len(values)} of {resamples} resamples of the {n} items could be used, "
-            "because in the others all values were alike: more items that differ are needed"
-        )
-    return np.array(values)
-
-
-def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
-    """The middle part of a statistic's bootstrap values that holds the share ``level`` of them."""
-    if not 0 < level < 1:
-        raise OptionError(f"level {level}: must lie between 0 and 1, for instance 0.95")
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def _compute(kind: str, **columns: Floats) -> tuple[float, float]:

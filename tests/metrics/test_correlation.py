@@ -16,11 +16,9 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.correlation import (
     KINDS,
     Correlation,
-    bootstrap,
     coefficient,
     correlation,
     paired_difference,
-    percentile_interval,
 )
 
 numbers = st.integers(-20, 20)
@@ -114,21 +112,6 @@ def test_what_follows_exactly_correlates_fully(kind: str) -> None:
 
 
 # --- intervals -------------------------------------------------------------------------------------------------------
-
-
-def test_bootstrap_draws_places_with_replacement() -> None:
-    seen: list[NDArray[np.intp]] = []
-    values = bootstrap(lambda drawn: float(seen.append(drawn) or drawn.mean()), n=4, resamples=200, seed=1)
-    assert values.tolist() == [drawn.mean() for drawn in seen]
-    assert {len(drawn) for drawn in seen} == {4}
-    assert {place for drawn in seen for place in drawn.tolist()} == {0, 1, 2, 3}
-    assert any(len(set(drawn.tolist())) < 4 for drawn in seen)
-    assert len({tuple(drawn.tolist()) for drawn in seen}) > 100  # of 256 that there are
-
-
-def test_percentile_interval_by_hand() -> None:
-    # 101 values 0..100: 5 % of them lie below 5 and above 95 for a level of 90 %.
-    assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -312,23 +295,6 @@ def test_errors_of_a_difference_name_the_judge() -> None:
     message = "no correlation of 3 scores_a, 2 scores_b, 3 ratings: each item needs one of each"
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         paired_difference("pearson", GOOD, [1, 2], GOOD)
-
-
-def test_too_few_usable_resamples() -> None:
-    def sometimes(drawn: NDArray[np.intp]) -> float:
-        if 0 in drawn:
-            raise NotComputableError("not with this one")
-        return 1.0
-
-    # A given one of 10 items is in 1 - .9^10 = 65 % of the resamples.
-    message = (
-        r"no interval: only \d+ of 100 resamples of the 10 items could be used, because in the others all values were "
-        "alike: more items that differ are needed"
-    )
-    with pytest.raises(NotComputableError, match=f"^{message}$"):
-        bootstrap(sometimes, n=10, resamples=100, seed=0)
-    # A given one of 1 to 2 items is missing less often than it is there; of 1 it never is.
-    assert bootstrap(lambda drawn: 2.0, n=1, resamples=4, seed=0).tolist() == [2.0] * 4
 
 
 def test_options_that_cannot_work() -> None:
