@@ -15,6 +15,7 @@ REQUIRES = [
     "torch>=2.6",  # the oldest release whose weights-only loading is safe
     "numpy>=1.26,<3",  # both ends were run
     "scikit-learn>=1.3",  # ParlAI's dictionaries and classifiers import it
+    "scipy>=1.11",  # correlations; scikit-learn brings it
     "nltk>=3.8.1",  # ParlAI's BLEU
     "iopath>=0.1.10,<0.2",  # ParlAI's files
     "requests>=2.31",  # downloads
@@ -25,10 +26,18 @@ REQUIRES = [
 ]
 EXTRAS = {
     "hf": ["transformers>=4.40,<6"],  # Hugging Face models: both ends were run
+    "overlap": ["sacrebleu>=2.4", "rouge-score>=0.1.2"],  # BLEU-4 and ROUGE-L of replies; METEOR needs WordNet too
+    "plots": ["matplotlib>=3.8"],  # the plots of reports
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
-    "test": ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "sacrebleu>=2.4", "transformers>=4.40,<6"],
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm"],
 }
+# Every optional library is tested, and krippendorff is the second opinion on its coefficient.
+EXTRAS["test"] = [
+    *("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "krippendorff>=0.8.2"),
+    *EXTRAS["hf"],
+    *EXTRAS["overlap"],
+    *EXTRAS["plots"],
+]
 
 
 class BuildWithPth(build_py):

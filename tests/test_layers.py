@@ -30,7 +30,7 @@ APART: dict[str, set[str]] = {
     "zoo": {"tasks.builder", "errors"},
 }
 # Optional or heavy: only inside the functions that use them.
-HEAVY = {"transformers", "fasttext", "duckdb", "pyspark", "boto3", "starlette", "openai", "sentence_transformers"}
+HEAVY = {"transformers", "matplotlib", "sacrebleu", "rouge_score", "fasttext", "duckdb", "pyspark", "boto3", "starlette", "openai", "sentence_transformers"}
 
 
 @dataclass(frozen=True)
