@@ -178,12 +178,21 @@ class Meteor(OverlapJudge):
         return tuple(word for sentence in self._sentences.tokenize(text) for word in self._treebank.tokenize(sentence))
 
 
-def overlap_judges() -> list[Judge]:
+def overlap_judges(missing: list[MissingDependencyError] | None = None) -> list[Judge]:
     """The three judges, in the paper's order.
 
-    :raises MissingDependencyError: if one of their libraries or WordNet is missing.
+    :param missing: where it is put what one of them lacks, and that judge left out; None raises it.
+    :raises MissingDependencyError: if a library or WordNet is missing.
     """
-    return [Bleu4(), RougeL(), Meteor()]
+    judges: list[Judge] = []
+    for kind in (Bleu4, RougeL, Meteor):
+        try:
+            judges.append(kind())
+        except MissingDependencyError as error:
+            if missing is None:
+                raise
+            missing.append(error)
+    return judges
 
 
 def _library(name: str, judge: str) -> Any:

@@ -1,0 +1,1 @@
+"""Replies that people rate: what they are asked to rate, and what they said."""

@@ -1,0 +1,26 @@
+"""The options that say which HUMOD file is read, for the task and for every command that reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def add_file_options(group: Any) -> None:
+    """Add them to an argument group of ParlAI's parser."""
+    group.add_argument(
+        "--edition",
+        choices=["full", "sample"],
+        default="full",
+        help="The data set itself, or the small sample in its layout that ships with this package.",
+    )
+    group.add_argument(
+        "--humod-file",
+        default=None,
+        help="Read this file, the official one or a .jsonl copy, in place of an edition.",
+    )
+    group.add_argument(
+        "--skip-bad-rows",
+        type="bool",
+        default=False,
+        help="Count and report rows that cannot be right, and go on without them, in place of ending at the first.",
+    )
