@@ -59,7 +59,8 @@ class Source:
     @property
     def on_mirror(self) -> str:
         """What a mirror has to hold, in words."""
-        files = f"{self.folder}/{{{','.join(self.file_names)}}}"
+        names = ",".join(self.file_names)
+        files = f"{self.folder}/{names}" if len(self.files) == 1 else f"{self.folder}/{{{names}}}"
         return f"{self.folder}/{self.archive.file_name} or {files}" if self.archive else files
 
 

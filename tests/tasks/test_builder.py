@@ -20,6 +20,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import parlai.utils.logging as parlais_logging
 import pytest
 from parlai.core import build_data
 from parlai.core.build_data import DownloadableFile
@@ -371,6 +372,80 @@ def test_the_page_of_a_hotel_network_is_not_taken_for_the_archive(
         obtain(str(data), source)
     found, expected = hashlib.sha256(page).hexdigest(), source.archive and source.archive.hashcode
     assert_one_line(caught.value, f"{server.url}/toy.tar.gz", found, expected, "Fetch it again")
+    assert names_in(data) == []
+
+
+# --- a single file without an archive, at an official address --------------------------------------------------------
+
+
+def only_file(url: str) -> Source:
+    return Source(folder="toy", version="1.0", archive=None, files=("inner/only.txt",), url=url)
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
+    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
+    return caplog
+
+
+def test_a_single_file_comes_from_its_official_address(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is there to compare it with, so its SHA-256 is told."""
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/official/The_File.txt"] = [sends(body := b"what came\n" * 1000)]
+    source = only_file(f"{server.url}/official/The_File.txt")
+    home = obtain(str(data), source)
+    assert content_of(home) == {"inner/only.txt": body}
+    told = f"{server.url}/official/The_File.txt: SHA-256 {hashlib.sha256(body).hexdigest()} (none is published"
+    assert [record.levelname for record in log.records if record.message.startswith(told)] == ["INFO"]
+    assert obtain(str(data), source) == home
+    assert server.asked == ["/official/The_File.txt"]  # once
+
+
+def test_a_mirror_url_is_asked_instead_of_a_single_files_address(data: Path, server: Server) -> None:
+    server.answers["/toy/only.txt"] = [sends(b"the mirror's")]
+    assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
+    assert server.asked == ["/toy/only.txt"]
+
+
+def test_a_mirror_folder_is_asked_instead_of_a_single_files_address(data: Path, server: Server, mirror: Path) -> None:
+    (mirror / "only.txt").write_bytes(b"the mirror's")
+    assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
+    assert server.asked == []
+
+
+def test_a_mirror_without_the_single_file(data: Path, server: Server, mirror: Path, assert_one_line: OneLine) -> None:
+    """The official address is not asked: who sets a mirror may have no network, or want none."""
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), only_file(f"{server.url}/official"))
+    assert_one_line(caught.value, mirror / "only.txt", "EMPATHY_MIRROR must hold toy/only.txt")
+    assert (server.asked, names_in(data)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "times"),
+    [(says(404), "404", 1), (says(500), "500", 3), (sends(b"x", missing=9), "broke off", 3)],
+)
+def test_a_single_file_that_does_not_come(
+    data: Path,
+    server: Server,
+    waits: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Answer,
+    reason: str,
+    times: int,
+    assert_one_line: OneLine,
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/only.txt"] = [answer]
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), only_file(f"{server.url}/only.txt"))
+    assert_one_line(
+        caught.value, f"{server.url}/only.txt", reason, "set EMPATHY_MIRROR to a folder that holds toy/only.txt"
+    )
+    assert server.asked == ["/only.txt"] * times
     assert names_in(data) == []
 
 

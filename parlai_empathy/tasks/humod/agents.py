@@ -23,6 +23,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
+from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
 
@@ -35,29 +36,13 @@ class HumodTeacher(DialogTeacher):
         """Add the options of the task."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("HUMOD")
-        group.add_argument(
-            "--edition",
-            choices=["full", "sample"],
-            default="full",
-            help="The data set itself, or the small sample in its layout that ships with this package.",
-        )
-        group.add_argument(
-            "--humod-file",
-            default=None,
-            help="Read this file, the official one or a .jsonl copy, in place of an edition.",
-        )
+        add_file_options(group)
         group.add_argument(
             "--humod-split",
             choices=list(SPLITS),
             default="paper",
             help="paper: 1,000 of 9,500 pairs are for test. rated: half of the rated pairs are, for copies that tell "
             "few ratings.",
-        )
-        group.add_argument(
-            "--skip-bad-rows",
-            type="bool",
-            default=False,
-            help="Count and report rows that cannot be right, and go on without them, in place of ending at the first.",
         )
         return parser
 
@@ -118,7 +103,7 @@ class DefaultTeacher(HumodTeacher):
                 yield {
                     "text": text_of(exchange.context),
                     "labels": [reply],
-                    "references": [reply, *exchange.human_replies],
+                    "references": list(dict.fromkeys([reply, *exchange.human_replies])),
                     "pair_id": exchange.original.pair_id,
                 }
 
@@ -194,8 +179,8 @@ class ExtendedTeacher(HumodTeacher):
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
         """One example a new dialogue; its last turn is the label. Only replies of the same fold take part."""
         limit = self.opt.get("humod_recombinations", 10)
-        if limit < 1:
-            raise OptionError(f"--humod-recombinations {limit}: must be at least 1")
+        if not isinstance(limit, int) or limit < 1:
+            raise OptionError(f"--humod-recombinations {limit}: must be a whole number, at least 1")
         whole = exchanges(pairs)
         known = alternatives(whole)
         for exchange in whole:

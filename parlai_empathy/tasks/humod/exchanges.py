@@ -69,8 +69,16 @@ def recombine(turns: Sequence[Sequence[str]], limit: int, seed: str = "") -> lis
     :param turns: the possible texts of each turn, all different.
     """
     count = math.prod(map(len, turns))
-    numbers = range(count) if count <= limit else random.Random(seed).sample(range(count), limit)
+    numbers = range(count) if count <= limit else _draw(count, limit, random.Random(seed))
     return [_combination(turns, number) for number in numbers]
+
+
+def _draw(count: int, limit: int, draw: random.Random) -> Iterable[int]:
+    """``limit`` different numbers below ``count``, which may be too large for :func:`random.sample`."""
+    drawn: dict[int, None] = {}
+    while len(drawn) < limit:
+        drawn[draw.randrange(count)] = None
+    return drawn
 
 
 def _combination(turns: Sequence[Sequence[str]], number: int) -> tuple[str, ...]:

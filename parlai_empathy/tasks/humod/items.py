@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, OptionError
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,22 @@ class Reply:
 def replies_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[Reply]:
     """The replies of a ParlAI task, each with the whole conversation before it.
 
+    Where a message has several labels, each is a reply, and the conversation goes on with the first.
+
     :param messages: a teacher's, in order: ``text``, one turn a line, ``labels``, and ``episode_done``.
     """
     turns: list[str] = []
     for message in messages:
-        turns += [line.strip() for line in (message.get("text") or "").split("\n") if line.strip()]
-        label = next(iter(message.get("labels") or message.get("eval_labels") or ()), "").strip()
-        if turns and label:
-            yield Reply(tuple(turns), " ".join(label.split()))
-        turns = [] if message.get("episode_done") else [*turns, *([label] if label else [])]
+        turns += _not_blank((message.get("text") or "").split("\n"))
+        labels = _not_blank(message.get("labels") or message.get("eval_labels") or ())
+        if turns:
+            yield from (Reply(tuple(turns), label) for label in labels)
+        turns = [] if message.get("episode_done") else [*turns, *labels[:1]]
+
+
+def _not_blank(texts: Iterable[str]) -> list[str]:
+    """The texts, each in one line, without those that are blank."""
+    return [" ".join(text.split()) for text in texts if text.strip()]
 
 
 def make_items(replies: Sequence[Reply], contexts: int, turns: range, seed: int) -> list[dict[str, Any]]:
@@ -69,12 +77,18 @@ def make_items(replies: Sequence[Reply], contexts: int, turns: range, seed: int)
 
 
 def _other(pool: Sequence[str], true: Sequence[str], draw: random.Random) -> str:
-    """A reply from the pool, each as probable, that does not follow this context anywhere."""
-    if len(set(pool) - set(true)) == 0:
+    """A reply from the pool, each as probable, that does not follow this context anywhere, however it is spelt."""
+    known = set(map(_plain, true))
+    if all(_plain(text) in known for text in pool):
         raise DataError("the task has no other reply to draw: take a larger one")
-    while (text := draw.choice(pool)) in true:
+    while _plain(text := draw.choice(pool)) in known:
         pass
     return text
+
+
+def _plain(text: str) -> str:
+    """What is left of a text without case and punctuation; all of it, if nothing is."""
+    return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _item(number: int, context: tuple[str, ...], reply: str, kind: str) -> dict[str, Any]:
@@ -89,12 +103,18 @@ def _item(number: int, context: tuple[str, ...], reply: str, kind: str) -> dict[
 
 
 def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Write items, one JSON object a line: whole, or not at all."""
+    """Write items, one JSON object a line: whole, or not at all.
+
+    :raises OptionError: if the file cannot be written.
+    """
     path = Path(path)
-    beside = path.with_name(path.name + ".part")
+    beside = path.parent / f"{path.name}.part"
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         beside.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
         beside.replace(path)
     except OSError as error:
-        raise DataError(f"--out {path} cannot be written ({error.strerror}): name another file") from error
+        raise OptionError(f"--out {path} cannot be written ({error.strerror}): name another file") from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)

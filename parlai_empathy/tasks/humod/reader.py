@@ -1,9 +1,9 @@
 """Reading HUMOD: the official tab-separated file, and JSON lines with the same content.
 
 The official file has one row a rater: a context, a reply, how relevant the rater found it, and what the rater would
-have said instead. Columns are taken by the header's names, but the turns of a context are separated by tabs too, so a
-row has as many fields more as its context has turns more than one. A few of its rows are known to lack a tab before
-their last number, or to spell the reply otherwise than their two companions: both are put right.
+have said instead. Columns are taken by the header's names, but the turns of a context may be separated by tabs too, so
+that a row has as many fields more as its context has turns more than one. A few of its rows are known to lack the tab
+before their last number, or to spell a text otherwise than their two companions: both are put right.
 
 A file whose name ends in ``.jsonl`` has one object a pair: ``id``, ``context`` (one turn a line, or a list), ``reply``,
 ``reply_kind`` (``original`` or ``random_distractor``), ``human_replies``, and ``human_relevance_mean`` (1..5, or null)
@@ -14,36 +14,47 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from parlai_empathy.errors import DataError
 
 SCALE = (1, 2, 3, 4, 5)
 """The ratings: 1 is irrelevant, 5 is relevant (Merdivan et al. 2020, section 3)."""
 
-REQUIRED = ("dialogue context", "reply", "user relevance score", "user reply")
-KINDS = {"0": True, "1": False, "original": True, "random_distractor": False}
+COLUMNS = ("Dialogue Context", "Reply", "User Relevance Score", "User Reply")
+"""Those that the official file's header must have."""
 
-_SPEAKER = re.compile(r"(?:^|\s)Speaker\s*\d+\s*:\s*")
-_TWO_FIELDS = re.compile(r"(.*\S)\s+(\d+)")
+_NUMBER = ("dialogue id", "pair id", "id")
+_KINDS = {"0": True, "1": False}
+_JSON_KINDS = {"original": True, "random_distractor": False}
+_SPEAKER = re.compile(r"Speaker\s*\d+\s*:")
+_TEXT_AND_NUMBER = re.compile(r"(.*\S)\s+(\d+)")
+
+_shown = reprlib.Repr()  # of values in messages: one line, and not too long a one
+_shown.maxstring = _shown.maxother = 60
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A context with one reply, and what people said of it.
+    """A context with one reply, and what people said of it. Runs of white space in its texts are single spaces.
 
     :param pair_id: the file's name of it.
-    :param context: the turns before the reply, oldest first, two speakers by turns; at least one.
+    :param context: the turns before the reply, oldest first, two speakers by turns. Where one of them says nothing, the
+        turn is empty; not all of them are.
     :param is_original: whether the film goes on with this reply; else it was drawn at random.
     :param ratings: each rater's relevance, 1..5; empty where the file does not tell.
     :param mean_rating: their mean, 1..5; None for a pair that is not rated in this file.
-    :param human_replies: what each rater would have said, one a rater.
-    :param raters: for each rater the file's further columns, by their names in the header.
+    :param human_replies: what each rater would have said, one a rater; empty ones too.
+    :param raters: for each of ``ratings`` the file's further columns, by their names in lower case.
     """
 
     pair_id: str
@@ -57,57 +68,48 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class _Row:
-    """One rater's line of the official file."""
-
-    line: int
-    pair_id: str
-    context: tuple[str, ...]
-    reply: str
-    is_original: bool | None
-    rating: int
-    human_reply: str
-    further: dict[str, str]
-
-
-@dataclass(frozen=True)
 class _Place:
     """A line of a file, for messages."""
 
     path: Path
     line: int
 
-    def wrong(self, column: str, value: object, reason: str) -> NoReturn:
-        raise DataError(f"{self.path}, line {self.line}, column {column}: {value!r} {reason}")
+    def wrong(self, column: str | int, value: object, reason: str) -> NoReturn:
+        raise DataError(f"{self.path}, line {self.line}, column {column}: {_shown.repr(value)} {reason}")
 
 
 def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Iterator[Pair]:
     """Read a HUMOD file, in its order.
 
     :param bad_rows: where errors of single lines are put, and the lines left out; None raises the first of them.
-    :raises DataError: naming file, line, column and value, for a line that is not UTF-8 or has a wrong number of
-        fields, a rating outside 1..5, a context without turns, or an empty reply. Whatever ``bad_rows`` is: naming the
-        file, if it is missing or lacks a column.
+    :raises DataError: naming file, line, column and value, for a line that is not UTF-8 or has too few fields, a rating
+        outside 1..5, a context without turns, or an empty reply. Whatever ``bad_rows`` is: naming the file, if it
+        cannot be opened or its header cannot be right.
     """
     path = Path(path)
-    lines = _lines(path, bad_rows)
-    if path.suffix == ".jsonl":
-        for number, line in lines:
-            yield from _attempt(bad_rows, _pair_of_json, _Place(path, number), line)
+    lines = _lines(path)
+    if path.suffix.lower() == ".jsonl":
+        for place, line in lines:
+            yield from _attempt(bad_rows, _pair_of_json, place, line)
         return
-    header = _header(path, next(lines, (1, ""))[1])
-    rows = (row for number, line in lines for row in _attempt(bad_rows, _row, _Place(path, number), line, header))
-    before: Pair | None = None
+    header = _header(*next(lines, (_Place(path, 1), b"")))
+    rows = (row for place, line in lines for row in _attempt(bad_rows, _row, place, line, header))
+    before = _Before()
     for _, group in groupby(rows, key=_pair_key):
         members = list(group)
-        for pair in _attempt(bad_rows, _pair_of_rows, _Place(path, members[0].line), members, before):
-            yield (before := pair)
+        ((usual, _),) = Counter((row.context, row.reply) for row in members).most_common(1)
+        agreeing = [row for member in members for row in _attempt(bad_rows, _agreeing, member, usual)]
+        pairs = list(_attempt(bad_rows, _pair, agreeing, usual, before, bool(bad_rows)))
+        yield from pairs
+        before = _Before(members[-1].place.line, usual[0], not pairs or pairs[0].is_original)
 
 
-def _attempt(bad_rows: list[DataError] | None, make: Any, *arguments: Any) -> Iterator[Any]:
+def _attempt(
+    bad_rows: list[DataError] | None, make: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs
+) -> Iterator[_T]:
     """What ``make`` makes of the arguments, or nothing and a further entry of ``bad_rows``."""
     try:
-        made = make(*arguments)
+        made = make(*arguments, **named)
     except DataError as error:
         if bad_rows is None:
             raise DataError(f"{error} (or leave such rows out with --skip-bad-rows true)") from error
@@ -116,118 +118,212 @@ def _attempt(bad_rows: list[DataError] | None, make: Any, *arguments: Any) -> It
         yield made
 
 
-def _lines(path: Path, bad_rows: list[DataError] | None) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers, without their ends."""
+def _lines(path: Path) -> Iterator[tuple[_Place, bytes]]:
+    """The lines that are not blank."""
     try:
         # Bytes, because only "\n" ends a line: a text may hold other characters that Python would split at.
         file = path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of HUMOD") from error
     with file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                for text in _attempt(bad_rows, _decode, _Place(path, number), line):
-                    yield number, text.rstrip("\r\n")
+        yield from ((_Place(path, number), line) for number, line in enumerate(file, start=1) if line.strip())
 
 
-def _decode(place: _Place, line: bytes) -> str:
+def _decode(place: _Place, line: bytes, column: Callable[[bytes], str | int]) -> str:
+    """:param column: says from a line's beginning which column it ends in."""
     try:
-        return line.decode("utf-8-sig" if place.line == 1 else "utf-8")
+        return line.rstrip(b"\r\n").decode("utf-8-sig" if place.line == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        column = line[: error.start].count(b"\t") + 1
-        field = line.split(b"\t")[column - 1]
-        place.wrong(str(column), field[:60], "is not UTF-8: save the file as UTF-8")
+        before, behind = error.object[: error.start], error.object[error.start :]
+        around = before.rpartition(b"\t")[2][-20:] + behind.partition(b"\t")[0][:20]
+        place.wrong(column(before), around, "is not UTF-8: save the file as UTF-8")
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 # --- the official file -----------------------------------------------------------------------------------------------
 
 
-def _header(path: Path, line: str) -> list[str]:
-    """The columns' names, lower-cased, with spaces: copies write ``User_Relevance_Score`` as well."""
-    names = [name.strip().lower().replace("_", " ") for name in line.split("\t")]
-    missing = [name for name in REQUIRED if name not in names]
-    if missing:
+@dataclass(frozen=True)
+class _Header:
+    """The columns, by their places.
+
+    :param names: as the file has them.
+    :param keys: in lower case, with spaces; all different.
+    :param number: the pair's number. Some copies lack it.
+    :param kind: 0 for the original reply, 1 for a random one: ``label``, or what stands behind the reply. Likewise.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    context: int
+    reply: int
+    rating: int
+    human_reply: int
+    number: int | None
+    kind: int | None
+
+    @property
+    def further(self) -> list[int]:
+        """The columns that are none of these."""
+        known = {self.context, self.reply, self.rating, self.human_reply, self.number, self.kind}
+        return [place for place in range(len(self.keys)) if place not in known]
+
+    def name(self, index: int, fields: int) -> str | int:
+        """The column of the ``index``-th of a row's ``fields``: the context's has all that the others leave."""
+        more = max(0, fields - len(self.names))
+        place = index if index < self.context else max(self.context, index - more)
+        return self.names[place] if place < len(self.names) else index + 1
+
+
+def _header(place: _Place, line: bytes) -> _Header:
+    text = _decode(place, line, lambda before: before.count(b"\t") + 1)
+    names = tuple(map(_words, text.split("\t")))
+    keys: list[str] = []
+    for name in names:  # copies write ``User_Relevance_Score`` as well
+        key = name.lower().replace("_", " ")
+        keys.append(key if key not in keys else f"{key} {len(keys) + 1}")
+    if missing := ", ".join(name for name in COLUMNS if name.lower() not in keys):
         raise DataError(
-            f"{path}, line 1: the header lacks the column(s) {', '.join(missing)}: it should be tab-separated and name "
-            f"{', '.join(REQUIRED)}"
+            f"{place.path}, line {place.line}: the header {_shown.repr(text)} lacks the column(s) {missing}: it should "
+            f"be tab-separated and name {', '.join(COLUMNS)}"
         )
-    return names
+    context, reply, rating, human_reply = required = [keys.index(name.lower()) for name in COLUMNS]
+    number = next((keys.index(name) for name in _NUMBER if name in keys), None)
+    behind = reply + 1 if reply + 1 < len(keys) and reply + 1 not in (*required, number) else None
+    kind = keys.index("label") if "label" in keys else behind
+    return _Header(names, tuple(keys), context, reply, rating, human_reply, number, kind)
 
 
-def _row(place: _Place, line: str, header: list[str]) -> _Row:
-    fields = _fields(place, line.split("\t"), header)
-    context = tuple(turn.strip() for turn in _SPEAKER.sub("\t", fields["dialogue context"]).split("\t") if turn.strip())
-    reply = _SPEAKER.sub(" ", fields["reply"]).strip()
-    rating = fields["user relevance score"].strip()
-    if not context:
-        place.wrong("Dialogue Context", fields["dialogue context"], "has no turns: a reply needs something before it")
-    if not reply:
-        place.wrong("Reply", fields["reply"], "is empty: there is nothing to rate")
-    if rating not in map(str, SCALE):
-        place.wrong("User Relevance Score", rating, "is no rating: 1, 2, 3, 4 or 5 was expected")
-    kind = _kind_column(header)
-    if kind and fields[kind].strip() not in KINDS:
-        place.wrong(kind.title(), fields[kind], "is neither 0 (the original reply) nor 1 (a random one)")
+@dataclass(frozen=True)
+class _Row:
+    """One rater's line."""
+
+    place: _Place
+    number: str
+    context: tuple[str, ...]
+    reply: str
+    is_original: bool | None
+    rating: int
+    human_reply: str
+    further: dict[str, str]
+
+
+def _row(place: _Place, line: bytes, header: _Header) -> _Row:
+    count = line.count(b"\t") + 1
+    text = _decode(place, line, lambda before: header.name(before.count(b"\t"), count))
+    fields = _fields(place, text.split("\t"), header)
+
+    def wrong(column: int, reason: str) -> NoReturn:
+        place.wrong(header.names[column], fields[column], reason)
+
+    context, replies = _turns(fields[header.context]), _turns(fields[header.reply])
+    if not any(context):
+        wrong(header.context, "has no turns: a reply needs one before it")
+    if not any(replies):
+        wrong(header.reply, "is empty: there is nothing to rate")
+    if len(replies) > 1:
+        wrong(header.reply, "is more than one turn: is a tab missing?")
+    if header.kind is not None and fields[header.kind].strip() not in _KINDS:
+        wrong(
+            header.kind,
+            "is neither 0 (the original reply) nor 1 (a random one): are there as many tabs as there should be?",
+        )
+    if (rating := fields[header.rating].strip()) not in map(str, SCALE):
+        wrong(header.rating, "is no rating: 1, 2, 3, 4 or 5 was expected")
+    if header.number is not None and _SPEAKER.search(fields[header.number]):
+        wrong(header.number, "holds a turn: is a tab missing?")
     return _Row(
-        line=place.line,
-        pair_id=fields[header[0]].strip() if header[0] not in REQUIRED else "",
+        place=place,
+        number="" if header.number is None else _words(fields[header.number]),
         context=context,
-        reply=reply,
-        is_original=KINDS[fields[kind].strip()] if kind else None,
+        reply=replies[0],
+        is_original=None if header.kind is None else _KINDS[fields[header.kind].strip()],
         rating=int(rating),
-        human_reply=fields["user reply"].strip(),
-        further={name: fields[name].strip() for name in header[1:] if name not in REQUIRED and name != kind},
+        human_reply=_words(fields[header.human_reply]),
+        further={header.keys[column]: _words(fields[column]) for column in header.further},
     )
 
 
-def _fields(place: _Place, fields: list[str], header: list[str]) -> dict[str, str]:
-    """The fields by their columns' names; the context's column takes all that the others leave."""
-    start = header.index("dialogue context")
-    spoken = len(list(takewhile(_SPEAKER.match, fields[start:])))  # the context's turns and the reply
-    from_human_reply = len(header) - header.index("user reply")
-    if spoken > 1 and from_human_reply > 1 and len(fields) - spoken == len(header) - 2 - 1:  # one column is missing
-        fields = _taken_apart(fields, len(fields) - from_human_reply + 1)
-    more = len(fields) - len(header)
+def _turns(text: str) -> tuple[str, ...]:
+    """Each ``Speaker n:`` begins a turn; without any, each field is one."""
+    if _SPEAKER.search(text):
+        before, *turns = _SPEAKER.split(text)
+        return tuple(map(_words, [before, *turns] if before.strip() else turns))
+    return tuple(map(_words, text.split("\t")))
+
+
+def _fields(place: _Place, fields: list[str], header: _Header) -> list[str]:
+    """One field a column; the context's holds the tabs between its turns."""
+    fields = _with_missing_tab(fields, header)
+    more = len(fields) - len(header.names)
     if more < 0:
-        raise DataError(
-            f"{place.path}, line {place.line}: {len(fields)} fields, expected at least {len(header)}, with tabs between"
-        )
-    context = "\t".join(fields[start : start + more + 1])
-    return dict(zip(header, [*fields[:start], context, *fields[start + more + 1 :]], strict=True))
+        found = f"is all there is: {len(fields)} fields, expected {len(header.names)} with tabs between"
+        place.wrong(header.names[len(fields)], "\t".join(fields), found)
+    first, last = header.context, header.context + more
+    return [*fields[:first], "\t".join(fields[first : last + 1]), *fields[last + 1 :]]
 
 
-def _taken_apart(fields: list[str], index: int) -> list[str]:
-    """A human reply and the number behind it share a field, for want of a tab: take them apart."""
-    both = _TWO_FIELDS.fullmatch(fields[index].strip())
-    return [*fields[:index], *both.groups(), *fields[index + 1 :]] if both else fields
+def _with_missing_tab(fields: list[str], header: _Header) -> list[str]:
+    """Take a human reply and the number behind it apart, where they share the last field for want of a tab.
 
-
-def _kind_column(header: list[str]) -> str | None:
-    """The column behind the reply says whether it is the original one; some copies lack it."""
-    behind = header[header.index("reply") + 1 :][:1]
-    return behind[0] if behind and behind[0] not in REQUIRED else None
+    Done only to rows that cannot be right as they stand. In the official order of the columns a row's turns and its
+    reply all begin with ``Speaker n:``, and if a row has one field too few for so many turns, then a spoken line would
+    have to be its kind or its rating.
+    """
+    beside = header.reply == header.context + 1 and header.reply + 1 in (header.kind, header.rating)
+    last_but_one = header.human_reply == len(header.names) - 2
+    spoken = len(list(takewhile(lambda text: _SPEAKER.match(text.lstrip()), fields[header.context :])))
+    if beside and last_but_one and spoken > 1 and len(fields) - spoken == len(header.names) - 3:
+        both = _TEXT_AND_NUMBER.fullmatch(fields[-1].strip())
+        return [*fields[:-1], *both.groups()] if both else fields
+    return fields
 
 
 def _pair_key(row: _Row) -> tuple[object, ...]:
-    return (row.pair_id, row.is_original) if row.pair_id else (*row.context, row.reply)
+    words = () if row.number else (*map(_letters, row.context), _letters(row.reply))
+    return (row.number, row.is_original, *words)
 
 
-def _pair_of_rows(place: _Place, rows: list[_Row], before: Pair | None) -> Pair:
-    """One pair. Where no column tells its kind, the first pair of a context has the original reply, the next not."""
-    first = rows[0]
-    follows = before is not None and before.context == first.context and before.is_original
-    for row in rows[1:]:
-        there = _Place(place.path, row.line)
-        if row.context != first.context:
-            there.wrong("Dialogue Context", row.context[-1], f"is another context than line {first.line} has")
-        if _letters(row.reply) != _letters(first.reply):
-            there.wrong("Reply", row.reply, f"is another reply than line {first.line} has for the same pair")
-    ratings = tuple(row.rating for row in rows)
+def _letters(text: str) -> str:
+    """What is left of a text without its punctuation, if anything is."""
+    return re.sub(r"\W", "", text).lower() or text
+
+
+def _agreeing(row: _Row, usual: tuple[tuple[str, ...], str]) -> _Row:
+    """The row, if its texts differ in no letter from what most rows of its pair have."""
+    context, reply = usual
+    if list(map(_letters, row.context)) != list(map(_letters, context)):
+        row.place.wrong(COLUMNS[0], row.context, "is another context than other rows of the same pair have")
+    if _letters(row.reply) != _letters(reply):
+        row.place.wrong(COLUMNS[1], row.reply, "is another reply than other rows of the same pair have")
+    return row
+
+
+@dataclass(frozen=True)
+class _Before:
+    """The pair before: its last line, and whether it can have been the one with the original reply to its context."""
+
+    line: int = 1
+    context: tuple[str, ...] = ()
+    is_original: bool = False
+
+
+def _pair(rows: list[_Row], said: tuple[tuple[str, ...], str], before: _Before, rows_were_lost: bool) -> Pair:
+    first, (context, reply), ratings = rows[0], said, tuple(row.rating for row in rows)
+    is_original = first.is_original
+    if is_original is None:
+        is_original = not (before.is_original and before.context == context)
+        if is_original and rows_were_lost and first.place.line - before.line > len(rows):
+            told = f"may be original or random: what tells was left out before it (with it go {len(rows)} row(s))"
+            first.place.wrong(COLUMNS[1], reply, told)
     return Pair(
-        pair_id=first.pair_id or f"line {first.line}",
-        context=first.context,
-        reply=Counter(row.reply for row in rows).most_common(1)[0][0],
-        is_original=not follows if first.is_original is None else first.is_original,
+        pair_id=first.number or f"line {first.place.line}",
+        context=context,
+        reply=reply,
+        is_original=is_original,
         ratings=ratings,
         mean_rating=sum(ratings) / len(ratings),
         human_replies=tuple(row.human_reply for row in rows),
@@ -235,58 +331,76 @@ def _pair_of_rows(place: _Place, rows: list[_Row], before: Pair | None) -> Pair:
     )
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"\W", "", text).lower()
-
-
 # --- JSON lines ------------------------------------------------------------------------------------------------------
 
 
-def _pair_of_json(place: _Place, line: str) -> Pair:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"{place.path}, line {place.line}: not JSON ({error.msg}): one object a line expected"
-        ) from error
-    if not isinstance(record, dict):
-        raise DataError(f"{place.path}, line {place.line}: one JSON object a line expected")
-    context, replies = _context(place, record.get("context")), record.get("human_replies", [])
-    reply, kind = record.get("reply"), record.get("reply_kind")
-    if not _are_texts(replies):
-        place.wrong("human_replies", replies, "should be a list of texts")
-    if not isinstance(reply, str) or not reply.strip():
-        place.wrong("reply", reply, "is empty: there is nothing to rate")
-    if kind not in ("original", "random_distractor"):
-        place.wrong("reply_kind", kind, "should be original or random_distractor")
-    ratings = _ratings(place, record)
+def _pair_of_json(place: _Place, line: bytes) -> Pair:
+    record = _record(place, line)
+    kind, ratings, mean = record["reply_kind"], _ratings(place, record), _mean_rating(place, record)
+    if not isinstance(kind, str) or kind not in _JSON_KINDS:
+        place.wrong("reply_kind", kind, f"should be {' or '.join(_JSON_KINDS)}")
+    if not (reply := _text(place, "reply", record["reply"])):
+        place.wrong("reply", record["reply"], "is empty: there is nothing to rate")
     return Pair(
-        pair_id=str(record.get("id", f"line {place.line}")),
-        context=context,
-        reply=" ".join(reply.split()),
-        is_original=KINDS[kind],
+        pair_id=_name(place, record.get("id")),
+        context=_context(place, record["context"]),
+        reply=reply,
+        is_original=_JSON_KINDS[kind],
         ratings=ratings,
-        mean_rating=sum(ratings) / len(ratings) if ratings else _mean_rating(place, record),
-        human_replies=tuple(text.strip() for text in replies),
+        mean_rating=sum(ratings) / len(ratings) if ratings else mean,
+        human_replies=_texts(place, "human_replies", record["human_replies"]),
+        raters=tuple({} for _ in ratings),
     )
 
 
+def _name(place: _Place, value: Any) -> str:
+    if value is None:
+        return f"line {place.line}"
+    return str(value) if type(value) is int else _text(place, "id", value)
+
+
+def _record(place: _Place, line: bytes) -> dict[str, Any]:
+    text = _decode(place, line, lambda before: (re.findall(rb'"(\w+)"\s*:', before) or [b"1"])[-1].decode())
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:  # Python refuses some JSON as well, such as very long numbers
+        reason = str(error).split(":")[0]
+        place.wrong(getattr(error, "colno", 1), text, f"is not JSON ({reason}): one object a line was expected")
+    if not isinstance(record, dict):
+        place.wrong(1, record, "is no object: one a line was expected")
+    needed = ["context", "reply", "reply_kind", "human_replies"]
+    needed += [] if "ratings" in record else ["human_relevance_mean"]
+    for name in needed:
+        if name not in record:
+            place.wrong(name, sorted(record), "is all that the object names: this one is missing")
+    return record
+
+
+def _text(place: _Place, column: str, value: Any) -> str:
+    if not isinstance(value, str):
+        place.wrong(column, value, "should be a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # JSON can write half a character, which no file or terminal takes
+        place.wrong(column, value, "holds half a character: write \\u escapes in pairs, or the character itself")
+    return _words(value)
+
+
+def _texts(place: _Place, column: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        place.wrong(column, value, "should be a list of texts")
+    return tuple(_text(place, column, text) for text in value)
+
+
 def _context(place: _Place, value: Any) -> tuple[str, ...]:
-    turns = value.split("\n") if isinstance(value, str) else value
-    if not _are_texts(turns):
-        place.wrong("context", value, "should be a text or a list of texts")
-    context = tuple(turn.strip() for turn in turns if turn.strip())
-    if not context:
-        place.wrong("context", value, "has no turns: a reply needs something before it")
-    return context
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    turns = _texts(place, "context", value.split("\n") if isinstance(value, str) else value)
+    if not any(turns):
+        place.wrong("context", value, "has no turns: a reply needs one before it")
+    return turns
 
 
 def _ratings(place: _Place, record: dict[str, Any]) -> tuple[int, ...]:
-    ratings = record.get("ratings") or []
+    ratings = [] if record.get("ratings") is None else record["ratings"]
     if not isinstance(ratings, list) or not all(type(rating) is int and rating in SCALE for rating in ratings):
         place.wrong("ratings", ratings, "should be a list of whole numbers from 1 to 5")
     return tuple(ratings)

@@ -71,8 +71,8 @@ def _take(keys: Sequence[str], by_context: dict[str, list[Pair]], wanted: int) -
 
 
 def _hash(pair: Pair) -> str:
-    """Of the context's words: copies differ in their white space."""
-    text = "\n".join(" ".join(turn.split()) for turn in pair.context)
+    """Of the context's words: copies differ in their white space and in turns that say nothing."""
+    text = "\n".join(" ".join(turn.split()) for turn in pair.context if turn.strip())
     return hashlib.sha256(f"{SEED}\n{text}".encode()).hexdigest()
 
 

@@ -1,0 +1,140 @@
+"""Contexts with all that was said next, and the dialogues put together from them, by hand and by counting."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
+from parlai_empathy.tasks.humod.reader import Pair
+
+
+def pair(context: str, reply: str, is_original: bool = True, human: str = "") -> Pair:
+    """Turns and human replies are given with bars between."""
+    turns, replies = tuple(context.split("|")), tuple(human.split("|")) if human else ()
+    return Pair(f"{context} {reply}", turns, reply, is_original, (), None, replies)
+
+
+# --- exchanges -------------------------------------------------------------------------------------------------------
+
+
+def test_a_context_with_both_of_its_pairs() -> None:
+    original, other = pair("a|b", "c", human="x|y|z"), pair("a|b", "d", False, human="u|v|x")
+    assert exchanges([original, other]) == [Exchange(("a", "b"), original, other)]
+    assert exchanges([other, original]) == [Exchange(("a", "b"), original, other)]
+
+
+def test_contexts_come_in_the_order_of_the_file() -> None:
+    found = exchanges([pair("b", "1"), pair("a", "2", False), pair("a", "3"), pair("c", "4")])
+    assert [exchange.context for exchange in found] == [("b",), ("a",), ("c",)]
+
+
+def test_one_of_the_pairs_may_be_missing() -> None:
+    original, other = pair("a", "1"), pair("b", "2", False)
+    assert exchanges([original, other]) == [Exchange(("a",), original, None), Exchange(("b",), None, other)]
+    assert exchanges([]) == []
+
+
+def test_a_context_that_occurs_twice_gives_two_exchanges() -> None:
+    """Wherever they stand, the first original reply goes with the first random one."""
+    one, two, three = pair("a", "1"), pair("a", "2", False), pair("a", "3")
+    assert exchanges([one, two, pair("b", "9"), three]) == [
+        Exchange(("a",), one, two),
+        Exchange(("a",), three, None),
+        Exchange(("b",), pair("b", "9"), None),
+    ]
+
+
+def test_human_replies_of_both_pairs_each_once_and_none_empty() -> None:
+    exchange = Exchange(("a",), pair("a", "1", human="x||y"), pair("a", "2", False, human="y|z|x"))
+    assert exchange.human_replies == ["x", "y", "z"]
+    assert Exchange(("a",), None, pair("a", "2", False, human="y")).human_replies == ["y"]
+    assert Exchange(("a",), pair("a", "1"), None).human_replies == []
+
+
+def test_alternatives_of_contexts_that_occur_twice_are_put_together() -> None:
+    pairs = [pair("a", "1", human="x|y"), pair("b", "2", human="u"), pair("a", "3", human="y|z")]
+    assert alternatives(exchanges(pairs)) == {("a",): ["x", "y", "z"], ("b",): ["u"]}
+
+
+# --- choices ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_can_be_replaced_where_what_comes_before_is_a_context() -> None:
+    """Of the dialogue a, b, c, d the data know what people said after ``a`` and after ``a b c``, not after ``a b``."""
+    whole = exchanges([pair("a", "b", human="b1|b2"), pair("a|b|c", "d", human="d1|d"), pair("x|b", "c", human="c1")])
+    assert choices(whole[1], alternatives(whole)) == [["a"], ["b", "b1", "b2"], ["c"], ["d", "d1"]]
+
+
+def test_only_true_turns_lead_on() -> None:
+    """What people said after ``a b1`` is no choice for a dialogue in which ``a b`` was said."""
+    whole = exchanges([pair("a", "b", human="b1"), pair("a|b1", "c", human="c1"), pair("a|b", "d")])
+    assert choices(whole[2], alternatives(whole)) == [["a"], ["b", "b1"], ["d"]]
+
+
+def test_choices_without_an_original_reply_or_without_knowledge() -> None:
+    exchange = Exchange(("a", "b"), None, pair("a|b", "c", False, human="x"))
+    assert choices(exchange, {("a", "b"): ["x"]}) == [["a"], ["b"]]
+    assert choices(Exchange(("a",), pair("a", "b"), None), {}) == [["a"], ["b"]]
+
+
+# --- recombination ---------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_example() -> None:
+    """Figure 4: three turns, five replies to each, 125 dialogues."""
+    turns = [[f"{turn}{reply}" for reply in range(5)] for turn in "abc"]
+    found = recombine(turns, 125)
+    assert len(set(found)) == len(found) == 125
+    assert set(found) == set(product(*turns))
+    assert recombine(turns, 1000) == found == list(product(*turns))
+
+
+@pytest.mark.parametrize("limit", [1, 7, 124])
+def test_no_more_than_the_limit_and_none_twice(limit: int) -> None:
+    turns = [[f"{turn}{reply}" for reply in range(5)] for turn in "abc"]
+    found = recombine(turns, limit, "seed")
+    assert len(set(found)) == len(found) == limit
+    assert set(found) < set(product(*turns))
+
+
+def test_the_same_seed_gives_the_same_dialogues_and_another_one_others() -> None:
+    turns = [[f"{turn}{reply}" for reply in range(6)] for turn in range(7)]
+    assert recombine(turns, 10, "a") == recombine(turns, 10, "a")
+    assert set(recombine(turns, 10, "a")) != set(recombine(turns, 10, "b"))
+
+
+def test_every_dialogue_is_as_probable() -> None:
+    """Half of all, for 200 seeds: each of the eight comes out about 100 times (a standard deviation is 7)."""
+    turns = [["a", "A"], ["b", "B"], ["c", "C"]]
+    drawn = [one for seed in range(200) for one in recombine(turns, 4, str(seed))]
+    assert all(65 <= drawn.count(one) <= 135 for one in product(*turns))
+
+
+def test_more_dialogues_than_a_machine_word_can_count() -> None:
+    turns = [[f"{turn} {reply}" for reply in range(7)] for turn in range(40)]  # 7 to the power of 40
+    found = recombine(turns, 50, "seed")
+    assert len(set(found)) == 50
+    assert all(text in texts for dialogue in found for text, texts in zip(dialogue, turns, strict=True))
+    assert len({dialogue[0] for dialogue in found}) == 7
+
+
+def test_one_way_to_say_it() -> None:
+    assert recombine([["a"], ["b"]], 5) == [("a", "b")]
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    limit=st.integers(1, 300),
+    seed=st.text(max_size=3),
+)
+def test_any_number_of_turns_and_choices(sizes: list[int], limit: int, seed: str) -> None:
+    turns = [[f"{turn}.{choice}" for choice in range(size)] for turn, size in enumerate(sizes)]
+    found = recombine(turns, limit, seed)
+    assert len(set(found)) == len(found) == min(limit, prod(sizes))
+    assert set(found) <= set(product(*turns))

@@ -1,0 +1,127 @@
+"""Where HUMOD's file is: an option's, the official one by way of a mirror, or the sample in this package."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.tasks import builder
+from parlai_empathy.tasks.humod.build import SAMPLE, SOURCE, build
+from parlai_empathy.tasks.humod.reader import Pair, read_humod
+
+OneLine = Callable[..., None]
+
+
+@pytest.fixture
+def opt(tmp_path: Path) -> Opt:
+    """Options that name a data folder which does not exist yet."""
+    return Opt({"datapath": str(tmp_path / "data"), "edition": "full", "humod_file": None})
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, fixtures: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror that holds the invented file under the official name."""
+    (folder := tmp_path / "mirror" / "humod").mkdir(parents=True)
+    shutil.copy(fixtures / "humod/HUMOD_Dataset.TXT", folder)
+    monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
+    return folder
+
+
+# --- the data set ----------------------------------------------------------------------------------------------------
+
+
+def test_the_file_of_the_mirror_is_built(opt: Opt, mirror: Path) -> None:
+    found = build(opt)
+    assert found == Path(opt["datapath"]) / "humod" / "HUMOD_Dataset.TXT"
+    assert found.read_bytes() == (mirror / "HUMOD_Dataset.TXT").read_bytes()
+    shutil.rmtree(mirror)
+    assert build(opt) == found  # once built it is there
+
+
+def test_options_of_old_models_name_no_edition_and_no_file(opt: Opt, mirror: Path) -> None:
+    assert build({"datapath": opt["datapath"]}).is_file()
+
+
+def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / "HUMOD_Dataset.TXT").unlink()
+    with pytest.raises(DownloadError) as caught:
+        build(opt)
+    assert_one_line(caught.value, mirror / "HUMOD_Dataset.TXT", "EMPATHY_MIRROR", "must hold humod/HUMOD_Dataset.TXT")
+    assert not (Path(opt["datapath"]) / "humod").exists()
+
+
+def test_without_a_mirror_the_official_address_is_asked(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The authors' repository on GitHub. (What the builder does then is tested with a server of its own.)"""
+    asked = []
+
+    def no_network(url: str, target: Path) -> None:
+        asked.append(url)
+        target.write_bytes(b"what came")
+
+    monkeypatch.setattr(builder, "_download_once", no_network)
+    assert build(opt).read_bytes() == b"what came"
+    assert asked == ["https://raw.githubusercontent.com/erincmer/HUMOD/master/HUMOD_Dataset.TXT"]
+    assert SOURCE.archive is None
+
+
+def test_an_unknown_edition(opt: Opt, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught:
+        build({**opt, "edition": "smaple"})
+    assert_one_line(caught.value, "--edition smaple", "full or sample")
+
+
+def test_a_file_of_ones_own_is_taken_before_any_edition(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    for edition in ("full", "sample", "unknown"):
+        assert build({**opt, "edition": edition, "humod_file": "a/b.TXT"}) == Path("a/b.TXT")
+    assert build({**opt, "humod_file": "~/b.jsonl"}) == Path("/home/somebody/b.jsonl")
+    assert not Path(opt["datapath"]).exists()
+
+
+# --- the sample ------------------------------------------------------------------------------------------------------
+
+
+def sample() -> list[Pair]:
+    return list(read_humod(SAMPLE))
+
+
+def test_the_sample_needs_no_data_folder(tmp_path: Path) -> None:
+    (file := tmp_path / "file").write_text("")
+    assert build({"datapath": str(file / "data"), "edition": "sample"}) == SAMPLE
+
+
+def test_the_sample_is_one_file_and_nothing_else() -> None:
+    assert [path.name for path in SAMPLE.parent.iterdir()] == ["HUMOD_Dataset.TXT"]
+
+
+def test_the_sample_is_printable_ascii() -> None:
+    assert set(SAMPLE.read_bytes()) <= {*range(0x20, 0x7F), ord("\n"), ord("\t")}
+
+
+def test_the_sample_has_the_shape_of_the_data_set() -> None:
+    """Two pairs a context, three raters a pair, one to six turns before the reply."""
+    pairs = sample()
+    assert len(pairs) == 240
+    assert set(Counter(pair.context for pair in pairs).values()) == {2}
+    assert [pair.is_original for pair in pairs] == [True, False] * 120
+    assert {len(pair.ratings) for pair in pairs} == {len(pair.human_replies) for pair in pairs} == {3}
+    assert {len(pair.context) for pair in pairs} == {1, 2, 3, 4, 5, 6}
+    assert len({pair.pair_id for pair in pairs}) == 240
+
+
+def test_everybody_in_the_sample_says_something() -> None:
+    for pair in sample():
+        assert all(pair.context)
+        assert all(pair.human_replies)
+
+
+def test_in_the_sample_true_replies_are_rated_higher() -> None:
+    """Otherwise nothing could be learnt from it."""
+    means = {kind: [p.mean_rating or 0 for p in sample() if p.is_original == kind] for kind in (True, False)}
+    assert sum(means[True]) / 120 > sum(means[False]) / 120 + 1
