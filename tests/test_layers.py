@@ -18,6 +18,7 @@ LAYERS: tuple[set[str], ...] = (
     {"errors"},
     {"modules", "metrics", "tasks", "mutators"},
     {"agents", "scoring", "curation", "rating"},
+    {"reports"},
     {"scripts"},
 )
 # What stands apart, with all that it may import.
@@ -30,7 +31,11 @@ APART: dict[str, set[str]] = {
     "zoo": {"tasks.builder", "errors"},
 }
 # Optional or heavy: only inside the functions that use them.
-HEAVY = {"transformers", "matplotlib", "sacrebleu", "rouge_score", "fasttext", "duckdb", "pyspark", "boto3", "starlette", "openai", "sentence_transformers"}
+HEAVY = {
+    *("transformers", "sentence_transformers", "fasttext", "openai"),  # models
+    *("sacrebleu", "rouge_score", "matplotlib"),  # measures and plots
+    *("duckdb", "pyspark", "boto3", "starlette"),  # engines and services
+}
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,8 @@ GOOD = {
     "agents/a/a.py": "from pkg import agents\nfrom pkg.tasks import builder\nfrom . import other\n",
     "agents/a/other.py": "import torch\n",
     "metrics/m.py": "from pkg import __version__\n",
-    "scripts/s.py": "from pkg.agents.a.a import x\nfrom pkg.metrics import m\n",
+    "reports/r.py": "from pkg.metrics import m\nfrom pkg.agents.a import other\n",
+    "scripts/s.py": "from pkg.agents.a.a import x\nfrom pkg.metrics import m\nfrom pkg import reports\n",
     "zoo/z.py": "from pkg import zoo\nfrom pkg.tasks.builder import Source\n",
     "hook.py": "def f():\n    from pkg import plugin\n",
     "plugin.py": "from pkg import repairs\ndef f():\n    from pkg.scripts import s\n",
@@ -192,6 +198,8 @@ WRONG = {
         "import importlib\nimportlib.import_module('pkg.scripts')\n",
         "tasks.t:2 imports scripts",
     ),
+    "reports for an agent": ("agents/b.py", "from pkg.reports import r\n", "agents.b:1 imports reports.r"),
+    "scripts for reports": ("reports/s.py", "from pkg import scripts\n", "reports.s:1 imports scripts"),
     "scripts for the zoo": ("zoo/y.py", "from pkg import scripts\n", "zoo.y:1 imports scripts"),
     "teachers for the zoo": ("zoo/y.py", "from pkg.tasks.other import x\n", "zoo.y:1 imports tasks.other"),
     "a script for a script": (

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.agreement import PAIRINGS, WEIGHTS, Agreement, AgreementReport, agreement
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Cell, Report, Table
 
-# Merdivan et al. 2020, Table 2. The paper does not say how disagreements were weighted.
+# Merdivan et al. 2020, Table 2.
 HUMOD_KAPPAS = {"closest": 0.86, "lowest": 0.57, "highest": 0.55, "random": 0.42}
+
+_MOST_VALUES = 500
+_HEADER = ("measure", "value", "95 % interval")
 
 
 def agreement_report(
@@ -24,51 +28,74 @@ def agreement_report(
 
     :param questions: each question's items, with the ratings of each.
     :param scale: all values that a rating can have; None for the values that occur with a question.
-    :param papers: a paper's weighted kappas by pairing, to stand beside.
-    :raises NotComputableError: if no item has two ratings, or a rating is not on the scale.
+    :param papers: a paper's weighted kappas by pairing, to stand beside. No paper so far says how it weighted.
+    :raises NotComputableError: if no item has two ratings, whatever the question, a rating is not on the scale, or
+        without a scale there are too many different ones.
     """
+    if not any(map(_two_on_an_item, questions.values())):
+        raise NotComputableError("no agreement: no item has two ratings of the same question")
     tables, plots = [], []
     for question, items in questions.items():
-        values = scale or sorted({rating for ratings in items for rating in ratings})
-        found = agreement(items, values, seed, resamples)
-        rows = _measures(found)
         name = question or "ratings"
+        if not _two_on_an_item(items):
+            tables.append(Table(name, _HEADER, [], [f"- none of {len(items):,} items has two ratings"]))
+            continue
+        found = agreement(items, scale or _values(name, items), seed, resamples)
+        rows = _measures(found)
         tables.append(_table(name, found, rows, papers))
         plots.append(_plot(name, rows))
     return Report(title, tables, plots)
 
 
+def _values(name: str, items: Sequence[Sequence[float]]) -> list[float]:
+    values = sorted({one for ratings in items for one in ratings})
+    if len(values) > _MOST_VALUES:  # the time that it takes grows with their square
+        raise NotComputableError(
+            f"{name}: {len(values):,} different ratings are no scale, which has at most {_MOST_VALUES}: round them"
+        )
+    return values
+
+
+def _two_on_an_item(items: Sequence[Sequence[float]]) -> bool:
+    return any(len(ratings) > 1 for ratings in items)
+
+
 def _measures(report: AgreementReport) -> dict[str, Agreement]:
-    kappas = {
-        f"weighted kappa, {weights}, the {pairing} two": report.kappas[pairing, weights]
-        for weights in WEIGHTS
-        for pairing in PAIRINGS
-    }
+    kappas = {_kappa(weights, pairing): report.kappas[pairing, weights] for weights in WEIGHTS for pairing in PAIRINGS}
     alphas = {f"Krippendorff's alpha, {level}": found for level, found in report.alphas.items()}
     return {**kappas, "Fleiss' kappa": report.fleiss, **alphas}
+
+
+def _kappa(weights: str, pairing: str) -> str:
+    return f"weighted kappa, {weights}, the {pairing} two"
 
 
 def _table(
     name: str, report: AgreementReport, rows: Mapping[str, Agreement], papers: Mapping[str, float] | None
 ) -> Table:
-    cells: list[list[Cell]] = []
-    for measure, found in rows.items():
-        interval = None if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
-        row: list[Cell] = [measure, "not computable" if found.value is None else found.value, interval]
-        if papers is not None:
-            row.append(next((value for key, value in papers.items() if measure.endswith(f"{key} two")), None))
-        cells.append(row)
+    cells: list[list[Cell]] = [[measure, *_cells(found)] for measure, found in rows.items()]
+    if papers is not None:
+        theirs = {_kappa(weights, pairing): value for pairing, value in papers.items() for weights in WEIGHTS}
+        cells = [[*row, theirs.get(str(row[0]))] for row in cells]
     reasons = dict.fromkeys(found.reason for found in rows.values() if found.reason)
     return Table(
         title=f"{name}: {report.items:,} items, {report.ratings:,} ratings",
-        header=["measure", "value", "95 % interval", *(["paper's"] if papers is not None else [])],
+        header=[*_HEADER, *(["paper's"] if papers is not None else [])],
         rows=cells,
         notes=[
             *([f"- {report.left_out:,} items with fewer than two ratings say nothing"] if report.left_out else []),
+            *(["- the paper does not say how it weighted disagreements"] if papers is not None else []),
             *(f"- {reason}" for reason in reasons),
             *(f"- {found.signature}" for found in rows.values()),
         ],
     )
+
+
+def _cells(found: Agreement) -> list[Cell]:
+    """Value and interval."""
+    if found.value is None or found.low is None or found.high is None:
+        return ["not computable", None]
+    return [found.value, (found.low, found.high)]
 
 
 def _plot(name: str, rows: Mapping[str, Agreement]) -> Intervals:
@@ -77,5 +104,6 @@ def _plot(name: str, rows: Mapping[str, Agreement]) -> Intervals:
         for measure, found in rows.items()
         if found.value is not None and found.low is not None and found.high is not None
     }
-    file = "agreement_" + "".join(letter if letter.isalnum() else "_" for letter in name)
-    return Intervals(file, f"Agreement: {name}", "agreement beyond chance", "", list(known), {name: known})
+    return Intervals(
+        f"agreement_{name}", f"Agreement: {name}", "agreement beyond chance", "", list(known), {name: known}
+    )

@@ -5,28 +5,34 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean, median
 
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.tasks.humod.exchanges import exchanges
 from parlai_empathy.tasks.humod.reader import SCALE, Pair
 
 _MOST_VALUES = 12  # a column with more different values than this is no group of people
 _WIDTH = 5  # words in a step of the histogram of lengths
 _LONGEST = 50
+_RATER = ("worker id", "user id", "rater id")  # columns that may say who the rater is
 
 # Merdivan et al. 2020: so many of the 14,250 ratings of each kind.
 PAPERS_SHARES = {"original: rated 4 or 5": 10_610 / 14_250, "random: rated 1 or 2": 10_404 / 14_250}
 
 
 def data_report(pairs: Sequence[Pair], title: str) -> Report:
-    """Tables and plots of a file."""
+    """Tables and plots of a file.
+
+    :param pairs: at least one.
+    """
     parts = [_turns(pairs), _lengths(pairs), _ratings(pairs), *_people(pairs)]
     tables = [_size(pairs), *(table for table, _ in parts), _shares(pairs)]
     return Report(title, tables, [plot for _, plot in parts])
 
 
 def _size(pairs: Sequence[Pair]) -> Table:
-    rated = [pair for pair in pairs if pair.mean_rating is not None]
+    wide = [column for column in _columns(pairs) if not _groups_people(_values(pairs, column))]
     return Table(
         "Size",
         ["what", "number"],
@@ -36,34 +42,32 @@ def _size(pairs: Sequence[Pair]) -> Table:
             ("pairs with an original reply", sum(pair.is_original for pair in pairs)),
             ("pairs with a random reply", sum(not pair.is_original for pair in pairs)),
             ("human replies", sum(bool(text) for pair in pairs for text in pair.human_replies)),
-            ("rated pairs", len(rated)),
+            ("rated pairs", sum(pair.mean_rating is not None for pair in pairs)),
             ("single ratings", sum(len(pair.ratings) for pair in pairs)),
         ],
+        [f"- columns without groups of raters to show: {', '.join(wide)}"] if wide else [],
     )
 
 
 def _turns(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
-    """Of pairs with an original reply, because each context has another pair with a random one."""
-    counts = Counter(len(pair.context) + 1 for pair in pairs if pair.is_original)
+    """A context with an original reply and a random one is one dialogue."""
+    counts = Counter(len(exchange.context) + 1 for exchange in exchanges(pairs))
     numbers = sorted(counts)
     title = "Turns, the reply counted"
     table = Table(title, ["turns", "dialogues"], [(n, counts[n]) for n in numbers])
-    return table, Bars(
-        "turns", title, "turns", "dialogues", list(map(str, numbers)), {title: [counts[n] for n in numbers]}
-    )
+    series = {title: [counts[n] for n in numbers]}
+    return table, Bars("turns", title, "turns", "dialogues", list(map(str, numbers)), series)
 
 
 def _lengths(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
+    """Each different context counts once."""
     texts = {
         "original replies": [pair.reply for pair in pairs if pair.is_original],
         "human replies": [text for pair in pairs for text in pair.human_replies if text],
-        "turns of contexts": [turn for context in {pair.context for pair in pairs} for turn in context],
+        "turns of contexts": [turn for context in {pair.context for pair in pairs} for turn in context if turn],
     }
-    lengths = {name: sorted(len(text.split()) for text in found) for name, found in texts.items() if found}
-    rows = [
-        (name, len(found), sum(found) / len(found), found[len(found) // 2], found[-1])
-        for name, found in lengths.items()
-    ]
+    lengths = {name: [len(text.split()) for text in found] for name, found in texts.items() if found}
+    rows = [(name, len(found), fmean(found), float(median(found)), max(found)) for name, found in lengths.items()]
     title = "Length in words"
     table = Table(title, ["texts", "number", "mean", "median", "longest"], rows)
     groups = [f"{start}-{start + _WIDTH - 1}" for start in range(1, _LONGEST, _WIDTH)] + [f"> {_LONGEST}"]
@@ -81,9 +85,8 @@ def _ratings(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
     series = {kind: _counts(pairs, is_original) for kind, is_original in (("original", True), ("random", False))}
     title = "Ratings of original and random replies"
     rows = [(kind, *counts, _mean(pairs, kind == "original")) for kind, counts in series.items()]
-    table = Table(title, ["reply", *map(str, SCALE), "mean"], rows, [f"- counted: {_counted(pairs)}"])
-    groups = list(map(str, SCALE))
-    return table, Bars("ratings", title, "relevance", _counted(pairs), groups, series)
+    table = Table(title, ["reply", *map(str, SCALE), "mean of the pairs"], rows, [f"- counted: {_counted(pairs)}"])
+    return table, Bars("ratings", title, "relevance", _counted(pairs), list(map(str, SCALE)), series)
 
 
 def _counts(pairs: Sequence[Pair], is_original: bool) -> list[int]:
@@ -98,43 +101,67 @@ def _said(pair: Pair) -> list[int]:
 
 
 def _counted(pairs: Sequence[Pair]) -> str:
-    return "single ratings" if any(pair.ratings for pair in pairs) else "pairs, by their rounded mean rating"
+    singles = sum(bool(pair.ratings) for pair in pairs)
+    means = sum(pair.mean_rating is not None for pair in pairs) - singles
+    if not means:
+        return "single ratings"
+    return "rounded mean ratings" if not singles else f"single ratings, and {means:,} rounded mean ratings"
 
 
 def _mean(pairs: Sequence[Pair], is_original: bool) -> float | None:
     means = [pair.mean_rating for pair in pairs if pair.is_original == is_original and pair.mean_rating is not None]
-    return sum(means) / len(means) if means else None
+    return fmean(means) if means else None
 
 
 def _shares(pairs: Sequence[Pair]) -> Table:
     original, random = _counts(pairs, True), _counts(pairs, False)
     shares = [
-        sum(original[3:]) / sum(original) if sum(original) else None,
-        sum(random[:2]) / sum(random) if sum(random) else None,
+        sum(original[3:]) / sum(original) if any(original) else None,
+        sum(random[:2]) / sum(random) if any(random) else None,
     ]
     rows = [(name, share, papers) for (name, papers), share in zip(PAPERS_SHARES.items(), shares, strict=True)]
-    return Table("Beside the paper's figures", ["share of ratings", "here", "paper's"], rows)
+    notes = [f"- counted: {_counted(pairs)}; the paper counts single ratings"]
+    return Table("Beside the paper's figures", ["share of ratings", "here", "paper's"], rows, notes)
+
+
+# --- raters ----------------------------------------------------------------------------------------------------------
 
 
 def _people(pairs: Sequence[Pair]) -> list[tuple[Table, Bars]]:
     """One table for each further column that groups the raters."""
-    answers = [(rater, rating) for pair in pairs for rater, rating in zip(pair.raters, pair.ratings, strict=True)]
-    columns = dict.fromkeys(name for rater, _ in answers for name in rater)
-    parts = []
-    for column in columns:
-        groups = sorted({rater.get(column, "") for rater, _ in answers})
-        if 1 < len(groups) <= _MOST_VALUES:
-            parts.append(_group(column, groups, [(rater.get(column, ""), rating) for rater, rating in answers]))
-    return parts
+    columns = {column: _values(pairs, column) for column in _columns(pairs)}
+    raters = next((columns[name] for name in _RATER if name in columns), None)
+    ratings = [rating for pair in pairs if pair.raters for rating in pair.ratings]
+    return [_group(column, values, ratings, raters) for column, values in columns.items() if _groups_people(values)]
 
 
-def _group(column: str, groups: Sequence[str], answers: Sequence[tuple[str, int]]) -> tuple[Table, Bars]:
-    counts = Counter(group for group, _ in answers)
-    sums = Counter[str]()
-    for group, rating in answers:
-        sums[group] += rating
-    title = f"Raters by {column}"
-    rows = [(group or "(not told)", counts[group], sums[group] / counts[group]) for group in groups]
-    file = "raters_by_" + "".join(letter if letter.isalnum() else "_" for letter in column)
-    bars = Bars(file, title, column, "ratings", list(groups), {title: [counts[group] for group in groups]})
-    return Table(title, [column, "ratings", "mean rating"], rows), bars
+def _columns(pairs: Sequence[Pair]) -> list[str]:
+    return list(dict.fromkeys(name for pair in pairs for rater in pair.raters for name in rater))
+
+
+def _values(pairs: Sequence[Pair], column: str) -> list[str]:
+    """What the column has for each single rating with a rater of whom anything is told."""
+    return [rater.get(column, "") or "(not told)" for pair in pairs for rater in pair.raters]
+
+
+def _groups_people(values: Sequence[str]) -> bool:
+    return 1 < len(set(values)) <= _MOST_VALUES
+
+
+def _group(
+    column: str, values: Sequence[str], ratings: Sequence[int], raters: Sequence[str] | None
+) -> tuple[Table, Bars]:
+    """The ratings by what the column says of their raters, and how many raters these are, if it is known."""
+    groups = sorted(set(values))
+    given = {group: [r for value, r in zip(values, ratings, strict=True) if value == group] for group in groups}
+    rows: list[list[str | int | float]] = [[group, len(given[group]), fmean(given[group])] for group in groups]
+    header = [column, "ratings", "mean rating"]
+    if raters and raters is not values:
+        header.append("raters")
+        for row in rows:
+            row.append(len({rater for rater, value in zip(raters, values, strict=True) if value == row[0]}))
+    title = f"Ratings by the raters' {column}"
+    bars = Bars(
+        f"ratings_by_{column}", title, column, "ratings", groups, {title: [len(given[group]) for group in groups]}
+    )
+    return Table(title, header, rows), bars

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import parlai.utils.logging as logging
@@ -10,8 +12,8 @@ from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.correlation import KINDS, Correlation, correlation
-from parlai_empathy.reports.plots import Intervals
-from parlai_empathy.reports.report import Cell, Report, Table, p_value
+from parlai_empathy.reports.plots import Interval, Intervals
+from parlai_empathy.reports.report import Cell, PValue, Report, Table
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.tasks.humod.exchanges import Exchange, exchanges
 from parlai_empathy.tasks.humod.reader import Pair
@@ -22,14 +24,21 @@ PAPERS_BEST = 0.602
 """Pearson's correlation of the paper's best learned scorer, on its 1,000 test pairs (Table 3)."""
 
 ORACLE = "original or random (known, not judged)"
+
 _SHORT = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+_HEADER = [text for kind in KINDS for text in (_SHORT[kind], "95 % interval", "p")]
+
+Found = Mapping[str, Correlation | NotComputableError]
+"""For each kind the correlation, or why there is none."""
 
 
 def rated_pairs(pairs: Sequence[Pair], references: str) -> list[tuple[Pair, list[str]]]:
-    """The rated pairs, each with the texts that word overlap is counted with.
+    """The rated pairs, each with the texts that word overlap is counted with; there may be none for a pair.
 
     :param references: ``human``: what the raters of the context's pairs would have said. ``original``: the film's own
         reply, which an original reply is the same as. ``all``: both.
+    :raises OptionError: for other references.
+    :raises NotComputableError: if no pair is rated.
     """
     if references not in REFERENCES:
         raise OptionError(f"--references {references}: must be one of {', '.join(REFERENCES)}")
@@ -49,38 +58,76 @@ def _references(exchange: Exchange, which: str) -> list[str]:
     return original + (exchange.human_replies if which != "original" else [])
 
 
-def leaderboard(judges: Sequence[Judge], pairs: Sequence[Pair], references: str, resamples: int, about: str) -> Report:
+def leaderboard(
+    judges: Sequence[Judge],
+    pairs: Sequence[Pair],
+    references: str,
+    resamples: int,
+    about: str,
+    left_out: Sequence[str] = (),
+) -> Report:
     """Score all rated pairs with all judges, and correlate.
 
+    A rated pair without a reference is left out for all judges, so that their numbers are of the same pairs.
+
+    :param judges: each with a name of its own, which is not :data:`ORACLE` either.
     :param pairs: of one fold.
     :param references: see :func:`rated_pairs`.
     :param resamples: for the intervals.
     :param about: which data these are, for the title.
-    :raises NotComputableError: if no pair is rated, or there are too few to correlate.
+    :param left_out: what is not in the report though one may look for it, for a note.
+    :raises NotComputableError: if no pair is rated and has a reference, or there is nothing to correlate.
     """
-    rated = rated_pairs(pairs, references)
+    rated, without = _with_references(rated_pairs(pairs, references), references)
+    left_out = [*left_out, *without]
+    for what in left_out:
+        logging.warning(f"left out: {what}")
     ratings = [pair.mean_rating or 0.0 for pair, _ in rated]
     scores = {judge.name: _scores(judge, rated) for judge in judges}
-    signatures = {judge.name: judge.signature for judge in judges}
     scores[ORACLE] = np.array([float(pair.is_original) for pair, _ in rated])
-    correlations = {
-        name: {kind: correlation(kind, list(values), ratings, resamples) for kind in KINDS}
-        for name, values in scores.items()
-    }
-    turns = [len(pair.context) + 1 for pair, _ in rated]
+    found = {name: _correlate(values, ratings, resamples) for name, values in scores.items()}
+    notes = [
+        *(f"- {judge.signature}" for judge in judges),
+        *_notes(found),
+        f"- references of word overlap: {references}",
+        *(f"- left out: {what}" for what in left_out),
+    ]
+    turns = [_turns(pair) for pair, _ in rated]
+    by_turns, their_plot = _by_turns(scores, ratings, turns, resamples)
     return Report(
         title=f"HUMOD: relevance judged by people, and by judges ({about})",
-        tables=[
-            _overall(correlations, signatures, references),
-            _by_turns(scores, ratings, turns, resamples),
-        ],
-        plots=[_plot(correlations)],
-        items=[
-            {"pair_id": pair.pair_id, "turns": n, "is_original": pair.is_original, "rating_mean": pair.mean_rating}
-            | {"scores": {name: float(values[place]) for name, values in scores.items()}}
-            for place, ((pair, _), n) in enumerate(zip(rated, turns, strict=True))
-        ],
+        tables=[_overall(found, notes), by_turns],
+        plots=[_plot(found), their_plot],
+        items=[_item(place, pair, scores) for place, (pair, _) in enumerate(rated)],
     )
+
+
+def _with_references(
+    rated: list[tuple[Pair, list[str]]], references: str
+) -> tuple[list[tuple[Pair, list[str]]], list[str]]:
+    """The rated pairs with a reference, and what to say of the others."""
+    kept = [(pair, texts) for pair, texts in rated if texts]
+    if not kept:
+        raise NotComputableError(f"no rated pair has a reference of --references {references}: take other references")
+    lacking = len(rated) - len(kept)
+    return kept, [f"{lacking:,} rated pair(s) without a reference of --references {references}"] if lacking else []
+
+
+def _turns(pair: Pair) -> int:
+    """The reply counted."""
+    return len(pair.context) + 1
+
+
+def _item(place: int, pair: Pair, scores: Mapping[str, NDArray[np.float64]]) -> dict[str, Any]:
+    """What is kept of a pair; a score that is no number, for which JSON has no word, as None."""
+    numbers = {name: float(values[place]) for name, values in scores.items()}
+    return {
+        "pair_id": pair.pair_id,
+        "turns": _turns(pair),
+        "is_original": pair.is_original,
+        "rating_mean": pair.mean_rating,
+        "scores": {name: number if math.isfinite(number) else None for name, number in numbers.items()},
+    }
 
 
 def _scores(judge: Judge, rated: Sequence[tuple[Pair, list[str]]]) -> NDArray[np.float64]:
@@ -89,69 +136,84 @@ def _scores(judge: Judge, rated: Sequence[tuple[Pair, list[str]]]) -> NDArray[np
     return judge.score(contexts, replies, [texts for _, texts in rated])
 
 
-def _overall(
-    correlations: Mapping[str, Mapping[str, Correlation]], signatures: Mapping[str, str], references: str
-) -> Table:
-    rows: list[Sequence[Cell]] = []
-    for name, kinds in correlations.items():
-        cells: list[Cell] = [name]
-        for kind in KINDS:
-            found = kinds[kind]
-            cells += [found.value, f"{found.low:.3f} to {found.high:.3f}", p_value(found.p_value)]
-        rows.append(cells)
-    rows.append(["paper's best learned scorer", PAPERS_BEST, *[None] * 8])
-    any_of_them = next(iter(correlations.values()))
-    return Table(
-        title="Correlation with the mean rating (Table 3)",
-        header=["judge", *(text for kind in KINDS for text in (_SHORT[kind], "95 % interval", "p"))],
-        rows=rows,
-        notes=[
-            *(f"- {text}" for text in signatures.values()),
-            *(f"- {any_of_them[kind].signature}" for kind in KINDS),
-            f"- references of word overlap: {references}",
-        ],
-    )
+def _correlate(scores: NDArray[np.float64], ratings: Sequence[float], resamples: int) -> Found:
+    found: dict[str, Correlation | NotComputableError] = {}
+    for kind in KINDS:
+        try:
+            found[kind] = correlation(kind, list(scores), ratings, resamples)
+        except NotComputableError as error:
+            found[kind] = error
+    return found
+
+
+def _notes(found: Mapping[str, Found]) -> list[str]:
+    """The signatures of what was computed, and why the rest was not; an error if all is of the rest."""
+    signatures: dict[str, None] = {}
+    reasons: dict[str, None] = {}
+    for name, kinds in found.items():
+        for one in kinds.values():
+            if isinstance(one, Correlation):
+                signatures[f"- {one.signature}"] = None
+            else:
+                reasons[f"- {name}: {one}"] = None
+    if not signatures:
+        raise next(error for kinds in found.values() for error in kinds.values() if isinstance(error, Exception))
+    return [*signatures, *reasons]
+
+
+def _overall(found: Mapping[str, Found], notes: Sequence[str]) -> Table:
+    rows: list[list[Cell]] = [[name, *_cells(kinds)] for name, kinds in found.items()]
+    rows.append(["paper's best learned scorer", PAPERS_BEST, *[None] * (len(_HEADER) - 1)])
+    on_what = "- the paper's figure is of its own 1,000 test pairs; which these were is not published"
+    return Table("Correlation with the mean rating (Table 3)", ["judge", *_HEADER], rows, [*notes, on_what])
+
+
+def _cells(kinds: Found) -> list[Cell]:
+    """As many as :data:`_HEADER` has."""
+    cells: list[Cell] = []
+    for kind in KINDS:
+        one = kinds[kind]
+        if isinstance(one, Correlation):
+            cells += [one.value, (one.low, one.high), PValue(one.p_value)]
+        else:
+            cells += ["not computable", None, None]
+    return cells
 
 
 def _by_turns(
     scores: Mapping[str, NDArray[np.float64]], ratings: Sequence[float], turns: Sequence[int], resamples: int
-) -> Table:
-    """Pearson's correlation among the pairs with as many turns, the reply counted."""
-    different = sorted(set(turns))
-    places = {n: [place for place, number in enumerate(turns) if number == n] for n in different}
-    rows = []
-    for name, values in scores.items():
-        cells: list[Cell] = [name]
-        for n in different:
-            cells.append(_value([values[p] for p in places[n]], [ratings[p] for p in places[n]], resamples))
-        rows.append(cells)
-    return Table(
-        title="Pearson's correlation by number of turns, the reply counted (Table 4)",
-        header=["judge", *(f"{n} (n = {len(places[n])})" for n in different)],
-        rows=rows,
-    )
-
-
-def _value(scores: Sequence[float], ratings: Sequence[float], resamples: int) -> Cell:
-    """The correlation with its interval, or why there is none."""
-    try:
-        found = correlation("pearson", scores, ratings, resamples)
-    except NotComputableError:
-        return "not computable"
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-
-
-def _plot(correlations: Mapping[str, Mapping[str, Correlation]]) -> Intervals:
-    return Intervals(
-        name="correlations",
-        title="Correlation with people's mean rating, 95 % intervals",
-        x="correlation",
-        y="",
-        rows=list(correlations),
-        series={
-            _SHORT[kind]: {
-                name: (kinds[kind].value, kinds[kind].low, kinds[kind].high) for name, kinds in correlations.items()
+) -> tuple[Table, Intervals]:
+    """The correlations among the pairs with as many turns, the reply counted."""
+    rows: list[list[Cell]] = []
+    names: list[str] = []
+    reasons: dict[str, None] = {}
+    pearson: dict[str, dict[str, Interval]] = {judge: {} for judge in scores}
+    for number in sorted(set(turns)):
+        places = [place for place, n in enumerate(turns) if n == number]
+        names.append(f"{number} turns (n = {len(places):,})")
+        for judge, values in scores.items():
+            found = _correlate(values[places], [ratings[place] for place in places], resamples)
+            rows.append([number, len(places), judge, *_cells(found)])
+            reasons |= {
+                f"- {judge}, {number} turns: {one}": None for one in found.values() if isinstance(one, Exception)
             }
-            for kind in KINDS
-        },
+            pearson[judge].update(_interval(names[-1], found["pearson"]))
+    title = "by number of turns, the reply counted"
+    table = Table(f"Correlation {title} (Table 4)", ["turns", "n", "judge", *_HEADER], rows, list(reasons))
+    return table, Intervals(
+        "correlations_by_turns", f"Pearson's correlation {title}, 95 % intervals", "correlation", "", names, pearson
     )
+
+
+def _plot(found: Mapping[str, Found]) -> Intervals:
+    series: dict[str, dict[str, Interval]] = {_SHORT[kind]: {} for kind in KINDS}
+    for name, kinds in found.items():
+        for kind, one in kinds.items():
+            series[_SHORT[kind]].update(_interval(name, one))
+    title = "Correlation with people's mean rating, 95 % intervals"
+    return Intervals("correlations", title, "correlation", "", list(found), series)
+
+
+def _interval(row: str, found: Correlation | NotComputableError) -> dict[str, Interval]:
+    """The row of a plot, if there is anything to plot."""
+    return {row: (found.value, found.low, found.high)} if isinstance(found, Correlation) else {}

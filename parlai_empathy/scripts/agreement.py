@@ -9,7 +9,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.rating.ratings_file import by_question, read_ratings
+from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
 from parlai_empathy.tasks.humod.agents import read_pairs
@@ -48,26 +48,27 @@ class AgreementOfRaters(ParlaiScript):
     def run(self) -> Report:
         """Make the report."""
         report = self._of_file() if self.opt["ratings"] else self._of_humod()
-        print(report.text())
-        if self.opt["out"]:
-            report.save(self.opt["out"])
-            logging.info(f"saved in {self.opt['out']}")
+        report.show(self.opt["out"])
         return report
 
     def _of_file(self) -> Report:
         path, scale = Path(self.opt["ratings"]), self.opt["scale"]
         if scale is not None and len(set(scale)) < 2:
             raise OptionError("--scale: name at least two different values, for instance --scale 1 2 3 4 5")
-        questions = {question: list(items.values()) for question, items in by_question(read_ratings(path)).items()}
+        ratings = by_question(ratings_of(path, scale, self.opt["skip_bad_rows"]))
+        questions = {question: list(items.values()) for question, items in ratings.items()}
         if not questions:
-            raise NotComputableError(f"{path} holds no rating")
+            raise NotComputableError(f"{path} holds no rating: a row with a rating is needed below the header")
         return agreement_report(questions, scale, f"Agreement: {path.name}", self.opt["seed"], self.opt["resamples"])
 
     def _of_humod(self) -> Report:
         path = build(self.opt)
-        ratings = [pair.ratings for pair in read_pairs(path, self.opt["skip_bad_rows"]) if pair.ratings]
+        pairs = read_pairs(path, self.opt["skip_bad_rows"])
+        ratings = [pair.ratings for pair in pairs if pair.ratings]
         if not ratings:
             raise NotComputableError(f"{path} holds no single ratings, only their means: take the official file")
+        if len(ratings) < len(pairs):
+            logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without single ratings")
         title = f"HUMOD: agreement of raters ({path.name})"
         return agreement_report(
             {"relevance": ratings}, SCALE, title, self.opt["seed"], self.opt["resamples"], HUMOD_KAPPAS

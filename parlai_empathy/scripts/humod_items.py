@@ -9,6 +9,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.humod.items import make_items, replies_of, write_items
@@ -28,7 +29,6 @@ class HumodItems(ParlaiScript):
         group.add_argument("--min-turns", type=int, default=1, help="Fewest turns of a context.")
         group.add_argument("--max-turns", type=int, default=6, help="Most turns of a context (HUMOD's 6).")
         group.add_argument("--seed", type=int, default=0, help="Decides what is drawn.")
-        parser.set_defaults(datatype="train:ordered")
         return parser
 
     def run(self) -> int:
@@ -51,8 +51,10 @@ class HumodItems(ParlaiScript):
 
 
 def messages(opt: Opt) -> Iterator[Any]:
-    """All messages of the task's fold, in order."""
-    for teacher in create_task_agent_from_taskname({**opt, "batchsize": 1}):
+    """All messages of the task's fold, once and in order."""
+    fold = DatatypeHelper.fold(opt["datatype"])
+    once = "train:ordered" if fold == "train" else fold  # of train alone ParlAI draws at random, without an end
+    for teacher in create_task_agent_from_taskname(Opt({**opt, "datatype": once, "batchsize": 1})):
         while not teacher.epoch_done():
             yield teacher.act()
 

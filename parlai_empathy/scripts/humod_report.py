@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
@@ -31,10 +30,7 @@ class HumodReport(ParlaiScript):
         """Make the report."""
         path = build(self.opt)
         report = data_report(read_pairs(path, self.opt["skip_bad_rows"]), f"HUMOD: the data ({path.name})")
-        print(report.text())
-        if self.opt["out"]:
-            report.save(self.opt["out"])
-            logging.info(f"saved in {self.opt['out']}")
+        report.show(self.opt["out"])
         return report
 
 

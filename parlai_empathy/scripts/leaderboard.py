@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import parlai.utils.logging as logging
+from collections.abc import Sequence
+from pathlib import Path
+
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
-from parlai_empathy.reports.humod_leaderboard import REFERENCES, leaderboard
+from parlai_empathy.reports.humod_leaderboard import ORACLE, REFERENCES, leaderboard
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scoring.agent_judge import AgentJudge
+from parlai_empathy.scoring.agent_judge import AgentJudge, judge_name
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.overlap import overlap_judges
 from parlai_empathy.tasks.humod.agents import read_pairs
@@ -53,35 +55,39 @@ class Leaderboard(ParlaiScript):
     def run(self) -> Report:
         """Make the report of ``--suite``."""
         report = SUITES[self.opt["suite"]](self.opt)
-        print(report.text())
-        if self.opt["out"]:
-            report.save(self.opt["out"])
-            logging.info(f"saved in {self.opt['out']}")
+        report.show(self.opt["out"])
         return report
 
 
 def humod(opt: Opt) -> Report:
     """Tables 3 and 4 of HUMOD's paper: word overlap and trained judges against people's ratings."""
     path = build(opt)
-    pairs = read_pairs(path, opt["skip_bad_rows"])
+    pairs, about = read_pairs(path, opt["skip_bad_rows"]), f"{path.name}, all pairs"
     if opt["fold"] != "all":
         pairs = split_pairs(pairs, opt["humod_split"])[opt["fold"]]
+        about = f"{path.name}, {opt['fold']} fold of split {opt['humod_split']}"
     missing: list[MissingDependencyError] = []
-    judges = [*overlap_judges(missing), *trained_judges(opt["models"])]
-    for error in missing:
-        logging.warning(f"left out: {error}")
-    about = f"{path.name}, split {opt['humod_split']}, fold {opt['fold']}"
-    return leaderboard(judges, pairs, opt["references"], opt["resamples"], about)
+    overlap = overlap_judges(missing)
+    trained = trained_judges(opt["models"], [ORACLE, *(judge.name for judge in overlap)])
+    return leaderboard([*overlap, *trained], pairs, opt["references"], opt["resamples"], about, list(map(str, missing)))
 
 
-def trained_judges(models: list[str]) -> list[Judge]:
-    """Judges from ``FILE`` or ``NAME=FILE``; each name once."""
-    named = [model.split("=", 1) if "=" in model else [None, model] for model in models]
-    judges: list[Judge] = [AgentJudge(str(path), name) for name, path in named]
-    names = [judge.name for judge in judges]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise OptionError(f"--models: {min(twice)} is the name of two; write NAME={min(twice)} to tell them apart")
-    return judges
+def trained_judges(models: Sequence[str], taken: Sequence[str] = ()) -> list[Judge]:
+    """Judges from ``FILE`` or ``NAME=FILE``; each name once.
+
+    :param taken: names that others have.
+    """
+    named = [_name_and_file(model) for model in models]
+    names = [*taken, *(name for name, _ in named)]
+    if twice := [name for name, _ in named if names.count(name) > 1]:
+        raise OptionError(f"--models: {twice[0]} is the name of two judges: write NAME=FILE to tell them apart")
+    return [AgentJudge(file, name) for name, file in named]
+
+
+def _name_and_file(model: str) -> tuple[str, str]:
+    """What ``[NAME=]FILE`` says. A file without a name may have ``=`` in its own."""
+    name, file = ("", model) if "=" not in model or Path(model).is_file() else model.split("=", 1)
+    return name or judge_name(file), file
 
 
 SUITES = {"humod": humod}

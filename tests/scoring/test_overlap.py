@@ -298,6 +298,37 @@ def test_a_missing_library_is_named(
         judge()
 
 
+def test_a_judge_that_lacks_something_is_left_out_if_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+    missing: list[MissingDependencyError] = []
+    assert [judge.name for judge in overlap_judges(missing)] == ["BLEU-4", "ROUGE-L"]
+    (error,) = missing
+    assert re.search(r"^WordNet is neither .* run `python -m nltk\.downloader wordnet`", str(error))
+    with pytest.raises(MissingDependencyError, match=f"^{re.escape(str(error))}$"):
+        overlap_judges()
+
+
+def test_all_that_is_lacking_is_told(monkeypatch: pytest.MonkeyPatch, judges: Judges) -> None:
+    monkeypatch.setattr(overlap, "open_wordnet", lambda: judges["METEOR"])
+    for library in ("sacrebleu", "rouge_score.rouge_scorer", "nltk"):
+        monkeypatch.setitem(sys.modules, library, None)
+    missing: list[MissingDependencyError] = []
+    assert overlap_judges(missing) == []
+    assert [str(error).split(",")[0] for error in missing] == [
+        *("BLEU-4 needs sacrebleu", "ROUGE-L needs rouge_score", "METEOR needs nltk")
+    ]
+
+
+def test_where_nothing_is_lacking_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tiny: Any) -> None:
+    monkeypatch.setattr(overlap, "open_wordnet", lambda: tiny)
+    missing: list[MissingDependencyError] = []
+    assert [judge.name for judge in overlap_judges(missing)] == list(NAMES)
+    assert missing == []
+
+
 def test_signatures(judges: Judges) -> None:
     assert list(judges) == list(NAMES)
     versions = {

@@ -1,0 +1,309 @@
+"""Reading files of ratings: what they may look like, and each way in which they can be wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.rating.ratings_file import Rating, by_question, ratings_of, read_ratings
+
+HEADER = "item,rater,rating\n"
+SKIP = " (or leave such rows out with --skip-bad-rows true)"
+
+
+def write(folder: Path, content: str | bytes, name: str = "ratings.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read(
+    folder: Path, content: str | bytes, name: str = "ratings.csv", **options: Any
+) -> list[tuple[str, str, str, float]]:
+    ratings = read_ratings(write(folder, content, name), **options)
+    return [(rating.question, rating.item, rating.rater, rating.rating) for rating in ratings]
+
+
+def lines(*records: object) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def message_of(folder: Path, content: str | bytes, name: str = "ratings.csv", **options: Any) -> str:
+    """The error's message, which must be one line, without the file's folder."""
+    with pytest.raises(DataError) as error:
+        read(folder, content, name, **options)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value).removeprefix(f"{folder}/")
+
+
+# --- what is right ---------------------------------------------------------------------------------------------------
+
+
+def test_a_csv_file(tmp_path: Path) -> None:
+    found = list(read_ratings(write(tmp_path, HEADER + "1,Ann,5\n1,Bob,4.5\n2,Ann,-1e1\n")))
+    assert found == [Rating("1", "Ann", "", 5.0), Rating("1", "Bob", "", 4.5), Rating("2", "Ann", "", -10.0)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "rating,question,when,item,rater\n5,q,now,1,Ann\n",  # in another order, with a further column
+        'item,rater,rating,question\n"1","Ann","5","q"\n',
+        "\ufeffitem,rater,rating,question\n1,Ann,5,q\n",  # a BOM, as Excel writes it
+        "item,rater,rating,question\r\n1,Ann,5,q\r\n",
+        "item,rater,rating,question\r1,Ann,5,q",  # and no new line at the end
+        "item, rater, rating, question\n1, Ann, 5 , q\n",
+        "\nitem,rater,rating,question\n\n1,Ann,5,q\n,,,\n  \n",  # rows without anything in them
+    ],
+    ids=["order", "quotes", "bom", "windows", "mac", "spaces", "empty rows"],
+)
+def test_csv_files_that_say_the_same(tmp_path: Path, content: str) -> None:
+    assert read(tmp_path, content) == [("q", "1", "Ann", 5.0)]
+
+
+def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
+    text = 'a "b", c\nd'
+    out = io.StringIO()
+    csv.writer(out).writerows([["item", "rater", "rating"], [text, "Ann", 5], ["2", "Bob", 3]])
+    assert read(tmp_path, out.getvalue()) == [("", text, "Ann", 5.0), ("", "2", "Bob", 3.0)]
+
+
+@pytest.mark.parametrize("name", ["ratings.jsonl", "RATINGS.JSONL"])
+def test_json_lines(tmp_path: Path, name: str) -> None:
+    content = lines({"item": 1, "rater": "Ann", "rating": "5", "when": [1]}, {"item": "1", "rater": 2.5, "rating": 4})
+    assert read(tmp_path, "\ufeff" + content + "\n\r\n", name) == [("", "1", "Ann", 5.0), ("", "1", "2.5", 4.0)]
+    # Characters at which Python would split a text, but that JSON has in texts.
+    content = json.dumps({"item": "a\u2028b\x85c", "rater": "x", "rating": 0, "question": None}, ensure_ascii=False)
+    assert read(tmp_path, content, name) == [("", "a\u2028b\x85c", "x", 0.0)]
+
+
+def test_the_same_rater_may_answer_other_questions_and_rate_other_items(tmp_path: Path) -> None:
+    content = "item,rater,rating,question\n1,Ann,5,a\n1,Ann,4,b\n2,Ann,3,a\n1,Bob,2,a\n1,Cyd,1,\n"
+    assert by_question(read_ratings(write(tmp_path, content))) == {
+        "a": {"1": [5, 2], "2": [3]},
+        "b": {"1": [4]},
+        "": {"1": [1]},
+    }
+
+
+def test_a_header_alone_has_no_ratings(tmp_path: Path) -> None:
+    assert read(tmp_path, HEADER) == []
+    assert read(tmp_path, "", "empty.jsonl") == []
+
+
+# --- what is wrong with a file ---------------------------------------------------------------------------------------
+
+NAMES = "it should be comma-separated and name item, rater, rating"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", f"line 1: the header lacks the column(s) item, rater, rating: {NAMES}"),
+        ("item,rating\n1,2\n", f"line 1: the header lacks the column(s) rater: {NAMES}"),
+        ("item;rater;rating\n1;Ann;2\n", f"line 1: the header lacks the column(s) item, rater, rating: {NAMES}"),
+        ("\n\nItem,rater,rating\n", f"line 3: the header lacks the column(s) item: {NAMES}"),
+        ("item,rater,rating,rating\n", "line 1: the header names rating more than once: rename the others"),
+        (
+            "item,item,rater,rating,question,question\n",
+            "line 1: the header names item, question more than once: rename the others",
+        ),
+        (HEADER + '1,"Ann"x,2\n', "line 2: not CSV (',' expected after '\"'): check its quotes"),
+        # The quotes are not closed: named is the line where they were opened, not where the file ended.
+        (HEADER + '1,Ann,2\n1,"Bob,2\n1,Cyd,3\n', "line 3: not CSV (unexpected end of data): check its quotes"),
+        ('"item,rater,rating\n', "line 1: not CSV (unexpected end of data): check its quotes"),
+        (
+            HEADER + f"{'x' * 200_000},Ann,2\n",
+            "line 2: not CSV (field larger than field limit (131072)): check its quotes",
+        ),
+        (HEADER.encode() + b"1,Ann,2\n2,J\xfcrgen,3\n", r"line 3: b'\xfc' is not UTF-8: save the file as UTF-8"),
+        (HEADER.encode("utf-16"), r"line 1: b'\xff' is not UTF-8: save the file as UTF-8"),
+        (b"\xef\xbb\xbf" + HEADER.encode() + b"\xff", r"line 2: b'\xff' is not UTF-8: save the file as UTF-8"),
+    ],
+)
+def test_a_file_that_is_wrong_cannot_be_skipped(tmp_path: Path, content: str | bytes, message: str) -> None:
+    expected = f"ratings.csv, {message}"
+    assert message_of(tmp_path, content) == expected
+    bad_rows: list[DataError] = []
+    assert message_of(tmp_path, content, bad_rows=bad_rows) == expected
+    assert bad_rows == []
+
+
+@pytest.mark.parametrize(("name", "reason"), [("none.csv", "No such file or directory"), ("", "Is a directory")])
+def test_a_file_that_cannot_be_opened(tmp_path: Path, name: str, reason: str) -> None:
+    message = f"{tmp_path / name} cannot be read ({reason}): it should be a file of ratings"
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+        list(read_ratings(tmp_path / name))
+
+
+# --- what is wrong with a row ----------------------------------------------------------------------------------------
+
+NEEDS = "each row needs item, rater, rating"
+AGAIN = "column rater: 'Ann' has already rated item '1'"
+
+BAD_ROWS = [
+    (HEADER + "1,Ann\n", "2: 2 cells, expected 3 as in the header: check its commas"),
+    (HEADER + "1,Ann,4,5\n", "2: 4 cells, expected 3 as in the header: check its commas"),
+    (HEADER + "\n,Ann,4\n", f"3, column item: nothing is there: {NEEDS}"),
+    (HEADER + '"1\n2",  ,4\n', f"2, column rater: nothing is there: {NEEDS}"),
+    (HEADER + "1,Ann,\n", f"2, column rating: nothing is there: {NEEDS}"),
+    (HEADER + "1,Ann,good\n", "2, column rating: 'good' is no number"),
+    (HEADER + '1,Ann,"4,5"\n', "2, column rating: '4,5' is no number"),
+    (HEADER + "1,Ann,4_3\n", "2, column rating: '4_3' is no number"),
+    (HEADER + "1,Ann,nan\n", "2, column rating: 'nan' is no number"),
+    (HEADER + "1,Ann,-Infinity\n", "2, column rating: '-Infinity' is no number"),
+    (HEADER + "1,Ann,1e999\n", "2, column rating: '1e999' is no number"),
+    (HEADER + "1,Ann,4\n1,Bob,4\n 1 ,Ann,5\n", f"4, {AGAIN}, in line 2"),
+    ("item,rater,rating,question\n1,Ann,4,a\n1,Ann,4,b\n1,Ann,4,a\n", f"4, {AGAIN} for question 'a', in line 2"),
+    # The line is that on which a row begins, though another one's cell goes over several.
+    (HEADER + '"a\nb",Ann,4\n1,Ann,x\n', "4, column rating: 'x' is no number"),
+]
+BAD_LINES = [
+    ("{", "1: not JSON (Expecting property name enclosed in double quotes): one object a line expected"),
+    ("\n\nitem,rater,rating\n", "3: not JSON (Expecting value): one object a line expected"),
+    (lines([1, 2]), "1: [1, 2] is no JSON object: one a line expected"),
+    (lines("x" * 99), f"1: '{'x' * 12}...{'x' * 13}' is no JSON object: one a line expected"),
+    (lines({"rater": "Ann", "rating": 4}), f"1, column item: nothing is there: {NEEDS}"),
+    (lines({"item": 1, "rater": None, "rating": 4}), f"1, column rater: nothing is there: {NEEDS}"),
+    (lines({"item": 1, "rater": "\t", "rating": 4}), f"1, column rater: nothing is there: {NEEDS}"),
+    (lines({"item": [1], "rater": "A", "rating": 4}), "1, column item: [1] is neither a text nor a number"),
+    (lines({"item": 1, "rater": True, "rating": 4}), "1, column rater: True is neither a text nor a number"),
+    (
+        lines({"item": 1, "rater": "A", "rating": 4, "question": {}}),
+        "1, column question: {} is neither a text nor a number",
+    ),
+    (
+        lines({"item": 1, "rater": "A", "rating": 4, "question": "\ud800"}),
+        "1, column question: '\\ud800' has half a character",
+    ),
+    (lines({"item": 1, "rater": "A", "rating": [4]}), "1, column rating: [4] is no number"),
+    (lines({"item": 1, "rater": "A", "rating": True}), "1, column rating: True is no number"),
+    ('{"item": 1, "rater": "A", "rating": NaN}', "1, column rating: nan is no number"),
+    ('{"item": 1, "rater": "A", "rating": -Infinity}', "1, column rating: -inf is no number"),
+    # Too large for a float, and shortened in the message.
+    (
+        '{"item": 1, "rater": "A", "rating": 1%s}' % ("0" * 400),
+        f"1, column rating: 1{'0' * 17}...{'0' * 19} is no number",
+    ),
+    (
+        '{"item": 1, "rater": "A", "rating": 1%s}' % ("0" * 5000),
+        "1: not JSON (a number too long, or lists too deep): one object a line expected",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [("ratings.csv", *case) for case in BAD_ROWS] + [("ratings.jsonl", *case) for case in BAD_LINES],
+)
+def test_a_bad_row_is_named_or_left_out(tmp_path: Path, name: str, content: str, message: str) -> None:
+    assert message_of(tmp_path, content, name) == f"{name}, line {message}{SKIP}"
+    bad_rows: list[DataError] = []
+    good = read(tmp_path, content, name, bad_rows=bad_rows)
+    assert [str(error).removeprefix(f"{tmp_path}/") for error in bad_rows] == [f"{name}, line {message}"]
+    header = "item,rater,rating" in content and name.endswith("csv")
+    rows = [line for line in csv.reader(io.StringIO(content)) if any(line)] if header else [content]
+    assert len(good) == len(rows) - header - 1, "all rows but the bad one are there"
+
+
+def test_lists_in_lists_beyond_measure_are_no_json(tmp_path: Path) -> None:
+    message = "deep.jsonl, line 1: not JSON (a number too long, or lists too deep): one object a line expected"
+    assert message_of(tmp_path, "[" * 100_000, "deep.jsonl") == message + SKIP
+
+
+def test_a_rating_that_is_not_on_the_scale(tmp_path: Path) -> None:
+    content = HEADER + "1,Ann,5\n1,Bob,5.5\n"
+    assert read(tmp_path, content) == [("", "1", "Ann", 5.0), ("", "1", "Bob", 5.5)]
+    message = f"ratings.csv, line 3, column rating: '5.5' is not on the scale 1, 2, 5{SKIP}"
+    assert message_of(tmp_path, content, scale=[1, 2, 5.0]) == message
+
+
+def test_bad_rows_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    path = write(tmp_path, HEADER + "1,Ann,5\n1,Bob,x\n2,Ann,9\n1,Ann,4\n3,Cyd,1\n")
+    assert ratings_of(path, [1, 2, 3, 4, 5], skip_bad_rows=True) == [
+        Rating("1", "Ann", "", 5),
+        Rating("3", "Cyd", "", 1),
+    ]
+    assert warnings == [
+        f"{path}: left out 3 bad row(s):",
+        f"  {path}, line 3, column rating: 'x' is no number",
+        f"  {path}, line 4, column rating: '9' is not on the scale 1, 2, 3, 4, 5",
+        f"  {path}, line 5, column rater: 'Ann' has already rated item '1', in line 2",
+    ]
+    warnings.clear()
+    assert len(ratings_of(write(tmp_path, HEADER + "1,Ann,5\n", "good.csv"), skip_bad_rows=True)) == 1
+    assert warnings == []
+    with pytest.raises(DataError, match="line 3, column rating: 'x' is no number"):
+        ratings_of(path)
+
+
+# --- anything at all -------------------------------------------------------------------------------------------------
+
+quick = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+words = ["item", "rater", "rating", "question", "Ann", "1", "4.5"]
+pieces = st.sampled_from([*words, *'", \n\r{}[]:\\', "\ufeff", "\x00", "\ud800"])
+near = (
+    st.lists(pieces, max_size=30)
+    .map(lambda parts: HEADER + "".join(parts))
+    .map(lambda t: t.encode("utf-8", "surrogatepass"))
+)
+
+
+@quick
+@given(content=st.one_of(st.binary(max_size=60), near), name=st.sampled_from(["f.csv", "f.jsonl"]), skip=st.booleans())
+def test_whatever_a_file_holds_nothing_but_a_data_error_comes_of_it(
+    tmp_path: Path, content: bytes, name: str, skip: bool
+) -> None:
+    path = write(tmp_path, content, name)
+    try:
+        found: Any = ratings_of(path, None, skip)
+    except DataError as error:
+        found = error
+    if isinstance(found, DataError):
+        assert str(found).startswith(f"{path}, line ")
+        assert len(str(found).splitlines()) == 1
+    else:
+        assert all(rating.item and rating.rater for rating in found)
+
+
+values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers()))
+records = st.dictionaries(st.sampled_from(["item", "rater", "rating", "question", "x"]), values)
+
+
+@quick
+@given(rows=st.lists(records, max_size=5))
+def test_each_record_is_a_rating_or_a_bad_row(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    bad_rows: list[DataError] = []
+    good = read(tmp_path, lines(*rows), "f.jsonl", bad_rows=bad_rows)
+    assert len(good) + len(bad_rows) == len(rows)
+    assert len({rating[:3] for rating in good}) == len(good)
+
+
+names = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1, max_size=8).filter(
+    str.strip
+)
+keys = st.tuples(names, names, names).map(lambda key: tuple(part.strip() for part in key))
+
+
+@quick
+@given(ratings=st.dictionaries(keys, st.floats(allow_nan=False, allow_infinity=False), max_size=6))
+def test_what_is_written_is_read(tmp_path: Path, ratings: dict[tuple[str, ...], float]) -> None:
+    rows = [dict(zip(("question", "item", "rater"), key, strict=True), rating=value) for key, value in ratings.items()]
+    table = io.StringIO()
+    writer = csv.DictWriter(table, ["rating", "rater", "item", "question"])
+    writer.writeheader()
+    writer.writerows(rows)
+    expected = [(*key, value) for key, value in ratings.items()]
+    assert read(tmp_path, table.getvalue()) == expected
+    assert read(tmp_path, lines(*rows), "f.jsonl") == expected

@@ -1,0 +1,158 @@
+"""Agreement as a table: the numbers are those of the metrics, which have tests of their own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.agreement import PAIRINGS, WEIGHTS, agreement, weighted_kappa
+from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
+from parlai_empathy.reports.plots import Intervals
+from parlai_empathy.reports.report import Report, Table
+
+SCALE = [1, 2, 3, 4, 5]
+ITEMS = [[1, 1, 2], [4, 5, 5], [3, 3, 4], [2, 1, 1], [5, 5, 4], [2, 3, 5]]
+
+
+def report_of(questions: dict[str, Any], **changes: Any) -> Report:
+    options = {"scale": SCALE, "title": "t", "seed": 0, "resamples": 40, **changes}
+    return agreement_report(questions, **options)
+
+
+def values(table: Table) -> dict[str, Any]:
+    return {str(row[0]): row[1] for row in table.rows}
+
+
+def test_all_measures_with_their_intervals() -> None:
+    (table,) = report_of({"relevance": ITEMS}).tables
+    assert table.title == "relevance: 6 items, 18 ratings"
+    assert list(table.header) == ["measure", "value", "95 % interval"]
+    direct = agreement(ITEMS, SCALE, 0, 40)
+    found = {
+        **{f"weighted kappa, {w}, the {p} two": direct.kappas[p, w] for w in WEIGHTS for p in PAIRINGS},
+        "Fleiss' kappa": direct.fleiss,
+        "Krippendorff's alpha, ordinal": direct.alphas["ordinal"],
+        "Krippendorff's alpha, interval": direct.alphas["interval"],
+    }
+    assert [list(row) for row in table.rows] == [[name, one.value, (one.low, one.high)] for name, one in found.items()]
+    assert [note for note in table.notes if "|" in note] == [f"- {one.signature}" for one in found.values()]
+
+
+def test_some_measures_by_hand() -> None:
+    (table,) = report_of({"": [[1, 1], [1, 2], [2, 2], [2, 1]]}, scale=[1, 2]).tables
+    assert table.title == "ratings: 4 items, 8 ratings"
+    # Half of the pairs agree, and each value is half of the ratings: by chance half would agree.
+    assert values(table)["Fleiss' kappa"] == pytest.approx(0)
+    # No rating is paired with itself: by chance 2 * 4 * 4 / (8 * 7) = 4/7 would disagree; 1 - (1/2) / (4/7) = 1/8.
+    assert values(table)["Krippendorff's alpha, interval"] == pytest.approx(1 / 8)
+
+
+def test_perfect_agreement_can_be_drawn(tmp_path: Path) -> None:
+    report = report_of({"q": [[1, 1, 1], [5, 5, 5], [3, 3, 3]]})
+    assert set(values(report.tables[0]).values()) == {1.0}
+    report.save(tmp_path)
+    with Image.open(tmp_path / "agreement_q.png") as image:
+        assert (image.format, image.size) == ("PNG", (960, 540))
+
+
+def test_the_papers_figures() -> None:
+    # Merdivan et al. 2020, Table 2.
+    assert HUMOD_KAPPAS == {"closest": 0.86, "lowest": 0.57, "highest": 0.55, "random": 0.42}
+
+
+def test_a_papers_figures_stand_beside_ours() -> None:
+    (table,) = report_of({"relevance": ITEMS}, papers=HUMOD_KAPPAS).tables
+    assert list(table.header) == ["measure", "value", "95 % interval", "paper's"]
+    theirs = [row[3] for row in table.rows]
+    assert theirs == [0.86, 0.57, 0.55, 0.42, 0.86, 0.57, 0.55, 0.42, None, None, None]
+    assert "- the paper does not say how it weighted disagreements" in table.notes
+    assert "paper" not in report_of({"relevance": ITEMS}).text()
+
+
+def test_the_seed_decides_the_random_two() -> None:
+    found = {
+        values(report_of({"q": ITEMS}, seed=seed).tables[0])["weighted kappa, linear, the random two"]
+        for seed in range(5)
+    }
+    assert len(found) > 1
+    again = report_of({"q": ITEMS}, seed=3)
+    assert again == report_of({"q": ITEMS}, seed=3)
+
+
+def test_without_a_scale_the_values_that_occur_are_it() -> None:
+    items = [[0, 0], [0, 10], [10, 10], [10, 10], [0, 0]]
+    (table,) = report_of({"q": items}, scale=None).tables
+    assert values(table) == values(report_of({"q": items}, scale=[0, 10]).tables[0])
+    assert "scale:0..10|values:2" in table.notes[0]
+    # Each question has its own: the second one knows nothing of the first one's 1 and 5.
+    first, second = report_of({"a": [[1, 5], [5, 5], [1, 1]], "b": items}, scale=None).tables
+    assert values(second) == values(table)
+    assert "scale:1..5|values:2" in first.notes[0]
+
+
+def test_items_with_one_rating_are_counted_and_said() -> None:
+    (table,) = report_of({"q": [*ITEMS, [3], []]}).tables
+    assert table.title == "q: 6 items, 18 ratings"
+    assert table.notes[0] == "- 2 items with fewer than two ratings say nothing"
+    # Fleiss' kappa wants equally many ratings; the others do without.
+    assert values(table)["Fleiss' kappa"] == "not computable"
+    assert any(note.startswith("- no Fleiss' kappa: item 6") for note in table.notes)
+    assert isinstance(values(table)["Krippendorff's alpha, ordinal"], float)
+
+
+def test_what_cannot_be_computed_is_not_drawn(tmp_path: Path) -> None:
+    report = report_of({"q": [[3, 3], [3, 3], [3, 3]]})
+    assert set(values(report.tables[0]).values()) == {"not computable"}
+    assert [note for note in report.tables[0].notes if "every rating is the same" in note] != []
+    (plot,) = report.plots
+    assert isinstance(plot, Intervals)
+    assert (list(plot.rows), plot.series) == ([], {"q": {}})
+    report.save(tmp_path)
+    assert (tmp_path / "agreement_q.png").is_file()
+    rows = json.loads((tmp_path / "report.json").read_text())["tables"][0]["rows"]
+    assert rows[0] == ["weighted kappa, linear, the closest two", "not computable", None]
+
+
+def test_each_question_has_a_table_and_a_plot(tmp_path: Path) -> None:
+    names = ["How relevant | is it?", "How relevant / is it?", "Empathy\nof the reply"]
+    report = report_of(dict.fromkeys(names, ITEMS))
+    report.save(tmp_path)
+    assert len(list(tmp_path.glob("*.png"))) == 3
+    titles = [line for line in (tmp_path / "report.md").read_text().split("\n") if line.startswith("## ")]
+    assert titles == [f"## {' '.join(name.split())}: 6 items, 18 ratings" for name in names]
+
+
+def test_a_question_without_two_ratings_keeps_no_other_away() -> None:
+    report = report_of({"alone": [[1], [2]], "q": ITEMS})
+    assert [(len(table.rows), table.title) for table in report.tables] == [(0, "alone"), (11, "q: 6 items, 18 ratings")]
+    assert report.tables[0].notes == ["- none of 2 items has two ratings"]
+    assert len(report.plots) == 1
+
+
+def test_no_two_ratings_at_all_are_an_error() -> None:
+    with pytest.raises(NotComputableError, match=r"^no agreement: no item has two ratings of the same question$"):
+        report_of({"a": [[1], [2]], "b": [[3]]})
+
+
+def test_a_rating_beside_the_scale_is_an_error() -> None:
+    with pytest.raises(NotComputableError, match=r"has the rating 7: the scale has 1, 2, 3, 4, 5$"):
+        report_of({"a": ITEMS, "b": [[7, 1]]})
+
+
+def test_ratings_without_a_scale_have_few_values() -> None:
+    items = [[2 * place, 2 * place + 1] for place in range(251)]
+    message = "^q: 502 different ratings are no scale, which has at most 500: round them$"
+    with pytest.raises(NotComputableError, match=message):
+        report_of({"q": items}, scale=None)
+
+
+def test_closest_two_are_kappas_of_these() -> None:
+    # Of 1 1 2, 4 5 5, 3 3 4, 2 1 1, 5 5 4 the closest are equal; of 2 3 5 they are 2 and 3, in an order that is drawn.
+    (table,) = report_of({"q": ITEMS}).tables
+    possible = {weighted_kappa([1, 5, 3, 1, 5, a], [1, 5, 3, 1, 5, 5 - a], "linear", SCALE) for a in (2, 3)}
+    assert values(table)["weighted kappa, linear, the closest two"] in possible

@@ -1,0 +1,172 @@
+"""Plots: what matplotlib was told to draw, and what is in the files."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from parlai_empathy.errors import MissingDependencyError
+from parlai_empathy.reports.plots import Bars, Interval, Intervals, Plot, draw
+
+ONE: dict[str, dict[str, Interval]] = {"one": {"a": (0.5, 0.4, 0.7), "b": (0.2, -0.1, 0.3)}}
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    """Matplotlib warns where something does not fit into the plot."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.fixture
+def axes() -> Any:
+    return Figure().subplots()
+
+
+def size_of(plot: Plot, folder: Path) -> tuple[int, int]:
+    """The size in pixels of the drawn file, which must be a PNG with more than one colour."""
+    draw(plot, folder / "plot.png")
+    with Image.open(folder / "plot.png") as image:
+        image.load()
+        assert image.format == "PNG"
+        assert len(image.convert("RGB").getcolors(2**24) or ()) > 1
+        return image.size
+
+
+def bars(groups: list[str], **series: list[float]) -> Bars:
+    return Bars("b", "Bars", "x", "y", groups, series)
+
+
+def intervals(rows: list[str], series: dict[str, dict[str, Interval]]) -> Intervals:
+    return Intervals("i", "Intervals", "x", "y", rows, series)
+
+
+# --- bars ------------------------------------------------------------------------------------------------------------
+
+
+def test_bars_stand_side_by_side_with_their_heights(axes: Any) -> None:
+    bars(["1", "2"], original=[3, 4], random=[5, 6]).draw(axes)
+    found = [(round(patch.get_x(), 6), round(patch.get_width(), 6), patch.get_height()) for patch in axes.patches]
+    # Each group is 0.8 wide and has its number in its middle: from -0.4 to 0.4, from 0.6 to 1.4.
+    assert found == [(-0.4, 0.4, 3), (0.6, 0.4, 4), (0.0, 0.4, 5), (1.0, 0.4, 6)]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        bars(["only"], one=[3]),
+        bars(["1", "2"], one=[0, 0]),
+        bars([], one=[]),
+        bars(["a group with a long name", "b"], one=[1, 2], two=[2, 1]),
+        bars([f"{number}" for number in range(12)], **{f"s{number}": [1.0] * 12 for number in range(9)}),
+        bars(["$5 to $6", "$\\broken$"], **{"_private": [1, 2], "$x$": [1, 2]}),
+    ],
+    ids=["one group", "all zero", "no group", "long names", "many", "dollars"],
+)
+def test_bars_can_be_drawn(plot: Bars, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, 540)
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_show_value_and_ends(axes: Any) -> None:
+    intervals(["a", "b"], ONE).draw(axes)
+    ends, points, zero = axes.get_lines()
+    assert points.get_xydata().tolist() == [[0.5, 0.0], [0.2, 1.0]]
+    assert ends.get_xydata().tolist() == [[0.4, 0.0], [-0.1, 1.0], [0.7, 0.0], [0.3, 1.0]]
+    assert [line.tolist() for line in axes.collections[0].get_segments()] == [
+        *([[0.4, 0.0], [0.7, 0.0]], [[-0.1, 1.0], [0.3, 1.0]])
+    ]
+    assert zero.get_xdata() == [0, 0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+    assert axes.yaxis_inverted(), "the first row is at the top"
+
+
+def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_gap(axes: Any) -> None:
+    drawn = intervals(["a", "b"], {"one": {"b": (0.2, 0.1, 0.3)}, "two": {"a": (0.4, 0.3, 0.5)}}).draw(axes)
+    # Two series: 0.2 above the row's middle and 0.2 below it.
+    assert [line.get_xydata().tolist() for line in drawn] == [[[0.2, 0.8]], [[0.4, 0.2]]]
+    assert drawn[0].get_color() != drawn[1].get_color()
+
+
+def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
+    # A correlation of 1 may have an interval that ends a hair below.
+    (points,) = intervals(["a"], {"one": {"a": (1.0, 0.8, 0.9999999999999998)}}).draw(axes)
+    assert points.get_xdata().tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("plot", "height"),
+    [
+        (intervals(["a", "b"], ONE), 540),
+        (intervals(["a"], {"one": {}, "two": ONE["one"]}), 540),
+        (intervals([], {"one": {}}), 540),
+        (intervals([], {}), 540),
+        # 1 inch, and 0.3 for each of 40 rows of one series, at 120 pixels: higher than the least, 4.5 inches.
+        (intervals([f"row {number}" for number in range(40)], {"one": {"row 7": (0.1, 0.0, 0.2)}}), 13 * 120),
+        (intervals(["$x", "$y$", "_", "a very long name of a judge, " * 5], {"$1 $2": {"$x": (0.1, 0.0, 0.2)}}), 540),
+    ],
+    ids=["plain", "missing rows", "no rows", "nothing", "many rows", "odd names"],
+)
+def test_intervals_can_be_drawn(plot: Intervals, height: int, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, height)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_title_is_drawn_in_several_lines(tmp_path: Path) -> None:
+    question = "How well did the reply show that it understood what the speaker felt, and why they felt it? " * 3
+    row = "a judge with a long name, trained on much"
+    plot = Intervals("i", question, "x", "y", [row], {"one": {row: (0.5, 0.4, 0.6)}})
+    assert size_of(plot, tmp_path) == (960, 540)
+    with Image.open(tmp_path / "plot.png") as image:
+        pixels = np.asarray(image.convert("L"))
+    title = pixels[:100] < 128
+    assert title.sum() > 1000
+    assert not title[:, :20].any(), "nothing is cut off at the left"
+    assert not title[:, -20:].any(), "nothing is cut off at the right"
+
+
+def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Figure] = []
+    save = Figure.savefig
+
+    def keep(self: Figure, *arguments: Any, **named: Any) -> None:
+        figures.append(self)
+        save(self, *arguments, **named)
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    draw(bars(["1"], _one=[1], two=[2]), tmp_path / "two.png")
+    draw(bars(["1"], one=[1]), tmp_path / "one.png")
+    (legend,) = figures[0].legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["_one", "two"]
+    assert legend.get_window_extent().y1 < figures[0].axes[0].get_window_extent().y0
+    assert figures[1].legends == [], "one series needs no legend"
+
+
+def test_drawing_changes_no_setting_and_opens_no_window(tmp_path: Path) -> None:
+    before = dict(matplotlib.rcParams)
+    draw(bars(["1"], one=[1]), tmp_path / "plot.png")
+    assert dict(matplotlib.rcParams) == before
+    assert matplotlib.pyplot.get_fignums() == []
+
+
+def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r'^no plots: .* pip install "parlai-empathy\[plots\]"$'):
+        draw(bars(["1"], one=[1]), tmp_path / "plot.png")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,197 @@
+"""Tables in Markdown, read back by their own grammar; reports saved to folders, read back."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.reports.plots import Bars, Intervals
+from parlai_empathy.reports.report import Cell, PValue, Report, Table, p_value
+
+TABLE = Table("Lengths", ["text", "words"], [("original", 7), ("human", 6.5)], ["- counted by hand"])
+BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a table's line as GitHub's grammar has it: split at each ``|``, with entities decoded."""
+    assert line.startswith("| ")
+    assert line.endswith(" |")
+    return [html.unescape(cell.strip()) for cell in line[1:-1].split("|")]
+
+
+def read(markdown: str) -> list[list[str]]:
+    """Header and rows of the only table in a text."""
+    lines = [line for line in markdown.split("\n") if line.startswith("|")]
+    assert re.fullmatch(r"\|(-{3,}\|)+", lines[1].replace(" ", ""))
+    assert len(set(map(len, lines))) == 1, "the columns are aligned"
+    return [cells_of(line) for line in (lines[0], *lines[2:])]
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_in_markdown() -> None:
+    assert TABLE.text().split("\n") == [
+        "## Lengths",
+        "",
+        "| text     | words |",
+        "|----------|-------|",
+        "| original | 7     |",
+        "| human    | 6.500 |",
+        "",
+        "- counted by hand",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (None, ""),
+        (0, "0"),
+        (12_345, "12345"),
+        (0.0, "0.000"),
+        (-0.12349, "-0.123"),
+        ((0.1, 0.25), "0.100 to 0.250"),
+        (PValue(0.0499), "0.050"),
+        (PValue(0.001), "0.001"),
+        (PValue(0.00099), "< 0.001"),
+        ("a  b", "a b"),
+        ("one\ntwo\r\nthree", "one two three"),
+        ("a|b", "a|b"),
+        ("a\\|b", "a\\|b"),
+    ],
+)
+def test_a_cell(cell: Cell, shown: str) -> None:
+    assert read(Table("t", ["x"], [[cell]]).text()) == [["x"], [shown]]
+
+
+def test_p_values() -> None:
+    assert [p_value(value) for value in (0.0, 0.0009, 0.001, 0.04951, 1.0)] == [
+        *("< 0.001", "< 0.001", "0.001", "0.050", "1.000")
+    ]
+
+
+# Without &: a table leaves alone what looks like an entity, such as &lt;.
+texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), max_size=12)
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.lists(texts, min_size=2, max_size=2), min_size=1, max_size=4), title=texts, note=texts)
+def test_no_text_breaks_a_table(rows: list[list[str]], title: str, note: str) -> None:
+    text = Table(title, rows[0], rows[1:], [f"- {note}"]).text()
+    assert read(text) == [[" ".join(cell.split()) for cell in row] for row in rows]
+    assert text.split("\n")[0] == f"## {' '.join(title.split())}"
+    assert len(text.split("\n")) == 2 + 1 + len(rows) + 2, "title, blank; rule and rows; blank, note"
+
+
+def test_a_table_without_rows() -> None:
+    assert read(Table("t", ["a", "b"], []).text()) == [["a", "b"]]
+
+
+# --- reports ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_reads_back(tmp_path: Path) -> None:
+    rows: list[Sequence[Cell]] = [["a|b", 1, 0.123456, (0.1, 0.2), PValue(0.00004), None]]
+    report = Report("All", [Table("t", list("uvwxyz"), rows, ["- n"])], [BARS], [{"id": 1, "score": 0.5}, {"id": 2}])
+    report.save(tmp_path / "new" / "folder")
+    folder = tmp_path / "new" / "folder"
+    assert sorted(path.name for path in folder.iterdir()) == ["heights.png", "items.jsonl", "report.json", "report.md"]
+    assert (folder / "report.md").read_text() == report.text() + "\n![Heights](heights.png)\n"
+    table = {"title": "t", "header": list("uvwxyz"), "notes": ["- n"]}
+    cells = ["a|b", 1, 0.123456, [0.1, 0.2], 0.00004, None]  # in full, and as numbers
+    assert json.loads((folder / "report.json").read_text()) == {"title": "All", "tables": [{**table, "rows": [cells]}]}
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    assert items == [{"id": 1, "score": 0.5}, {"id": 2}]
+
+
+def test_without_items_there_is_no_file_of_them(tmp_path: Path) -> None:
+    Report("r", [TABLE]).save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.md"]
+
+
+def test_saving_again_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    Report("old", [TABLE, TABLE]).save(tmp_path)
+    Report("new", [TABLE]).save(tmp_path)
+    assert (tmp_path / "report.md").read_text() == Report("new", [TABLE]).text()
+
+
+def named(name: str, title: str = "t") -> Intervals:
+    return Intervals(name, title, "x", "y", ["row"], {"series": {"row": (0.5, 0.4, 0.6)}})
+
+
+def test_each_plot_has_a_file_of_its_own(tmp_path: Path) -> None:
+    names = ["Is it relevant?", "is it relevant!", "../../etc/passwd", "???", "Wie gefällt es dir?", "é" * 300]
+    Report("r", [], [named(name) for name in names]).save(tmp_path / "out")
+    files = ["is_it_relevant", "is_it_relevant_2", "etc_passwd", "plot", "wie_gefällt_es_dir", "é" * 60]
+    assert {path.stem for path in (tmp_path / "out").glob("*.png")} == set(files)
+    links = re.findall(r"!\[t\]\((.+)\.png\)", (tmp_path / "out" / "report.md").read_text(encoding="utf-8"))
+    assert links == files
+
+
+def test_a_plots_title_does_not_break_its_link(tmp_path: Path) -> None:
+    Report("r", [], [named("p", "a [b]\n(c")]).save(tmp_path)
+    assert (tmp_path / "report.md").read_text().endswith("\n![a \\[b\\] (c](p.png)\n")
+
+
+def test_plots_are_pngs(tmp_path: Path) -> None:
+    Report("r", [], [BARS]).save(tmp_path)
+    with Image.open(tmp_path / "heights.png") as image:
+        image.load()
+        assert (image.format, image.size) == ("PNG", (960, 540))
+
+
+def test_without_matplotlib_all_the_rest_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    Report("r", [TABLE], [BARS, named("p")], [{"id": 1}]).save(tmp_path)
+    assert warnings == ['no plots: they need matplotlib: pip install "parlai-empathy[plots]"']
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl", "report.json", "report.md"]
+    assert (tmp_path / "report.md").read_text() == Report("r", [TABLE]).text()
+
+
+@pytest.mark.parametrize(
+    ("out", "reason"),
+    [("file", "File exists"), ("file/below", "Not a directory"), ("x" * 300, "File name too long")],
+)
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, out: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match=re.escape(f" cannot be written to ({reason}): name another folder")):
+        Report("r", [TABLE]).save(tmp_path / out)
+
+
+def test_a_file_in_the_way_of_a_plot(tmp_path: Path) -> None:
+    (tmp_path / "heights.png").mkdir()
+    message = f"--out {tmp_path} cannot be written to (Is a directory): name another folder"
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        Report("r", [TABLE], [BARS]).save(tmp_path)
+
+
+def test_showing_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report("r", [TABLE])
+    report.show()
+    assert capsys.readouterr().out == report.text() + "\n"
+    report.show(tmp_path / "out")
+    assert report.text() in capsys.readouterr().out
+    assert (tmp_path / "out" / "report.md").is_file()
+
+
+def test_a_closed_pipe_does_not_keep_a_report_from_being_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", broken)
+    with pytest.raises(BrokenPipeError):
+        Report("r", [TABLE]).show(tmp_path / "out")
+    assert (tmp_path / "out" / "report.md").is_file()

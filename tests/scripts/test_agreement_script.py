@@ -1,0 +1,180 @@
+"""``parlai agreement`` on HUMOD's sample and on files of ratings."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from parlai_empathy.errors import DataError, NotComputableError, OptionError
+from parlai_empathy.metrics.agreement import agreement
+from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.scripts.agreement import AgreementOfRaters
+from parlai_empathy.tasks.humod.build import SAMPLE
+
+QUICK: dict[str, Any] = {"resamples": 10, "loglevel": "error"}
+
+
+def run(**options: Any) -> Report:
+    return AgreementOfRaters.main(**{**QUICK, **options})  # type: ignore[no-any-return]
+
+
+def sample_rows() -> list[dict[str, str]]:
+    """The sample's rows, by the fields' places from the right: a context has tabs in it, the others have none."""
+    with SAMPLE.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return [{"item": row[0], "rater": row[-6], "rating": row[-3], "question": "relevance"} for row in rows]
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def numbers(table: Table) -> dict[str, tuple[Any, Any]]:
+    return {str(row[0]): (row[1], row[2]) for row in table.rows}
+
+
+# --- HUMOD -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_sample_beside_the_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = run(edition="sample", out=str(tmp_path / "out"))
+    assert report.text() in capsys.readouterr().out
+    (table,) = report.tables
+    assert (report.title, table.title) == (
+        "HUMOD: agreement of raters (HUMOD_Dataset.TXT)",
+        "relevance: 240 items, 720 ratings",
+    )
+    assert [row[3] for row in table.rows][:4] == [0.86, 0.57, 0.55, 0.42]
+    items: dict[str, list[int]] = {}
+    for row in sample_rows():
+        items.setdefault(row["item"], []).append(int(row["rating"]))
+    direct = agreement(list(items.values()), [1, 2, 3, 4, 5], 0, 10)
+    assert numbers(table)["Krippendorff's alpha, ordinal"] == (
+        direct.alphas["ordinal"].value,
+        (direct.alphas["ordinal"].low, direct.alphas["ordinal"].high),
+    )
+    with Image.open(tmp_path / "out" / "agreement_relevance.png") as image:
+        assert (image.format, image.size) == ("PNG", (960, 540))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_file_of_the_samples_ratings_says_the_same(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"ratings.{suffix}"
+    if suffix == "csv":
+        write_csv(path, sample_rows())
+    else:
+        path.write_text("".join(json.dumps({**row, "rating": int(row["rating"])}) + "\n" for row in sample_rows()))
+    ours, humods = run(ratings=str(path), scale=[1, 2, 3, 4, 5]), run(edition="sample")
+    assert numbers(ours.tables[0]) == numbers(humods.tables[0])
+    assert ours.tables[0].title == humods.tables[0].title
+    assert (ours.title, list(ours.tables[0].header)) == (
+        f"Agreement: ratings.{suffix}",
+        ["measure", "value", "95 % interval"],
+    )
+
+
+def test_another_humod_file_and_another_seed() -> None:
+    assert numbers(run(humod_file=str(SAMPLE)).tables[0]) == numbers(run(edition="sample").tables[0])
+    assert numbers(run(edition="sample", seed=1).tables[0]) != numbers(run(edition="sample").tables[0])
+
+
+def pair(number: int, **changes: Any) -> dict[str, Any]:
+    kind = "original" if number % 2 else "random_distractor"
+    return {
+        "id": str(number),
+        "context": ["a"],
+        "reply": f"b{number}",
+        "reply_kind": kind,
+        "human_replies": [],
+        **changes,
+    }
+
+
+def test_means_alone_say_nothing_of_agreement(tmp_path: Path) -> None:
+    path = tmp_path / "means.jsonl"
+    path.write_text("".join(json.dumps(pair(n, human_relevance_mean=3.0)) + "\n" for n in range(4)))
+    message = f"{path} holds no single ratings, only their means: take the official file"
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        run(humod_file=str(path))
+
+
+def test_pairs_without_single_ratings_are_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    path = tmp_path / "some.jsonl"
+    rated = [pair(1, ratings=[1, 2]), pair(2, ratings=[5, 5]), pair(3, ratings=[2, 2]), pair(4, ratings=[4, 5])]
+    path.write_text(
+        "".join(json.dumps(one) + "\n" for one in [*rated, pair(5, ratings=[]), pair(6, human_relevance_mean=2)])
+    )
+    assert run(humod_file=str(path)).tables[0].title == "relevance: 4 items, 8 ratings"
+    assert warnings == [f"{path}: left out 2 pair(s) without single ratings"]
+
+
+# --- files of ratings ------------------------------------------------------------------------------------------------
+
+QUESTIONS = ["Relevant?", "Fluent?"]
+ROWS = [
+    {"question": question, "item": item, "rater": rater, "rating": (item * (place + 1) + len(rater)) % 3}
+    for place, question in enumerate(QUESTIONS)
+    for item in range(1, 7)
+    for rater in ("Al", "Bea", "Cyd")
+]
+
+
+def test_each_question_has_its_table_and_plot(tmp_path: Path) -> None:
+    report = run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), out=str(tmp_path / "out"))
+    assert [table.title for table in report.tables] == [f"{question}: 6 items, 18 ratings" for question in QUESTIONS]
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {"agreement_relevant.png", "agreement_fluent.png", "report.json", "report.md"}
+    for place, question in enumerate(QUESTIONS):
+        items = [
+            [row["rating"] for row in ROWS if (row["question"], row["item"]) == (question, n)] for n in range(1, 7)
+        ]
+        fleiss = agreement(items, [0, 1, 2], 0, 10).fleiss
+        assert numbers(report.tables[place])["Fleiss' kappa"] == (fleiss.value, (fleiss.low, fleiss.high))
+
+
+def test_a_rating_that_is_not_on_the_scale_is_named_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_csv(tmp_path / "r.csv", [*ROWS, {"question": "Relevant?", "item": 1, "rater": "Dan", "rating": 7}])
+    message = f"{path}, line 38, column rating: '7' is not on the scale 0, 1, 2"
+    with pytest.raises(
+        DataError, match=rf"^{re.escape(message)} \(or leave such rows out with --skip-bad-rows true\)$"
+    ):
+        run(ratings=str(path), scale=[0, 1, 2])
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    report = run(ratings=str(path), scale=[0, 1, 2], skip_bad_rows=True)
+    assert warnings == [f"{path}: left out 1 bad row(s):", f"  {message}"]
+    assert numbers(report.tables[0]) == numbers(run(ratings=str(write_csv(tmp_path / "s.csv", ROWS))).tables[0])
+
+
+@pytest.mark.parametrize("scale", [[], [3.0], [3.0, 3.0]])
+def test_a_scale_has_two_values(tmp_path: Path, scale: list[float]) -> None:
+    with pytest.raises(
+        OptionError, match=r"^--scale: name at least two different values, for instance --scale 1 2 3 4 5$"
+    ):
+        run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), scale=scale)
+
+
+def test_a_file_without_ratings_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("item,rater,rating\n")
+    with pytest.raises(
+        NotComputableError, match=f"^{re.escape(str(path))} holds no rating: a row with a rating is needed"
+    ):
+        run(ratings=str(path))
+    path.write_text("item,rater,rating\n1,Al,3\n2,Al,4\n")
+    with pytest.raises(NotComputableError, match=r"^no agreement: no item has two ratings of the same question$"):
+        run(ratings=str(path))

@@ -1,0 +1,227 @@
+"""``parlai leaderboard --suite humod`` on the sample, with word overlap and with a judge that is trained here."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import nltk
+import pytest
+from PIL import Image
+from processes import parlai_command
+from scipy import stats
+from tiny_judge import train_judge
+from tiny_wordnet import write_wordnet
+
+from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
+from parlai_empathy.reports.humod_leaderboard import ORACLE
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.agent_judge import AgentJudge
+from parlai_empathy.scoring.overlap import Bleu4, RougeL
+from parlai_empathy.scripts import leaderboard as script
+from parlai_empathy.scripts.leaderboard import Leaderboard
+from parlai_empathy.tasks.humod.build import SAMPLE
+from parlai_empathy.tasks.humod.exchanges import exchanges
+from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.splits import split_pairs
+
+QUICK: dict[str, Any] = {"suite": "humod", "edition": "sample", "resamples": 4, "loglevel": "error"}
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_judge(tmp_path_factory.mktemp("judge"))
+
+
+@pytest.fixture(autouse=True)
+def wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny WordNet; no other is found."""
+    folder = write_wordnet(tmp_path / "wordnet" / "dict")
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setenv("WNSEARCHDIR", str(folder))
+    return folder
+
+
+def board(**options: Any) -> Report:
+    return Leaderboard.main(**{**QUICK, **options})  # type: ignore[no-any-return]
+
+
+def references_of(pairs: list[Pair]) -> dict[str, list[str]]:
+    return {p.pair_id: e.human_replies for e in exchanges(pairs) for p in (e.original, e.random) if p}
+
+
+def test_the_test_fold_with_word_overlap_and_a_trained_judge(
+    model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = board(models=[f"tiny={model_file}"], out=str(tmp_path / "out"))
+    assert report.text() in capsys.readouterr().out
+    fold = split_pairs(read_humod(SAMPLE), "paper")["test"]
+    assert [item["pair_id"] for item in report.items] == [pair.pair_id for pair in fold]
+    assert report.title.endswith(" (HUMOD_Dataset.TXT, test fold of split paper)")
+    assert (tmp_path / "out" / "report.md").read_text().startswith(report.text())
+    items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
+    assert items == report.items
+    for name in ("correlations", "correlations_by_turns"):
+        with Image.open(tmp_path / "out" / f"{name}.png") as image:
+            assert image.format == "PNG"
+
+    # The scores are the judges' own, and the table's numbers are SciPy's of these.
+    human = references_of(fold)
+    contexts, replies = [pair.context for pair in fold], [pair.reply for pair in fold]
+    references = [human[pair.pair_id] for pair in fold]
+    table = {row[0]: row for row in report.tables[0].rows}
+    assert list(table) == ["BLEU-4", "ROUGE-L", "METEOR", "tiny", ORACLE, "paper's best learned scorer"]
+    for judge in (Bleu4(), RougeL(), AgentJudge(str(model_file), "tiny")):
+        scores = judge.score(contexts, replies, references)
+        assert [item["scores"][judge.name] for item in items] == pytest.approx(scores.tolist(), abs=1e-6)
+        theirs = stats.pearsonr(scores, [pair.mean_rating for pair in fold])
+        assert table[judge.name][1] == pytest.approx(theirs.statistic, abs=1e-4)
+        assert f"- {judge.signature}" in report.tables[0].notes
+
+
+def test_all_pairs_and_the_films_own_reply() -> None:
+    report = board(fold="all", references="original")
+    assert len(report.items) == 240
+    assert report.title.endswith(" (HUMOD_Dataset.TXT, all pairs)")
+    for item in report.items:
+        if item["is_original"]:
+            assert item["scores"]["BLEU-4"] == pytest.approx(100)
+            assert item["scores"]["ROUGE-L"] == pytest.approx(100)
+    # In the sample an original reply is nearly always rated above a random one: word overlap with it tells as much.
+    table = {row[0]: row[1] for row in report.tables[0].rows}
+    known = stats.pearsonr(
+        [item["is_original"] for item in report.items], [item["rating_mean"] for item in report.items]
+    ).statistic
+    assert table[ORACLE] == pytest.approx(known)
+    assert table["BLEU-4"] == pytest.approx(known, abs=0.1)
+
+
+def test_without_wordnet_meteor_is_left_out_and_the_rest_goes_on(
+    wordnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+    report = board(out=str(tmp_path / "out"))
+    (warning,) = warnings
+    assert re.match(r"left out: WordNet is neither .*: run `python -m nltk\.downloader wordnet`, or install", warning)
+    assert [row[0] for row in report.tables[0].rows][:3] == ["BLEU-4", "ROUGE-L", ORACLE]
+    assert f"- {warning}" in (tmp_path / "out" / "report.md").read_text(), "whoever reads the report learns of it"
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What would have been loaded: file and name."""
+    asked: list[tuple[str, str]] = []
+
+    class Asked:
+        def __init__(self, model_file: str, name: str) -> None:
+            asked.append((model_file, name))
+
+    monkeypatch.setattr(script, "AgentJudge", Asked)
+    return asked
+
+
+def test_names_of_models(unloaded: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rate=0.1").mkdir()
+    Path("rate=0.1/model").touch()
+    script.trained_judges(["a/b/model", "mine=c/model", "rate=0.1/model", "x=rate=0.1/model", "=d/model"])
+    assert unloaded == [
+        ("a/b/model", "b/model"),
+        ("c/model", "mine"),
+        ("rate=0.1/model", "rate=0.1/model"),
+        ("rate=0.1/model", "x"),
+        ("d/model", "d/model"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("models", "name"),
+    [
+        (["a/x/model", "b/x/model"], "x/model"),
+        (["same=a/model", "same=b/model"], "same"),
+        (["a/model", "b/model", "a/model=c/model"], "a/model"),
+        (["BLEU-4=a/model"], "BLEU-4"),
+        ([f"{ORACLE}=a/model"], ORACLE),
+    ],
+)
+def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
+    unloaded: list[tuple[str, str]], models: list[str], name: str
+) -> None:
+    message = f"--models: {name} is the name of two judges: write NAME=FILE to tell them apart"
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        board(models=models)
+    assert unloaded == []
+
+
+def test_a_missing_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ModelFileError, match=f"^{tmp_path}/none is no trained model: none and none.opt should be there$"
+    ):
+        board(models=[f"mine={tmp_path}/none"])
+
+
+# --- other options ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("suite", "ed"), ("references", "film"), ("fold", "dev"), ("humod_split", "x"), ("edition", "y")],
+)
+def test_values_that_there_are_not(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        Leaderboard.main(*[f"--{name.replace('_', '-')}={text}" for name, text in {**QUICK, option: value}.items()])
+    assert f"--{option.replace('_', '-')}: invalid choice: '{value}'" in "".join(capsys.readouterr())
+
+
+def test_resamples_are_at_least_one() -> None:
+    with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
+        board(resamples=0)
+
+
+def test_an_unrated_file_is_an_error(tmp_path: Path) -> None:
+    pair = {"id": "1", "context": ["a"], "reply": "b", "reply_kind": "original", "human_replies": ["c"]}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps({**pair, "human_relevance_mean": None}) + "\n")
+    with pytest.raises(NotComputableError, match=r"^no pair of this fold is rated: "):
+        board(humod_file=str(tmp_path / "pairs.jsonl"), fold="all")
+
+
+def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "copy.TXT"
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines(keepends=True)
+    fields = lines[4].split("\t")
+    assert fields[-3] in "12345"
+    path.write_text("".join([*lines[:4], "\t".join([*fields[:-3], "six", *fields[-2:]]), *lines[5:]]), encoding="utf-8")
+    with pytest.raises(
+        DataError, match=rf"^{path}, line 5, column User Relevance Score: 'six' .*--skip-bad-rows true\)$"
+    ):
+        board(humod_file=str(path), fold="all")
+    report = board(humod_file=str(path), fold="all", skip_bad_rows=True)
+    assert len(report.items) == 240
+    assert report.items[1] != board(fold="all").items[1], "its pair has the mean of two ratings"
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    command = ("leaderboard", "--suite", "humod", "--edition", "sample", "--resamples", "1", "--out", "file")
+    result = parlai_command(*command, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "error: --out file cannot be written to (File exists): name another folder\n"
+    assert "| BLEU-4 " in result.stdout, "the table is not lost"
+
+
+def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
+    file = str(real_data / "humod" / "humod_9500.jsonl")
+    report = board(humod_file=file, humod_split="rated", skip_bad_rows=True)
+    assert 300 < len(report.items) < 400, "half of 700"
+    table = {row[0]: row[1:4] for row in report.tables[0].rows}
+    for name in ("BLEU-4", "ROUGE-L", "METEOR"):
+        value, _, p = table[name]
+        assert 0 < value < table[ORACLE][0]
+        assert p < 0.01
