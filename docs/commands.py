@@ -9,14 +9,23 @@ from pathlib import Path
 from parlai.core import script
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.han.han import HanAgent
+from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
+from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
 
 PAGE = Path(__file__).with_name("commands.md")
 # Whose options stand under which title in ParlAI's help.
 OWNERS = {
     "-t empathy:empathetic_dialogues": (EmpatheticDialoguesTeacher, "EmpatheticDialogues"),
+    "-t empathy:humod": (HumodTeacher, "HUMOD"),
+    "-t empathy:humod:Extended": (ExtendedTeacher, "HUMOD, extended"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
+    "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
+    "-m empathy:han": (HanAgent, "Hierarchical attention (empathy:han)"),
+    "-m empathy:text_classifier and empathy:han, as judges": (JudgeAgent, "Judges"),
 }
 
 

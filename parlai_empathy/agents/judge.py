@@ -1,4 +1,4 @@
-"""What agents that judge text share: classes, losses, ranking, metrics. Subclasses bring the model.
+"""What agents that judge text share: classes, losses, ranking, metrics, files. Subclasses bring the model.
 
 A judge reads a text's last line, given the lines before it. What it learns follows from its training task:
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_agent import Batch, Output, TorchAgent
+from parlai.core.torch_agent import Batch, History, Output, TorchAgent
 from parlai.utils.distributed import is_distributed
 from parlai.utils.torch import total_parameters, trainable_parameters
 from torch import Tensor, nn
@@ -32,15 +31,15 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from parlai_empathy.agents import judge_options
-from parlai_empathy.agents.judge_examples import TextPair, contrasts, labels_of, last_line, numbers, shares
-from parlai_empathy.agents.task_classes import task_classes
-from parlai_empathy.agents.weights import load_model
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.agents.judge_classes import JudgeClasses
+from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line, pair_of
+from parlai_empathy.agents.judge_replies import Choice, best_first, drawn_choices, full_choices, reply_losses
+from parlai_empathy.agents.task_classes import bring_classes
+from parlai_empathy.agents.weights import begin_with, load_model
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
-from parlai_empathy.modules.losses import binary_cross_entropy, nnpu_risk, soft_cross_entropy, squared_error
 from parlai_empathy.modules.precision import use_bfloat16
 
-_SCORE_BATCH = 256  # pairs scored at once
+_READ_BATCH = 256  # pairs read at once
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 
@@ -56,15 +55,18 @@ class JudgeAgent(TorchAgent):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         judge_options.check(opt)
         init_model, is_finetune = self._get_init_model(opt, shared)
-        self._bring_classes(opt)
+        if not shared:
+            judge_options.check_init_model(opt, init_model)
+            bring_classes(opt)
         super().__init__(opt, shared)
         self.classes: list[str] | None = opt["classes"]
-        self.values = numbers(self.classes)
-        judge_options.check_loss(opt, self.values)
+        self._scale = JudgeClasses(tuple(self.classes), opt["loss"]) if self.classes else None
+        judge_options.check_loss(opt, self._scale.values if self._scale else None)
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
         if shared:
             self.optimizer = shared.get("optimizer")
             return
+        self.is_new = init_model is None  # nothing trained follows: the model begins with what its parts bring
         self._begin(init_model, is_finetune)
 
     def _begin(self, init_model: str | None, is_finetune: bool) -> None:
@@ -72,43 +74,66 @@ class JudgeAgent(TorchAgent):
         if self.opt.get("seed") is not None:
             torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
         self.model = self.build_model()
-        states = self._load_into_new(init_model, is_finetune) if init_model else {}
+        states: dict[str, Any] = {}
+        if init_model and is_finetune:
+            load_model(init_model, lambda weights: begin_with(self.model, weights, init_model))
+        elif init_model:
+            states = self.load(init_model)
         if self.use_cuda:
             self.model.cuda()
         logging.info(f"{total_parameters(self.model):,} parameters, {trainable_parameters(self.model):,} trainable")
         if self._should_initialize_optimizer():
-            was_reset = self.init_optim(
-                [p for p in self.model.parameters() if p.requires_grad],
-                optim_states=states.get("optimizer"),
-                saved_optim_type=states.get("optimizer_type"),
-                is_finetune=is_finetune,
-            )
-            self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
+            self._begin_training(states, is_finetune)
         if is_distributed():
             devices = [self.opt["gpu"]] if self.use_cuda else None
-            self.model = DistributedDataParallel(self.model, device_ids=devices, broadcast_buffers=False)
+            # An encoder may have parts that a judge has no use for, and a batch may have no context to read.
+            self.model = DistributedDataParallel(self.model, device_ids=devices, find_unused_parameters=True)
+
+    def _begin_training(self, states: dict[str, Any], is_finetune: bool) -> None:
+        was_reset = self.init_optim(
+            [parameter for parameter in self.model.parameters() if parameter.requires_grad],
+            optim_states=states.get("optimizer"),
+            saved_optim_type=states.get("optimizer_type"),
+            is_finetune=is_finetune,
+        )
+        if self.opt["optimizer"] in ("adam", "adamw"):
+            assert self.optimizer is not None
+            for group in self.optimizer.param_groups:
+                group["fused"] = True  # one pass over the weights in place of many: on a CPU several times as fast
+        self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
 
     # --- the model: a subclass's part --------------------------------------------------------------------------------
 
     @abstractmethod
     def build_model(self) -> nn.Module:
-        """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``."""
+        """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``.
+
+        What comes last in it is called ``head``: it is new where ``--init-model`` has another number of outputs.
+        """
 
     @abstractmethod
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
         """What the model takes, one row a pair."""
 
     @property
+    def bare_model(self) -> nn.Module:
+        """The model without the wrapper of distributed training."""
+        bare: nn.Module = getattr(self.model, "module", self.model)
+        return bare
+
+    @property
     def outputs(self) -> int:
-        """How many numbers the model makes of a text: one a class, or a single one."""
-        return len(self.opt["classes"]) if self.opt["classes"] and self.opt["loss"] == "ce" else 1
+        """How many numbers the model makes of a text."""
+        return self._scale.outputs if self._scale else 1
 
     def logits(self, pairs: Sequence[TextPair]) -> Tensor:
         """The model's numbers in single precision, ``(n, outputs)``."""
         device = next(self.model.parameters()).device
         inputs = [tensor.to(device) for tensor in self.model_inputs(pairs)]
+        # In evaluation processes have different numbers of batches: the wrapper would have them wait for one another.
+        model = self.model if self.model.training else self.bare_model
         with torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device)):
-            logits: Tensor = self.model(*inputs)
+            logits: Tensor = model(*inputs)
         return logits.float()
 
     # --- judging -----------------------------------------------------------------------------------------------------
@@ -121,44 +146,46 @@ class JudgeAgent(TorchAgent):
             that the reply is the true one.
         :raises OptionError: if this judge's classes are no numbers.
         """
-        pairs = [TextPair(tuple(turns), reply) for turns, reply in zip(contexts, replies, strict=True)]
-        # Texts of like length go together, so that little of a batch is padding.
-        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
-        scores = np.empty(len(pairs))
-        self.model.eval()
-        starts = range(0, len(order), _SCORE_BATCH)
-        with torch.inference_mode():
-            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
-                chosen = order[start : start + _SCORE_BATCH]
-                scores[chosen] = self.scores(self.logits([pairs[i] for i in chosen])).cpu().numpy()
+        pairs = [pair_of(turns, reply) for turns, reply in zip(contexts, replies, strict=True)]
+        scores: NDArray[np.float64] = self.scores(self._read(pairs)).double().numpy()
         return scores
 
     def scores(self, logits: Tensor) -> Tensor:
         """One score a text, ``(n,)``: the expected class on the classes' scale, or a probability."""
-        if self.classes is None:
-            return logits[:, 0].sigmoid()
-        if self.values is None:
-            raise OptionError(f"this judge's classes ({', '.join(self.classes)}) are no numbers: it gives no score")
-        if self.opt["loss"] == "mse":
-            low, high = min(self.values), max(self.values)
-            return low + (high - low) * logits[:, 0].sigmoid()
-        return logits.softmax(dim=1) @ torch.tensor(self.values, device=logits.device)
+        return self._scale.scores(logits) if self._scale else logits[:, 0].sigmoid()
 
-    def class_numbers(self, logits: Tensor) -> list[int]:
-        """The class of each text: the most probable one, or the one that is nearest to the score."""
-        if self.opt["loss"] == "ce":
-            return logits.argmax(dim=1).tolist()
-        assert self.values is not None
-        values = torch.tensor(self.values, device=logits.device)
-        return (self.scores(logits).unsqueeze(1) - values).abs().argmin(dim=1).tolist()
+    def _read(self, pairs: Sequence[TextPair]) -> Tensor:
+        """The model's numbers for any number of pairs, ``(n, outputs)``: on the CPU, and not to learn from."""
+        # Texts of like length go together, so that little of a batch is padding.
+        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
+        logits = torch.empty(len(pairs), self.outputs)
+        starts = range(0, len(order), _READ_BATCH)
+        self.model.eval()
+        with torch.no_grad():
+            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
+                chosen = order[start : start + _READ_BATCH]
+                logits[chosen] = self.logits([pairs[i] for i in chosen]).cpu()
+        return logits
 
     # --- from messages to pairs --------------------------------------------------------------------------------------
+
+    @classmethod
+    def history_class(cls) -> type[History]:
+        """The conversation's texts alone."""
+        return _Texts
 
     def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
         """Keep the conversation's lines: tokens come later, when it is known which pairs a batch needs."""
         lines = [line.strip() for line in (history.get_history_str() or "").split("\n")]
-        obs["lines"] = [line for line in lines if line]
+        obs.force_set("lines", [line for line in lines if line])
         return obs
+
+    def self_observe(self, self_message: Message) -> None:
+        """Remember the true reply of an example that goes on; what the judge itself says is no part of it."""
+        before = self.observation
+        super().self_observe(self_message)
+        if self.classes is None and not before["episode_done"] and labels_of(before):
+            self.history.add_reply(labels_of(before)[0])
 
     def is_valid(self, obs: Message) -> bool:
         """Whether there is anything to judge."""
@@ -177,48 +204,27 @@ class JudgeAgent(TorchAgent):
             observations=list(observations),
         )
 
-    def _is_judged(self, obs: Message) -> bool:
-        """Whether the last line is judged as it is; else the message's candidates are, each as a last line."""
-        return self.classes is not None or "rating_mean" in obs
-
     # --- training ----------------------------------------------------------------------------------------------------
 
     def train_step(self, batch: Batch) -> Output:
         """One step."""
         self.model.train()
         self.zero_grad()
-        losses = self._class_losses(batch) if self.classes else self._reply_losses(batch)
+        losses = self._losses(batch.observations)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         self.backward(losses.mean())
         self.update_params()
         return Output()
 
-    def _class_losses(self, batch: Batch) -> Tensor:
+    def _losses(self, observations: Sequence[Message]) -> Tensor:
         """Each example's loss, ``(n,)``."""
-        logits = self.logits([last_line(obs["lines"]) for obs in batch.observations])
-        return self._losses_of(logits, batch.observations)
+        if self._scale:
+            return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
+        choices = drawn_choices(observations, self.opt["negatives"], self.random)
+        return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
 
-    def _losses_of(self, logits: Tensor, observations: Sequence[Message]) -> Tensor:
-        assert self.classes is not None
-        targets = torch.tensor([shares(obs, self.classes) for obs in observations], device=logits.device)
-        if self.opt["loss"] == "ce":
-            return soft_cross_entropy(logits, targets)
-        assert self.values is not None
-        low, high = min(self.values), max(self.values)
-        places = (targets @ torch.tensor(self.values, device=logits.device) - low) / (high - low)
-        return squared_error(logits[:, 0], places, high - low)
-
-    def _reply_losses(self, batch: Batch) -> Tensor:
-        """Each example's loss, ``(n,)``; the non-negative risk is one for the whole batch."""
-        contexts = [obs["lines"] for obs in batch.observations]
-        found = contrasts(batch.observations, contexts, self.opt["negatives"], self.random)
-        logits = self.logits([contrast.pair for contrast in found])[:, 0]
-        is_true = torch.tensor([contrast.is_true for contrast in found], device=logits.device)
-        if self.opt["loss"] == "nnpu":
-            return nnpu_risk(logits, is_true, self.opt["prior"]).expand(batch.batchsize)
-        owners = torch.tensor([contrast.message for contrast in found], device=logits.device)
-        sums = logits.new_zeros(batch.batchsize).index_add(0, owners, binary_cross_entropy(logits, is_true))
-        return sums / owners.bincount(minlength=batch.batchsize)
+    def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:
+        return reply_losses(logits, choices, self.opt["loss"], self.opt["prior"])
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
@@ -226,93 +232,61 @@ class JudgeAgent(TorchAgent):
         """Judge, and record what can be measured."""
         if not batch.batchsize:
             return None
-        self.model.eval()
         if all(map(self._is_judged, batch.observations)):
-            return self._judge(batch)
-        return self._rank(batch)
+            return self._judge(batch.observations)
+        return self._rank(batch.observations)
 
-    def _judge(self, batch: Batch) -> Output:
-        logits = self.logits([last_line(obs["lines"]) for obs in batch.observations])
-        if self.classes and all(map(labels_of, batch.observations)):
-            self.record_local_metric("loss", AverageMetric.many(self._losses_of(logits, batch.observations).tolist()))
-        if self.classes is not None and self.values is None:
-            return Output([self._in_words(n, row) for n, row in zip(self.class_numbers(logits), logits, strict=True)])
-        scores = self.scores(logits).tolist()
-        self._record_correlations(batch.observations, scores)
-        if self.classes is None:
-            return Output([f"{score:.3f}" for score in scores])
-        names = [self.classes[number] for number in self.class_numbers(logits)]
-        if self.opt.get("interactive_mode"):
-            return Output([f"{name} ({score:.2f})" for name, score in zip(names, scores, strict=True)])
-        return Output(names)
+    def _is_judged(self, obs: Message) -> bool:
+        """Whether the last line is judged as it is; else the message's candidates are, each as a last line."""
+        in_chat = bool(self.opt.get("interactive_mode")) and not obs.get("label_candidates")
+        return self.classes is not None or "rating_mean" in obs or in_chat
 
-    def _in_words(self, number: int, logits: Tensor) -> str:
-        """The class, in a conversation with its probability."""
-        assert self.classes is not None
-        if not self.opt.get("interactive_mode"):
-            return self.classes[number]
-        return f"{self.classes[number]} ({logits.softmax(dim=0)[number]:.2f})"
+    def _judge(self, observations: Sequence[Message]) -> Output:
+        """Say what the last lines are."""
+        logits = self._read([last_line(obs["lines"]) for obs in observations])
+        if self._scale and all(map(labels_of, observations)):
+            losses = self._scale.losses(logits, observations)
+            self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
+        if self._scale is None or self._scale.values:
+            self._record_correlations(observations, self.scores(logits).tolist())
+        return Output(self._answers(logits))
+
+    def _answers(self, logits: Tensor) -> list[str]:
+        if self._scale is None:
+            return [f"{score:.3f}" for score in self.scores(logits).tolist()]
+        return self._scale.in_words(logits) if self.opt.get("interactive_mode") else self._scale.chosen(logits)
 
     def _record_correlations(self, observations: Sequence[Message], scores: Sequence[float]) -> None:
-        rated = [
-            (score, obs["rating_mean"]) for score, obs in zip(scores, observations, strict=True) if "rating_mean" in obs
-        ]
-        split = observations[0].get("fold")
+        rated = [(score, obs) for score, obs in zip(scores, observations, strict=True) if "rating_mean" in obs]
         for kind in ("pearson", "spearman") if rated else ():
-            mine, theirs = zip(*rated, strict=True)
-            self.global_metrics.add(kind, ScoreCorrelation(kind, mine, theirs, split))
+            mine = [score for score, _ in rated]
+            theirs = [obs["rating_mean"] for _, obs in rated]
+            self.global_metrics.add(kind, ScoreCorrelation(kind, mine, theirs, rated[0][1].get("fold")))
 
-    def _rank(self, batch: Batch) -> Output:
+    def _rank(self, observations: Sequence[Message]) -> Output:
         """Order each message's candidates, the most probable first."""
-        lists = [list(obs.get("label_candidates") or labels_of(obs)) for obs in batch.observations]
-        if not all(lists):
-            raise OptionError("there is nothing to choose from: this judge of replies needs a task with candidates")
-        pairs = [
-            TextPair(tuple(o["lines"]), text)
-            for o, texts in zip(batch.observations, lists, strict=True)
-            for text in texts
-        ]
-        ordered, losses = [], []
-        for obs, texts, logits in zip(
-            batch.observations,
-            lists,
-            self.logits(pairs)[:, 0].tensor_split(list(accumulate(map(len, lists)))[:-1]),
-            strict=True,
-        ):
-            ordered.append([texts[i] for i in logits.argsort(descending=True, stable=True)])
-            is_true = torch.tensor([text in labels_of(obs) for text in texts], device=logits.device)
-            losses.append(float(binary_cross_entropy(logits, is_true).mean()))
-        self.record_local_metric("loss", AverageMetric.many(losses))
-        return Output([texts[0] for texts in ordered], text_candidates=ordered)
+        choices = full_choices(observations)
+        logits = self._read([pair for choice in choices for pair in choice.pairs])[:, 0]
+        if all(map(labels_of, observations)):
+            self.record_local_metric("loss", AverageMetric.many(self._reply_losses(logits, choices).tolist()))
+        # A single reply, alone in its batch, is no choice: it shall not count as one that was made well.
+        ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
+        return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)
 
     # --- files -------------------------------------------------------------------------------------------------------
-
-    def _bring_classes(self, opt: Opt) -> None:
-        """Find the classes in the training task where ``--classes`` does not name them. ParlAI saves them in opt."""
-        if "classes" not in opt or (opt["classes"] is None and not opt.get("classes_known")):
-            opt["classes"] = task_classes(opt)
-        opt["classes_known"] = True
 
     def load(self, path: str) -> dict[str, Any]:
         """Load weights, executing nothing that a stranger's file may hold."""
         return load_model(path, self.load_state_dict)
 
-    def _load_into_new(self, path: str, is_finetune: bool) -> dict[str, Any]:
-        """Load a model; from ``--init-model`` all but a head that has another number of outputs."""
-        if not is_finetune:
-            return self.load(path)
-        load_model(path, lambda weights: self._begin_with(path, weights))
-        return {}
-
-    def _begin_with(self, path: str, weights: dict[str, Tensor]) -> None:
-        own = self.model.state_dict()
-        other = {name for name in weights if name in own and weights[name].shape != own[name].shape}
-        if unfit := set(weights) ^ set(own) | {name for name in other if not name.startswith("head.")}:
-            raise ModelFileError(f"--init-model {path} is another kind of model: {min(unfit)} does not fit")
-        if other:
-            logging.info(f"{path}: its head has another number of outputs, and a new one takes its place")
-        self.model.load_state_dict({name: own[name] if name in other else weights[name] for name in own})
-
     def share(self) -> dict[str, Any]:
         """Also share what trains the model."""
         return {**super().share(), "optimizer": getattr(self, "optimizer", None)}
+
+
+class _Texts(History):
+    """ParlAI's history without token ids, which a judge has no use for."""
+
+    def parse(self, text: str) -> list[int]:
+        """No token ids."""
+        return []

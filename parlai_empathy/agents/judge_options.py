@@ -8,7 +8,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.modules.precision import CHOICES as PRECISIONS
 
 LOSSES = ("ce", "mse", "nnpu")
@@ -84,8 +84,20 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
     if opt["negatives"] < 1:
         raise OptionError(f"--negatives {opt['negatives']}: must be at least 1")
-    if opt.get("classes") is not None and len(set(opt["classes"])) < 2:
-        raise OptionError(f"--classes {' '.join(opt['classes'])}: name at least two")
+    classes = opt.get("classes")
+    if classes is not None and (len(classes) < 2 or len(set(classes)) < len(classes)):
+        raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
+    if opt.get("fp16"):
+        raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
+
+
+def check_init_model(opt: Opt, found: str | None) -> None:
+    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there: ParlAI would begin without it.
+
+    :param found: the file that ParlAI found to begin with.
+    """
+    if opt.get("init_model") and not found:
+        raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
 
 
 def check_loss(opt: Opt, values: Sequence[float] | None) -> None:

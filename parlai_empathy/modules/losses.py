@@ -34,24 +34,24 @@ def nnpu_risk(logits: Tensor, is_positive: Tensor, prior: float) -> Tensor:
         prior * mean_P l(z)  +  max(0, mean_U l(-z) - prior * mean_P l(-z))
 
     Where the second term falls below 0, the model begins to remember its examples; then, as in the paper's algorithm 1
-    (with its gamma of 1), a step is taken against that term alone.
+    (with its beta of 0 and gamma of 1), a step is taken against that term alone.
 
     :param logits: ``(n,)``
     :param is_positive: ``(n,)``, of truth values: False is unlabelled.
     :param prior: the share of positives among the unlabelled, between 0 and 1.
-    :returns: a scalar; its value is the risk, its gradient that of the algorithm. A side without examples counts 0.
+    :returns: a scalar; its value is the risk, its gradient that of the algorithm. Where there are positives alone, or
+        unlabelled alone, it is the one mean that there is.
     """
     positive, unlabelled = logits[is_positive], logits[~is_positive]
-    as_positive = _mean(torch.sigmoid(-positive), logits)
-    negative_part = _mean(torch.sigmoid(unlabelled), logits) - prior * _mean(torch.sigmoid(positive), logits)
-    risk = prior * as_positive + negative_part.clamp(min=0)
+    if not len(unlabelled):  # the second term would be below 0, and its step away from the positives
+        return prior * torch.sigmoid(-positive).mean()
+    if not len(positive):
+        return torch.sigmoid(unlabelled).mean()
+    positive_part = prior * torch.sigmoid(-positive).mean()
+    negative_part = torch.sigmoid(unlabelled).mean() - prior * torch.sigmoid(positive).mean()
     if negative_part < 0:
-        return risk.detach() - negative_part + negative_part.detach()
-    return risk
-
-
-def _mean(values: Tensor, like: Tensor) -> Tensor:
-    return values.mean() if len(values) else (like * 0).sum()
+        return positive_part.detach() - negative_part + negative_part.detach()
+    return positive_part + negative_part
 
 
 def binary_cross_entropy(logits: Tensor, is_positive: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A pretrained text encoder with a head: from a context and a reply, read as one text, to numbers."""
+"""Pretrained text encoders with a head: a context and a reply are read together as one text, and numbers come out."""
 
 from __future__ import annotations
 
@@ -9,49 +9,71 @@ from torch import Tensor, nn
 
 from parlai_empathy.modules.transformer import masked_mean
 
-# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-_CPU_CHUNK = 32
+POOLINGS = ("mean", "first")
 DROPOUT = 0.1  # before the head, as BERT's classifiers have it (Devlin et al. 2019)
 
+# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
+_CPU_CHUNK = 32
+# Torch prepares its CPU kernels anew for each shape of a batch, so lengths are rounded up: there are fewer shapes then.
+_STEP = 8
 
-class PairEncoder(nn.Module):
-    """``[CLS] context [SEP] reply [SEP]`` through an encoder, pooled, through one linear layer.
+
+class TextReader(nn.Module):
+    """Texts through an encoder, and one vector of each.
 
     :param encoder: a Hugging Face model whose output has ``last_hidden_state``.
-    :param pad: the id of the padding token.
-    :param outputs: how many numbers come out for each text.
-    :param pooling: ``mean`` of the tokens' states, or the ``first`` token's, as in BERT's classifiers.
+    :param pooling: ``mean`` of the tokens' states, or the ``first`` token's.
     """
 
-    def __init__(self, encoder: Any, pad: int, outputs: int, pooling: str) -> None:
+    def __init__(self, encoder: Any, pooling: str) -> None:
         super().__init__()
         self.encoder = encoder
-        self.pad = pad
         self.pooling = pooling
         self.has_segments = getattr(encoder.config, "type_vocab_size", 0) > 1
         self.dropout = nn.Dropout(DROPOUT)
-        self.head = nn.Linear(encoder.config.hidden_size, outputs)
 
-    def forward(self, tokens: Tensor, segments: Tensor) -> Tensor:
+    def vectors(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         """Read texts.
 
         :param tokens: ``(n, length)`` ids, padded on the right.
         :param segments: ``(n, length)``, 0 for the context and 1 for the reply.
-        :returns: ``(n, outputs)``
+        :param lengths: ``(n,)``, how many tokens each text has, at least 1.
+        :returns: ``(n, dim)``
         """
-        if tokens.device.type != "cpu" or len(tokens) <= _CPU_CHUNK:
-            return self._read(tokens, segments)
-        lengths = (tokens != self.pad).sum(dim=1)
+        if tokens.device.type != "cpu":
+            return self._read(tokens, segments, lengths)
         order = lengths.argsort(stable=True)  # shortest first
-        read = [self._read(tokens[c, : lengths[c].max()], segments[c]) for c in torch.split(order, _CPU_CHUNK)]
-        return torch.cat(read)[order.argsort()]
+        chunks = []
+        for rows in torch.split(order, _CPU_CHUNK):
+            longest = -(-int(lengths[rows[-1]]) // _STEP) * _STEP
+            padding = (0, max(0, longest - tokens.size(1)))
+            chunk = [nn.functional.pad(part[rows, :longest], padding) for part in (tokens, segments)]
+            chunks.append(self._read(chunk[0], chunk[1], lengths[rows]))
+        return torch.cat(chunks)[order.argsort()]
 
-    def _read(self, tokens: Tensor, segments: Tensor) -> Tensor:
-        keep = tokens != self.pad
+    def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
+        keep = torch.arange(tokens.size(1), device=tokens.device) < lengths.unsqueeze(1)  # (n, length)
         inputs = {"input_ids": tokens, "attention_mask": keep.long()}
         if self.has_segments:
-            inputs["token_type_ids"] = segments[:, : tokens.size(1)]
-        states = self.encoder(**inputs).last_hidden_state.float()  # (n, length, dim)
-        vectors = states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
-        logits: Tensor = self.head(self.dropout(vectors))
+            inputs["token_type_ids"] = segments
+        states: Tensor = self.encoder(**inputs).last_hidden_state.float()  # (n, length, dim)
+        return states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
+
+
+class PairEncoder(TextReader):
+    """``[CLS] context [SEP] reply [SEP]`` through an encoder, pooled, through one linear layer.
+
+    :param outputs: how many numbers come out for each text.
+    """
+
+    def __init__(self, encoder: Any, outputs: int, pooling: str) -> None:
+        super().__init__(encoder, pooling)
+        self.head = nn.Linear(encoder.config.hidden_size, outputs)
+
+    def forward(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
+        """Read texts. What :func:`parlai_empathy.modules.pair_tokens.pair_tokens` makes of them goes in.
+
+        :returns: ``(n, outputs)``
+        """
+        logits: Tensor = self.head(self.dropout(self.vectors(tokens, segments, lengths)))
         return logits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,30 @@ from parlai_empathy.modules.hugging_face import load_tokenizer
 
 
 def encoder_source(opt: Opt) -> str:
-    """Where encoder and tokenizer are described: beside the model, or beside the one to begin with, or by name."""
-    for key in ("model_file", "init_model"):
-        if opt.get(key) and encoder_folder(opt[key]).is_dir():
-            return str(encoder_folder(opt[key]))
+    """Where encoder and tokenizer are described: beside the model, or beside the one to begin with, or by name.
+
+    A folder whose model is gone describes nothing: it is left over from an earlier training.
+    """
+    for path in (opt.get("model_file"), opt.get("init_model")):
+        if path and Path(path).is_file() and encoder_folder(path).is_dir():
+            return str(encoder_folder(path))
     return str(opt["hf_model"])
 
 
 def encoder_folder(model_file: str) -> Path:
     """The folder of a model's own tokenizer and configuration: it needs no hub once it is trained."""
     return Path(f"{model_file}.encoder")
+
+
+def save_encoder(model_file: str, tokenizer: Any, config: Any) -> None:
+    """Write :func:`encoder_folder`, in the place of an older one."""
+    folder = encoder_folder(model_file)
+    unfinished = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    tokenizer.save_pretrained(unfinished)
+    config.save_pretrained(unfinished)
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
 
 
 class TokenizerDictionary(DictionaryAgent):
@@ -32,7 +47,7 @@ class TokenizerDictionary(DictionaryAgent):
         self.tokenizer_of_encoder = shared["tokenizer"] if shared else load_tokenizer(encoder_source(opt))
         tokenizer = self.tokenizer_of_encoder
         self.tok2ind: dict[str, int] = tokenizer.get_vocab()
-        self.ind2tok = {index: token for token, index in self.tok2ind.items()}
+        self.ind2tok: dict[int, str] = {index: token for token, index in self.tok2ind.items()}
         self.null_token = tokenizer.pad_token or tokenizer.eos_token
         self.start_token = tokenizer.cls_token or tokenizer.bos_token or self.null_token
         self.end_token = tokenizer.sep_token or tokenizer.eos_token or self.null_token
@@ -46,7 +61,8 @@ class TokenizerDictionary(DictionaryAgent):
     def __getitem__(self, key: str | int) -> int | str:
         if isinstance(key, int):
             return self.ind2tok[key]
-        return self.tok2ind.get(key, self.tok2ind[self.unk_token])
+        index: int = self.tok2ind.get(key, self.tok2ind[self.unk_token])
+        return index
 
     def __len__(self) -> int:
         return len(self.tok2ind)

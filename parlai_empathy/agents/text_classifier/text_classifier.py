@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.distributed import is_primary_worker
@@ -14,10 +13,14 @@ from torch import Tensor, nn
 from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.text_classifier.dictionary import TokenizerDictionary, encoder_folder, encoder_source
+from parlai_empathy.agents.text_classifier.dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
-from parlai_empathy.modules.pair_encoder import PairEncoder
+from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
+from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
+from parlai_empathy.modules.twin_encoder import TwinEncoder
+
+READINGS = ("together", "apart")
 
 _DEFAULTS: dict[str, Any] = {
     # Fine-tuning as is usual for BERT's kin (Devlin et al. 2019, appendix A.3): a small rate that begins slowly.
@@ -43,16 +46,23 @@ class TextClassifierAgent(JudgeAgent):
             help="Folder of a Hugging Face encoder, or its name on the hub.",
         )
         group.add_argument(
+            "--reading",
+            choices=list(READINGS),
+            default="together",
+            help="together: context [SEP] reply, as one text. apart: each by itself, and their vectors are compared; "
+            "this learns faster from little, and --negatives cost it next to nothing.",
+        )
+        group.add_argument(
             "--pooling",
-            choices=["mean", "first"],
+            choices=list(POOLINGS),
             default="mean",
-            help="Of the tokens' states: their mean, or the first one (as in BERT's classifiers).",
+            help="Of the tokens' states: their mean, or the first one, where BERT's classifiers look.",
         )
         group.add_argument(
             "--max-tokens",
             type=int,
             default=128,
-            help="Longest text that is read, special tokens included; a longer one loses its oldest words.",
+            help="Longest text that is read, special tokens included; a longer one loses the context's oldest words.",
         )
         judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
         return parser
@@ -63,8 +73,10 @@ class TextClassifierAgent(JudgeAgent):
         return TokenizerDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        if opt["pooling"] not in ("mean", "first"):
-            raise OptionError(f"--pooling {opt['pooling']}: must be mean or first")
+        if opt["pooling"] not in POOLINGS:
+            raise OptionError(f"--pooling {opt['pooling']}: must be one of {', '.join(POOLINGS)}")
+        if opt["reading"] not in READINGS:
+            raise OptionError(f"--reading {opt['reading']}: must be one of {', '.join(READINGS)}")
         if opt["max_tokens"] < 8:
             raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 8")
         super().__init__(opt, shared)
@@ -76,45 +88,25 @@ class TextClassifierAgent(JudgeAgent):
 
     def build_model(self) -> nn.Module:
         """The encoder, with its own weights unless a trained model's follow, and a new head."""
-        source = encoder_source(self.opt)
-        encoder = load_encoder(source, pretrained=source == self.opt["hf_model"])
+        encoder = load_encoder(encoder_source(self.opt), pretrained=self.is_new)
         longest = getattr(encoder.config, "max_position_embeddings", self.opt["max_tokens"])
+        longest = min(longest, self.tokenizer.model_max_length)  # RoBERTa counts its positions from 2
         if self.opt["max_tokens"] > longest:
             raise OptionError(f"--max-tokens {self.opt['max_tokens']}: {self.opt['hf_model']} takes at most {longest}")
-        return PairEncoder(encoder, self.NULL_IDX, self.outputs, self.opt["pooling"])
+        kind = PairEncoder if self.opt["reading"] == "together" else TwinEncoder
+        return kind(encoder, self.outputs, self.opt["pooling"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """Token ids and segments, both ``(n, length)``. Turns are told apart by the separator."""
+        """Token ids and what belongs to them. The separator stands between a context's turns."""
         separator = f" {self.tokenizer.sep_token or ''} "
-        encoded = [self._encode(separator.join(pair.turns), pair.reply) for pair in pairs]
-        tokens = [torch.tensor(row["input_ids"]) for row in encoded]
-        segments = [torch.tensor(row.get("token_type_ids") or [0] * len(row["input_ids"])) for row in encoded]
-        return (
-            nn.utils.rnn.pad_sequence(tokens, batch_first=True, padding_value=self.NULL_IDX),
-            nn.utils.rnn.pad_sequence(segments, batch_first=True),
-        )
-
-    def _encode(self, context: str, reply: str) -> Any:
-        """At most ``--max-tokens`` tokens: the context's oldest words go first, then what a long reply has too much."""
-        longest = self.opt["max_tokens"]
-        if not context:
-            self.tokenizer.truncation_side = "right"
-            return self.tokenizer(reply, truncation=True, max_length=longest)
-        self.tokenizer.truncation_side = "left"
-        return self.tokenizer(context, self._cut(reply, longest // 2), truncation="only_first", max_length=longest)
-
-    def _cut(self, text: str, most: int) -> str:
-        """The text's beginning of at most ``most`` tokens."""
-        if len(text) <= most:  # a token has at least one character
-            return text
-        ends = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-        return text if len(ends) <= most else text[: ends[most - 1][1]]
+        contexts = [separator.join(pair.turns) for pair in pairs]
+        encode = pair_tokens if self.opt["reading"] == "together" else twin_tokens
+        return encode(self.tokenizer, contexts, [pair.reply for pair in pairs], self.opt["max_tokens"])
 
     def save(self, path: str | None = None) -> None:
-        """Save the model, and once what describes its encoder."""
+        """Save the model, and what describes its encoder."""
         path = path or self.opt.get("model_file")
+        if path and is_primary_worker():
+            model: Any = self.bare_model
+            save_encoder(path, self.tokenizer, model.encoder.config)
         super().save(path)
-        if path and is_primary_worker() and not encoder_folder(path).is_dir():
-            model: Any = getattr(self.model, "module", self.model)
-            self.tokenizer.save_pretrained(encoder_folder(path))
-            model.encoder.config.save_pretrained(encoder_folder(path))

@@ -1,0 +1,106 @@
+"""``-m empathy:han``: the hierarchical attention network that rates replies (Merdivan et al. 2020, section 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.han import HierarchicalAttention
+from parlai_empathy.modules.vectors import copy_vectors
+
+_DEFAULTS: dict[str, Any] = {
+    "dict_lower": True,  # as in GloVe's vocabulary
+    "optimizer": "adam",
+    "learningrate": 1e-3,
+    "lr_scheduler": "none",
+    "num_epochs": 10.0,
+    "precision": "float32",  # an LSTM's small steps gain nothing from shorter numbers
+}
+
+
+class HanAgent(JudgeAgent):
+    """Rates replies, tells true ones from others, or classifies texts, with word vectors, LSTMs and attention."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("Hierarchical attention network (empathy:han)")
+        group.add_argument(
+            "--embedding-size", type=int, default=50, help="Numbers of a word's vector (the paper's 50)."
+        )
+        group.add_argument(
+            "--vectors-file",
+            default=None,
+            help="Text file of word vectors (GloVe) to begin with; as many numbers a word as --embedding-size.",
+        )
+        group.add_argument(
+            "--hidden-size", type=int, default=100, help="Units of each LSTM, in each direction (the paper's 100)."
+        )
+        group.add_argument(
+            "--dropout", type=float, default=0.3, help="Of word vectors and before the last layer, 0..1."
+        )
+        group.add_argument(
+            "--max-words",
+            type=int,
+            default=100,  # HUMOD's longest turn has 45; of EmpatheticDialogues' texts 1 in 1,000 has more than 90
+            help="Words of a turn, or of the reply, that are read; what follows them is not.",
+        )
+        group.add_argument(
+            "--max-turns",
+            type=int,
+            default=10,  # HUMOD has up to 6, EmpatheticDialogues up to 8
+            help="Turns of a context that are read: the newest ones.",
+        )
+        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        for name in ("embedding_size", "hidden_size", "max_words", "max_turns"):
+            if opt[name] < 1:
+                raise OptionError(f"--{name.replace('_', '-')} {opt[name]}: must be at least 1")
+        if not 0 <= opt["dropout"] <= 1:
+            raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
+        super().__init__(opt, shared)
+
+    def build_model(self) -> nn.Module:
+        """The network, with ready-made word vectors where a file is named and no trained weights follow."""
+        opt = self.opt
+        embedding = nn.Embedding(len(self.dict), opt["embedding_size"], padding_idx=self.NULL_IDX)
+        with torch.no_grad():
+            embedding.weight[self.dict[self.dict.unk_token]] = 0  # it stands for no training word, and says nothing
+        if opt.get("vectors_file") and self.is_new:
+            found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, embedding.weight)
+            logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
+        return HierarchicalAttention(embedding, opt["hidden_size"], self.outputs, opt["dropout"])
+
+    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
+        """Word ids of the contexts, ``(n, turns, words)``, and of the replies, ``(n, words)``."""
+        words = {text: self._words(text) for pair in pairs for text in (*pair.turns, pair.reply)}
+        table = _padded([[self.NULL_IDX], *words.values()], self.NULL_IDX)  # (different texts, words); no text is row 0
+        row = {text: number for number, text in enumerate(words, start=1)}
+        turns = [[row[turn] for turn in pair.turns if words[turn]][-self.opt["max_turns"] :] for pair in pairs]
+        replies = torch.tensor([row[pair.reply] for pair in pairs])
+        return table[_padded([rows or [0] for rows in turns], 0)], table[replies]
+
+    def _words(self, text: str) -> list[int]:
+        """The first words' ids; a word that is spelt like ParlAI's padding is unknown."""
+        unknown = self.dict[self.dict.unk_token]
+        ids = self.dict.txt2vec(text)[: self.opt["max_words"]]
+        return [unknown if index == self.NULL_IDX else index for index in ids]
+
+
+def _padded(rows: Iterable[Sequence[int]], pad: int) -> Tensor:
+    """Rows of unequal length as one tensor, ``(rows, longest)``."""
+    return pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True, padding_value=pad)

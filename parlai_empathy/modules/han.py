@@ -1,0 +1,103 @@
+"""The hierarchical attention network that judges a reply in its context (Merdivan et al. 2020, section 4.4)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class HierarchicalAttention(nn.Module):
+    """A context's words make turns, its turns make one vector; the reply's words make another; a layer reads both.
+
+    The context's part is the network of Yang et al. (2016), with LSTMs in the place of GRUs.
+
+    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` says which id is padding.
+    :param hidden_size: units of each LSTM in each direction.
+    :param outputs: how many numbers come out for each reply.
+    :param dropout: of word vectors, and before the last layer.
+    """
+
+    def __init__(self, embedding: nn.Embedding, hidden_size: int, outputs: int, dropout: float) -> None:
+        super().__init__()
+        assert embedding.padding_idx is not None
+        self.pad = embedding.padding_idx
+        self.embedding = embedding
+        self.dropout = nn.Dropout(dropout)
+        self.turn_reader = AttentiveLSTM(embedding.embedding_dim, hidden_size)
+        self.context_reader = AttentiveLSTM(2 * hidden_size, hidden_size)
+        self.reply_reader = AttentiveLSTM(embedding.embedding_dim, hidden_size)
+        self.head = nn.Linear(4 * hidden_size, outputs)
+
+    def forward(self, turns: Tensor, reply: Tensor) -> Tensor:
+        """Read replies in their contexts.
+
+        :param turns: ``(n, turns, words)`` ids, padded on the right; there are no empty turns between others. A context
+            without turns is the zero vector.
+        :param reply: ``(n, words)`` ids, padded on the right.
+        :returns: ``(n, outputs)``
+        """
+        vectors = torch.cat([self._contexts(turns), self._of_words(self.reply_reader, reply)], dim=1)
+        logits: Tensor = self.head(self.dropout(vectors))
+        return logits
+
+    def _contexts(self, turns: Tensor) -> Tensor:
+        """``(n, turns, words)`` to ``(n, 2 * hidden_size)``."""
+        # A turn is read once, however often it occurs: each of many replies to one context repeats it.
+        different, places = torch.unique(turns.flatten(0, 1), dim=0, return_inverse=True)
+        vectors = self._of_words(self.turn_reader, different)[places].view(*turns.shape[:2], -1)
+        lengths = (turns != self.pad).any(dim=2).sum(dim=1)
+        contexts: Tensor = self.context_reader(vectors, lengths)
+        return contexts
+
+    def _of_words(self, reader: nn.Module, words: Tensor) -> Tensor:
+        """``(n, words)`` to ``(n, 2 * hidden_size)``."""
+        vectors: Tensor = reader(self.dropout(self.embedding(words)), (words != self.pad).sum(dim=1))
+        return vectors
+
+
+class AttentiveLSTM(nn.Module):
+    """A sequence's states in a bidirectional LSTM, weighted by attention: one vector a sequence."""
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True, bidirectional=True)
+        self.attention = Attention(2 * hidden_size)
+
+    def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:
+        """Read sequences.
+
+        :param steps: ``(n, longest, input_size)``; what lies beyond a sequence's length has no influence.
+        :param lengths: ``(n,)``
+        :returns: ``(n, 2 * hidden_size)``; of an empty sequence zeros.
+        """
+        filled = lengths > 0
+        vectors = steps.new_zeros(len(steps), 2 * self.lstm.hidden_size)
+        if filled.any():
+            lengths = lengths[filled]
+            packed = pack_padded_sequence(steps[filled], lengths.cpu(), batch_first=True, enforce_sorted=False)
+            states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+            vectors[filled] = self.attention(states, lengths).to(vectors.dtype)
+        return vectors
+
+
+class Attention(nn.Module):
+    """A learned query finds what is informative in a sequence (Yang et al. 2016, equations 5 to 7)."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(size, size)
+        self.query = nn.Linear(size, 1, bias=False)
+
+    def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The states' weighted mean.
+
+        :param states: ``(n, longest, size)``
+        :param lengths: ``(n,)``, at least 1.
+        :returns: ``(n, size)``
+        """
+        beyond = torch.arange(states.size(1), device=states.device) >= lengths.unsqueeze(1)  # (n, longest)
+        scores = self.query(torch.tanh(self.hidden(states))).squeeze(2)  # (n, longest)
+        weights = scores.masked_fill(beyond, float("-inf")).softmax(dim=1)
+        mean: Tensor = (weights.unsqueeze(2) * states).sum(dim=1)
+        return mean

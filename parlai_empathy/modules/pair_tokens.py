@@ -1,0 +1,70 @@
+"""Token ids of replies in their contexts, cut to a length: the oldest words of the context go first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+
+def pair_tokens(
+    tokenizer: Any, contexts: Sequence[str], replies: Sequence[str], longest: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Encode each context with its reply, as the tokenizer's model was trained to read two texts.
+
+    Where a text is too long, its context loses its first tokens; of the reply at least the first half of what there is
+    room for is kept, and all of it if the context leaves room. A reply whose context is empty stands alone, and so
+    does a context without a reply.
+
+    :param tokenizer: a fast tokenizer of Hugging Face. Its library's own truncation cuts one of the texts only, and has
+        no answer where that is not enough.
+    :param longest: most tokens of a text, special ones included.
+    :returns: tokens and segments (0 context, 1 reply), both ``(n, length)`` and padded on the right, and the number of
+        tokens of each, ``(n,)``.
+    """
+    backend = tokenizer.backend_tokenizer
+    backend.no_padding()
+    backend.no_truncation()
+    encoded = backend.encode_batch([*contexts, *replies], add_special_tokens=False)
+    rows = [
+        _joined(backend, context, reply, longest)
+        for context, reply in zip(encoded[: len(contexts)], encoded[len(contexts) :], strict=True)
+    ]
+    pad = tokenizer.pad_token_id or 0
+    tokens = [torch.tensor(row.ids or [pad]) for row in rows]  # a text without tokens counts as one of padding
+    segments = [torch.tensor(row.type_ids or [0]) for row in rows]
+    lengths = torch.tensor([len(row) for row in tokens])
+    return pad_sequence(tokens, batch_first=True, padding_value=pad), pad_sequence(segments, batch_first=True), lengths
+
+
+def _joined(backend: Any, context: Any, reply: Any, longest: int) -> Any:
+    """One encoding of both, with special tokens."""
+    room = longest - backend.num_special_tokens_to_add(len(context) > 0 and len(reply) > 0)
+    if not len(context):
+        reply.truncate(room)
+        return backend.post_process(reply)
+    if not len(reply):
+        context.truncate(room, direction="left")
+        return backend.post_process(context)
+    reply.truncate(max(room // 2, room - len(context)))
+    context.truncate(room - len(reply), direction="left")
+    return backend.post_process(context, reply)
+
+
+def twin_tokens(tokenizer: Any, contexts: Sequence[str], replies: Sequence[str], longest: int) -> tuple[Tensor, ...]:
+    """Encode each different text once, to be read apart.
+
+    A context that is too long loses its first tokens, a reply its last ones.
+
+    :returns: tokens and segments, ``(texts, length)``; lengths, ``(texts,)``; and for each pair the places of its
+        context, -1 for an empty one, and of its reply, ``(n,)``.
+    """
+    before, after = list(dict.fromkeys(text for text in contexts if text)), list(dict.fromkeys(replies))
+    places = {text: place for place, text in enumerate(before)}
+    encoded = pair_tokens(tokenizer, [*before, *[""] * len(after)], [*[""] * len(before), *after], longest)
+    of_reply = {text: len(before) + place for place, text in enumerate(after)}
+    context_places = torch.tensor([places.get(text, -1) for text in contexts])
+    return *encoded, context_places, torch.tensor([of_reply[text] for text in replies])

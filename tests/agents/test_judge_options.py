@@ -1,0 +1,126 @@
+"""The judges' options: what they recommend where, and values that cannot work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+
+STARS = ["1", "2", "3", "4", "5"]
+GOOD = {"loss": "ce", "prior": 0.27, "negatives": 1, "classes": None}
+
+
+def parsed(script: Any, *arguments: str, in_chat: bool = False) -> Opt:
+    parser = script.setup_args()
+    judge_options.add(parser, {"interactive_mode": in_chat})
+    return parser.parse_args(list(arguments))  # type: ignore[no-any-return]
+
+
+def message(error: type[EmpathyError], check: Any, *arguments: Any) -> str:
+    with pytest.raises(error) as caught:
+        check(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- defaults --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_recommended_for_training() -> None:
+    opt = parsed(TrainModel, "-t", "empathy:humod", "-m", "empathy:han")
+    assert {name: opt[name] for name in GOOD} == GOOD
+    assert (opt["batchsize"], opt["gradient_clip"], opt["use_reply"]) == (32, 1.0, "none")
+    assert (opt["validation_metric"], opt["validation_metric_mode"], opt["validation_cutoff"]) == ("loss", "min", 0.0)
+
+
+def test_the_command_line_beats_what_is_recommended() -> None:
+    opt = parsed(
+        TrainModel, "-t", "empathy:humod", "-bs", "3", "--validation-metric", "pearson", "--classes", "no", "yes"
+    )
+    assert (opt["batchsize"], opt["validation_metric"], opt["classes"]) == (3, "pearson", ["no", "yes"])
+
+
+def test_other_commands_take_what_they_know() -> None:
+    assert "validation_metric" not in parsed(EvalModel, "-t", "empathy:humod")
+    assert parsed(EvalModel, "-t", "empathy:humod")["batchsize"] == 32
+    assert parsed(Interactive, in_chat=True)["batchsize"] == 1
+
+
+def test_an_agent_may_recommend_something_else_afterwards() -> None:
+    parser = TrainModel.setup_args()
+    judge_options.add(parser, {})
+    judge_options.set_defaults(parser, {"batchsize": 7, "no_such_option": 1}, {})
+    opt = parser.parse_args(["-t", "empathy:humod"])
+    assert opt["batchsize"] == 7
+    assert "no_such_option" not in opt
+
+
+def test_each_option_says_what_it_is() -> None:
+    parser = ParlaiParser(False, False)
+    judge_options.add(parser, {})
+    (group,) = (group for group in parser._action_groups if group.title == judge_options.GROUP)
+    assert {action.dest for action in group._group_actions} == {*GOOD, "precision"}
+    assert all(action.help for action in group._group_actions)
+
+
+# --- values that cannot work -----------------------------------------------------------------------------------------
+
+
+def test_good_values_pass() -> None:
+    judge_options.check(Opt(GOOD))
+    judge_options.check(Opt({**GOOD, "classes": ["no", "yes"], "loss": "mse", "negatives": 9, "prior": 0.99}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"loss": "hinge"}, "--loss hinge: must be one of ce, mse, nnpu"),
+        ({"prior": 0.0}, "--prior 0.0: must lie between 0 and 1"),
+        ({"prior": 1.0}, "--prior 1.0: must lie between 0 and 1"),
+        ({"prior": float("nan")}, "--prior nan: must lie between 0 and 1"),
+        ({"negatives": 0}, "--negatives 0: must be at least 1"),
+        ({"classes": ["sad"]}, "--classes sad: name at least two, each once"),
+        ({"classes": ["sad", "glad", "sad"]}, "--classes sad glad sad: name at least two, each once"),
+        ({"classes": []}, "--classes : name at least two, each once"),
+        ({"fp16": True}, "--fp16 true: judges do not know it; --precision bfloat16 is as fast"),
+    ],
+)
+def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: str) -> None:
+    assert message(OptionError, judge_options.check, Opt({**GOOD, **changes})) == expected
+
+
+@pytest.mark.parametrize(
+    ("loss", "classes", "values", "expected"),
+    [
+        ("mse", ["sad", "glad"], None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
+        ("mse", None, None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
+        ("nnpu", STARS, [1.0, 2.0, 3.0, 4.0, 5.0], "--loss nnpu: the task must give replies to tell apart, such as "),
+    ],
+)
+def test_a_loss_must_go_with_the_task(
+    loss: str, classes: list[str] | None, values: list[float] | None, expected: str
+) -> None:
+    opt = Opt({"loss": loss, "classes": classes})
+    assert message(OptionError, judge_options.check_loss, opt, values).startswith(expected)
+
+
+@pytest.mark.parametrize(("loss", "classes"), [("ce", None), ("ce", STARS), ("mse", STARS), ("nnpu", None)])
+def test_losses_that_go_with_their_task_pass(loss: str, classes: list[str] | None) -> None:
+    judge_options.check_loss(Opt({"loss": loss, "classes": classes}), [1.0, 2.0] if classes else None)
+
+
+def test_a_model_to_begin_with_must_be_there() -> None:
+    opt = Opt({"init_model": "no/where"})
+    expected = "--init-model no/where: there is no such file"
+    assert message(ModelFileError, judge_options.check_init_model, opt, None) == expected
+    judge_options.check_init_model(opt, "model")  # a training that goes on has its own by then
+    judge_options.check_init_model(Opt({"init_model": None}), None)
+    judge_options.check_init_model(Opt(), None)

@@ -1,0 +1,256 @@
+"""The classifier through ParlAI: a BERT of random weights, trained for a moment on the samples, then questioned.
+
+What all judges share is tested with a smaller model in test_judge.py.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from tiny_judge import write_bert
+
+from parlai_empathy.errors import MissingDependencyError, ModelFileError, OptionError
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"
+FEEL = "empathy:empathetic_dialogues:SituationEmotion"
+CONTEXTS = [["how are you", "fine"], [], ["hello"], ["a " * 200, "did you see it?"]]
+REPLIES = ["and you?", "a text that stands alone", "", "yes"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(0)
+    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
+
+
+def train(model_file: Path, bert: Path, task: str, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    options = {
+        "task": task,
+        "edition": "sample",
+        "model": "empathy:text_classifier",
+        "hf_model": str(bert),
+        "precision": "float32",
+        "max_train_steps": 4,
+        "batchsize": 8,
+        "seed": 3,
+        "loglevel": "error",
+        **changes,
+    }
+    return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
+
+
+def evaluate(model_file: Path, task: str, **changes: Any) -> dict[str, Any]:
+    options = {"edition": "sample", "datatype": "test", "loglevel": "error", **changes}
+    return EvalModel.main(model_file=str(model_file), task=task, **options)  # type: ignore[no-any-return]
+
+
+def load(model_file: Path, **changes: Any) -> Any:
+    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def chooser(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
+    """Tells true replies from others."""
+    path = tmp_path_factory.mktemp("chooser") / "model"
+    train(path, bert, CHOOSE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def rater(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
+    """Rates from 1 to 5."""
+    path = tmp_path_factory.mktemp("rater") / "model"
+    train(path, bert, RATE)
+    return path
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("task", "loss"), [(FEEL, "ce"), (RATE, "mse"), (CHOOSE, "ce"), (CHOOSE, "nnpu")])
+def test_each_kind_of_task_can_be_learnt(tmp_path: Path, bert: Path, task: str, loss: str) -> None:
+    learning = {"loss": loss, "batchsize": 16, "learningrate": 0.003, "lr_scheduler": "none", "warmup_updates": -1}
+    train(tmp_path / "new", bert, task, **learning, max_train_steps=1)
+    _, test = train(tmp_path / "model", bert, task, **learning, max_train_steps=50, validation_every_n_epochs=-1)
+    before, after = (evaluate(tmp_path / name, task, datatype="train:evalmode") for name in ("new", "model"))
+    assert float(after["loss"]) < 0.98 * float(before["loss"])
+    expected = {FEEL: {"accuracy"}, RATE: {"accuracy", "pearson", "spearman"}, CHOOSE: {"hits@1"}}[task]
+    assert expected | {"loss"} <= set(test)
+    assert load(tmp_path / "model").classes == {FEEL: list(EMOTIONS), RATE: list("12345"), CHOOSE: None}[task]
+
+
+def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, RATE, max_train_steps=1, learningrate=1e-12)
+    trained, pretrained = weights(tmp_path / "model"), transformers.BertModel.from_pretrained(bert).state_dict()
+    assert all(torch.allclose(trained[f"encoder.{name}"], value, atol=1e-6) for name, value in pretrained.items())
+
+
+def test_a_new_training_over_what_is_left_of_an_old_one_begins_with_them_too(tmp_path: Path, bert: Path) -> None:
+    """Somebody took the model file away, but not the folder beside it."""
+    train(tmp_path / "model", bert, RATE, max_train_steps=1)
+    for path in [*tmp_path.glob("model"), *tmp_path.glob("model.checkpoint*"), *tmp_path.glob("model.trainstats")]:
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    test_it_begins_with_the_encoders_own_weights(tmp_path, bert)
+
+
+def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, rater: Path) -> None:
+    train(tmp_path / "again", bert, RATE)
+    train(tmp_path / "other", bert, RATE, seed=4)
+    first, again, other = weights(rater), weights(tmp_path / "again"), weights(tmp_path / "other")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_training_goes_on_with_its_schedule(tmp_path: Path, bert: Path) -> None:
+    """Its file holds NumPy's numbers, which the schedule computes with."""
+    train(tmp_path / "model", bert, RATE, max_train_steps=30)
+    before = torch.load(tmp_path / "model.checkpoint", weights_only=False)
+    assert isinstance(before["lr_scheduler"]["_last_lr"][0], np.floating)
+    train(tmp_path / "model", bert, RATE, max_train_steps=60)
+    after = torch.load(tmp_path / "model.checkpoint", weights_only=False)
+    assert after["number_training_updates"] > before["number_training_updates"] > 20
+    rates = [states["optimizer"]["param_groups"][0]["lr"] for states in (before, after)]
+    assert rates == pytest.approx(
+        [5e-5 * states["number_training_updates"] / 100 for states in (before, after)], rel=0.1
+    )
+
+
+def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, bert: Path, chooser: Path) -> None:
+    """The encoder is described beside the model to begin with: its name, here a wrong one, is not asked."""
+    train(tmp_path / "model", Path("not/asked"), RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
+    before, after = weights(chooser), weights(tmp_path / "model")
+    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before if name.startswith("encoder."))
+    assert (before["head.weight"].shape, after["head.weight"].shape) == ((1, 32), (5, 32))
+
+
+# --- a trained model -------------------------------------------------------------------------------------------------
+
+
+def test_a_trained_model_needs_neither_the_hub_nor_its_folder(tmp_path: Path, bert: Path) -> None:
+    shutil.copytree(bert, tmp_path / "bert")
+    train(tmp_path / "trained" / "model", tmp_path / "bert", CHOOSE)
+    expected = load(tmp_path / "trained" / "model").score_pairs(CONTEXTS, REPLIES)
+    shutil.rmtree(tmp_path / "bert")
+    shutil.move(tmp_path / "trained", tmp_path / "moved")
+    assert load(tmp_path / "moved" / "model").score_pairs(CONTEXTS, REPLIES).tolist() == expected.tolist()
+
+
+def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None:
+    for path, low, high in ((rater, 1, 5), (chooser, 0, 1)):
+        agent = load(path)
+        together = agent.score_pairs(CONTEXTS * 20, REPLIES * 20)
+        assert ((together > low) & (together < high)).all()
+        for context, reply, score in zip(CONTEXTS, REPLIES, together, strict=False):
+            assert agent.score_pairs([context], [reply])[0] == pytest.approx(score, abs=1e-5)
+        assert len(set(together[:4].round(5))) == 4
+
+
+def test_a_long_context_loses_its_oldest_turns(chooser: Path) -> None:
+    """And the reply none of its words, however long the context is."""
+    agent = load(chooser)
+    old = [["word", "b " * 200], ["other", "b " * 200]]
+    same = agent.score_pairs(old, ["yes"] * 2)
+    assert same[0] == same[1]
+    new = agent.score_pairs([["b " * 200, "one"], ["b " * 200, "two"]], ["yes"] * 2)
+    assert new[0] != new[1]
+    replies = agent.score_pairs([["b " * 200]] * 2, ["c " * 40 + "one", "c " * 40 + "two"])
+    assert replies[0] != replies[1]
+
+
+def test_turns_are_told_apart(chooser: Path) -> None:
+    one, two = load(chooser).score_pairs([["ab cd"], ["ab", "cd"]], ["yes"] * 2)
+    assert one != two
+
+
+def test_copies_judge_as_the_first(rater: Path) -> None:
+    agent = load(rater)
+    copy = create_agent_from_shared(agent.share())
+    assert copy.model is agent.model
+    for each in (agent, copy):
+        each.observe(Message({"text": "how are you\nfine", "episode_done": True}))
+    assert copy.act()["text"] == agent.act()["text"]
+
+
+def test_bfloat16_is_near_to_single_precision(rater: Path) -> None:
+    scores = load(rater).score_pairs(CONTEXTS, REPLIES)
+    short = load(rater, precision="bfloat16").score_pairs(CONTEXTS, REPLIES)
+    assert np.abs(scores - short).max() < 0.1
+    assert (scores != short).any()
+
+
+def test_pooling_is_an_option(rater: Path) -> None:
+    mean = load(rater).score_pairs(CONTEXTS, REPLIES)
+    first = load(rater, pooling="first").score_pairs(CONTEXTS, REPLIES)
+    assert (mean != first).all()
+
+
+STRANGE = ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "[PAD] [SEP] [MASK]", "\U0001f622 \u202e\u2028"]
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_every_message_is_judged(rater: Path, text: str) -> None:
+    answer = load(rater, interactive_mode=True).respond(text)
+    assert answer[0] in "12345"
+
+
+# --- what cannot work ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"pooling": "max"}, "--pooling max: must be one of mean, first"),
+        ({"max_tokens": 7}, "--max-tokens 7: must be at least 8"),
+        ({"max_tokens": 129}, "takes at most 128"),
+        ({"loss": "nnpu"}, "--loss nnpu: the task must give replies to tell apart"),
+        ({"task": FEEL, "loss": "mse"}, "--loss mse: the task's classes must be numbers"),
+        ({"task": f"{RATE},{CHOOSE}"}, "its tasks have different classes"),
+        ({"precision": "float16"}, "--precision float16: must be one of"),
+    ],
+)
+def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
+    """As if a file gave them: on the command line argparse refuses some of them before."""
+    new = {"model_file": None, "dict_file": None, "classes": None, "classes_known": False, "override": {}}
+    opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
+    with pytest.raises(OptionError) as caught:
+        create_agent(opt).score_pairs([[]], ["a"])
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^--hf-model .*nowhere cannot be loaded"):
+        train(tmp_path / "model", tmp_path / "nowhere", RATE)
+
+
+def test_a_model_of_another_kind_is_no_beginning(tmp_path: Path, bert: Path, chooser: Path) -> None:
+    states = torch.load(chooser, weights_only=False)
+    del states["model"]["encoder.embeddings.LayerNorm.bias"]
+    torch.save(states, tmp_path / "other")
+    with pytest.raises(
+        ModelFileError, match=r"is another kind of model: encoder\.embeddings\.LayerNorm\.bias does not"
+    ):
+        train(tmp_path / "model", bert, RATE, init_model=str(tmp_path / "other"))
+
+
+def test_the_library_is_named_where_it_is_missing(tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[hf\]"$'):
+        train(tmp_path / "model", bert, RATE)

@@ -1,0 +1,63 @@
+"""The correlation in ParlAI's reports: put together from batches, tasks and processes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from parlai.core.metrics import Metrics, aggregate_named_reports
+
+from parlai_empathy import __version__
+from parlai_empathy.metrics.score_correlation import ScoreCorrelation
+
+SCORES = [0.1, 0.9, 0.4, 0.8, 0.2]
+RATINGS = [1.0, 5.0, 2.0, 3.5, 2.5]
+
+
+def pearson(x: list[float], y: list[float]) -> float:
+    return statistics.correlation(x, y)
+
+
+@given(st.lists(st.integers(0, 5), max_size=4).map(sorted))
+def test_pieces_give_the_same_as_the_whole(cuts: list[int]) -> None:
+    total: ScoreCorrelation | None = None
+    for start, end in zip([0, *cuts], [*cuts, 5], strict=True):
+        if start < end:
+            total = ScoreCorrelation("pearson", SCORES[start:end], RATINGS[start:end]) + total
+    assert total is not None
+    assert total.value() == pytest.approx(pearson(SCORES, RATINGS))
+
+
+def test_spearman_is_pearsons_correlation_of_the_ranks() -> None:
+    # Ranks of the scores 1, 5, 3, 4, 2, of the ratings 1, 5, 2, 4, 3; the squared differences are 0 0 1 0 1:
+    # 1 - 6 x 2 / (5 x 24) = .9.
+    assert ScoreCorrelation("spearman", SCORES, RATINGS).value() == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "ratings"), [([1.0, 2.0], [1.0, 2.0]), ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([], [])]
+)
+def test_where_there_is_no_correlation_there_is_no_number(scores: list[float], ratings: list[float]) -> None:
+    assert math.isnan(ScoreCorrelation("pearson", scores, ratings).value())
+
+
+def test_parlai_adds_them_up() -> None:
+    metrics = Metrics()
+    for start in (0, 3):
+        metrics.add(
+            "pearson", ScoreCorrelation("pearson", SCORES[start : start + 3], RATINGS[start : start + 3], "test")
+        )
+    report = metrics.report()
+    assert float(report["pearson"]) == pytest.approx(pearson(SCORES, RATINGS))
+    assert report["pearson"].signature == f"pearson|n:5|split:test|version:{__version__}"
+
+
+def test_over_tasks_the_mean_of_their_numbers_is_reported() -> None:
+    """Not the correlation of all items: tasks may rate on different scales."""
+    one, other = ScoreCorrelation("pearson", SCORES, RATINGS), ScoreCorrelation("pearson", SCORES[:3], RATINGS[2:])
+    report = aggregate_named_reports({"one": {"pearson": one}, "other": {"pearson": other}})
+    assert float(report["pearson"]) == pytest.approx((one.value() + other.value()) / 2)
+    assert float(report["one/pearson"]) == pytest.approx(one.value())

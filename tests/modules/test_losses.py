@@ -1,0 +1,133 @@
+"""The judges' losses: by hand, against torch's own, and against the papers' formulas in NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from parlai_empathy.modules.losses import binary_cross_entropy, nnpu_risk, soft_cross_entropy, squared_error
+
+Floats = NDArray[np.float64]
+
+
+# --- cross-entropy and squared error ---------------------------------------------------------------------------------
+
+
+def test_cross_entropy_with_one_true_class_is_torchs() -> None:
+    torch.manual_seed(0)
+    logits, classes = torch.randn(7, 5), torch.tensor([0, 4, 2, 2, 1, 3, 0])
+    shares = torch.nn.functional.one_hot(classes, 5).float()
+    expected = torch.nn.CrossEntropyLoss(reduction="none")(logits, classes)
+    assert torch.allclose(soft_cross_entropy(logits, shares), expected)
+
+
+def test_cross_entropy_with_shares_by_hand() -> None:
+    # The softmax of (0, ln 3) is (1/4, 3/4); half of ln 4 and half of ln 4/3.
+    loss = soft_cross_entropy(torch.tensor([[0.0, math.log(3)]]), torch.tensor([[0.5, 0.5]]))
+    assert loss.item() == pytest.approx((math.log(4) + math.log(4 / 3)) / 2)
+
+
+def test_squared_error_is_in_steps_of_the_scale() -> None:
+    # The logit 0 is the middle of the scale, 3 of 1..5; from there to 4, three quarters up, it is one step. The logit
+    # ln 9 is nine tenths up, 4.6; to 1 it is 3.6 steps, and 3.6 x 3.6 = 12.96.
+    losses = squared_error(torch.tensor([0.0, math.log(9)]), torch.tensor([0.75, 0.0]), span=4.0)
+    assert losses.tolist() == pytest.approx([1.0, 12.96])
+
+
+def test_logistic_loss_by_hand() -> None:
+    losses = binary_cross_entropy(torch.tensor([0.0, math.log(3), math.log(3)]), torch.tensor([True, True, False]))
+    assert losses.tolist() == pytest.approx([math.log(2), math.log(4 / 3), math.log(4)])
+
+
+# --- positive and unlabelled -----------------------------------------------------------------------------------------
+
+
+def sigmoid_loss(margin: Floats) -> Floats:
+    """Kiryo et al. (2017), section 4: 1 / (1 + e^z)."""
+    return 1 / (1 + np.exp(margin))
+
+
+def parts(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> tuple[float, float]:
+    """Both terms of equation 6: that of the positives, and the other before it is cut off at 0."""
+    positive, unlabelled = logits[is_positive], logits[~is_positive]
+    negative_part = sigmoid_loss(-unlabelled).mean() - prior * sigmoid_loss(-positive).mean()
+    return prior * sigmoid_loss(positive).mean(), negative_part
+
+
+def risk(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> float:
+    """Equation 6."""
+    positive_part, negative_part = parts(logits, is_positive, prior)
+    return positive_part + max(0.0, negative_part)
+
+
+def algorithm_1(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> Floats:
+    """The gradient of the paper's algorithm 1, with beta 0 and gamma 1, by finite differences."""
+
+    def goal(moved: Floats) -> float:
+        positive_part, negative_part = parts(moved, is_positive, prior)
+        return positive_part + negative_part if keep_both else -negative_part
+
+    keep_both = parts(logits, is_positive, prior)[1] >= 0
+    steps = 1e-6 * np.eye(len(logits))
+    return np.array([(goal(logits + step) - goal(logits - step)) / 2e-6 for step in steps])
+
+
+def ours(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> tuple[float, Floats]:
+    tensor = torch.tensor(logits, requires_grad=True)
+    value = nnpu_risk(tensor, torch.tensor(is_positive), prior)
+    value.backward()  # type: ignore[no-untyped-call]
+    assert tensor.grad is not None
+    return value.item(), tensor.grad.numpy()
+
+
+def test_risk_by_hand() -> None:
+    # l(ln 3) = 1/4 and l(-ln 3) = 3/4. Positives: ln 3; unlabelled: 0 and ln 3; prior .4.
+    # .4 x 1/4 = .1; the unlabelled's mean of l(-0) = 1/2 and l(-ln 3) = 3/4 is .625; .625 - .4 x 3/4 = .325.
+    logits, is_positive = np.log([3.0, 1.0, 3.0]), np.array([True, False, False])
+    assert ours(logits, is_positive, 0.4)[0] == pytest.approx(0.425)
+
+
+def test_a_negative_second_term_counts_0_by_hand() -> None:
+    # The positive at ln 3, the unlabelled at -ln 3: 1/4 - .4 x 3/4 = -.05, so that .1 is left.
+    logits, is_positive = np.log([3.0, 1 / 3]), np.array([True, False])
+    value, gradient = ours(logits, is_positive, 0.4)
+    assert value == pytest.approx(0.1)
+    # Against the second term: the unlabelled's logit shall rise again, and the positive's fall. With
+    # s'(z) = s(z)(1 - s(z)) = 3/16 for both: d/dz of -(s(u) - .4 s(p)) is -3/16 for u and .4 x 3/16 for p.
+    assert gradient == pytest.approx([0.4 * 3 / 16, -3 / 16])
+
+
+CASES = st.tuples(
+    st.lists(st.floats(-6, 6), min_size=1, max_size=6),
+    st.lists(st.floats(-6, 6), min_size=1, max_size=6),
+    st.floats(0.01, 0.99),
+)
+
+
+@given(CASES)
+def test_value_and_gradient_are_the_papers(case: tuple[list[float], list[float], float]) -> None:
+    positive, unlabelled, prior = case
+    logits = np.array(positive + unlabelled)
+    is_positive = np.array([True] * len(positive) + [False] * len(unlabelled))
+    value, gradient = ours(logits, is_positive, prior)
+    assert value == pytest.approx(risk(logits, is_positive, prior), abs=1e-9)
+    if abs(parts(logits, is_positive, prior)[1]) > 1e-4:  # at 0 itself a finite difference looks at both sides
+        assert gradient == pytest.approx(algorithm_1(logits, is_positive, prior), abs=1e-6)
+
+
+def test_positives_alone_are_never_pushed_down() -> None:
+    value, gradient = ours(np.array([0.0, 2.0]), np.array([True, True]), 0.3)
+    assert value == pytest.approx(0.3 * sigmoid_loss(np.array([0.0, 2.0])).mean())
+    assert (gradient < 0).all(), "a step against the gradient raises them"
+
+
+def test_unlabelled_alone_count_as_negative() -> None:
+    value, gradient = ours(np.array([0.0, 2.0]), np.array([False, False]), 0.3)
+    assert value == pytest.approx(sigmoid_loss(np.array([0.0, -2.0])).mean())
+    assert (gradient > 0).all()

@@ -1,0 +1,95 @@
+"""The encoder with a head: what decides its numbers, and what must not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertModel
+
+from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
+
+SIZES = {"vocab_size": 20, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+
+
+def model_of(pooling: str = "mean", outputs: int = 3, **changes: Any) -> PairEncoder:
+    torch.manual_seed(5)
+    config = BertConfig(**{**SIZES, "max_position_embeddings": 40, "initializer_range": 0.5, **changes})
+    return PairEncoder(BertModel(config), outputs, pooling).eval()
+
+
+def texts(count: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """Random texts of different lengths, the second half of each a reply; padding is 0."""
+    torch.manual_seed(seed)
+    lengths = torch.randint(2, 20, (count,))
+    lengths[0] = 20
+    inside = torch.arange(20) < lengths.unsqueeze(1)
+    tokens = torch.randint(1, 20, (count, 20)) * inside
+    segments = (torch.arange(20) >= lengths.unsqueeze(1) // 2).long() * inside
+    return tokens, segments, lengths
+
+
+def read(model: PairEncoder, *inputs: Tensor) -> Tensor:
+    with torch.no_grad():
+        logits: Tensor = model(*inputs)
+    return logits
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_numbers_do_not_depend_on_the_batch(pooling: str) -> None:
+    """Not on padding, not on the other texts, not on the chunks that many are read in, and they keep their order."""
+    model = model_of(pooling)
+    tokens, segments, lengths = texts(70)  # three chunks
+    together = read(model, tokens, segments, lengths)
+    assert together.shape == (70, 3)
+    for i, length in enumerate(lengths.tolist()):
+        alone = read(model, tokens[i : i + 1, :length], segments[i : i + 1, :length], lengths[i : i + 1])
+        assert torch.allclose(alone[0], together[i], atol=1e-5)
+
+
+def test_texts_differ() -> None:
+    tokens, segments, lengths = texts(70)
+    logits = read(model_of(), tokens, segments, lengths)
+    assert (torch.cdist(logits, logits) + torch.eye(70) > 1e-3).all(), "else the test above would prove nothing"
+
+
+def test_a_padding_token_within_a_text_is_a_token() -> None:
+    """Somebody may write its name; lengths, not ids, say where a text ends."""
+    tokens, segments, lengths = texts(40)
+    tokens[3, 1] = 0
+    together = read(model_of(), tokens, segments, lengths)
+    length = int(lengths[3])
+    alone = read(model_of(), tokens[3:4, :length], segments[3:4, :length], lengths[3:4])
+    assert torch.allclose(alone[0], together[3], atol=1e-5)
+
+
+def test_mean_and_first_are_what_they_say() -> None:
+    tokens, segments, lengths = texts(5)
+    for pooling in POOLINGS:
+        model = model_of(pooling)
+        for i, length in enumerate(lengths.tolist()):
+            with torch.no_grad():
+                states = model.encoder(
+                    input_ids=tokens[i : i + 1, :length], token_type_ids=segments[i : i + 1, :length]
+                ).last_hidden_state[0]
+                expected = model.head(states[0] if pooling == "first" else states.mean(dim=0))
+            assert torch.allclose(read(model, tokens, segments, lengths)[i], expected, atol=1e-5)
+
+
+def test_segments_count_for_encoders_that_know_them() -> None:
+    tokens, segments, lengths = texts(5)
+    for types, changes_something in ((2, True), (1, False)):
+        model = model_of(type_vocab_size=types)
+        with_segments = read(model, tokens, segments, lengths)
+        without = read(model, tokens, torch.zeros_like(segments), lengths)
+        assert torch.allclose(with_segments, without) is not changes_something
+
+
+def test_everything_that_is_used_learns_also_in_chunks() -> None:
+    model = model_of().train()
+    model(*texts(40)).sum().backward()
+    unused = {name for name, weights in model.named_parameters() if weights.grad is None}
+    assert {name.split(".")[1] for name in unused} <= {"pooler"}, "BERT's own, made for another task"
+    assert model.head.weight.grad is not None

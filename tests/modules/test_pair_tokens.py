@@ -1,0 +1,124 @@
+"""Token ids of context and reply: which tokens are kept, and what the model is told about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_judge import write_bert
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from parlai_empathy.modules.pair_tokens import pair_tokens
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Spells words letter by letter."""
+    return AutoTokenizer.from_pretrained(write_bert(tmp_path_factory.mktemp("tokenizer") / "bert"))
+
+
+def roberta() -> Any:
+    """As RoBERTa's: bytes are tokens, and four special ones stand round a pair."""
+    letters = ["<s>", "<pad>", "</s>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    tokenizer = Tokenizer(models.BPE({letter: number for number, letter in enumerate(letters)}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    special = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+
+
+def read(tokenizer: Any, context: str, reply: str, longest: int = 64) -> tuple[list[str], list[int]]:
+    """Tokens and segments of one pair."""
+    tokens, segments, lengths = pair_tokens(tokenizer, [context], [reply], longest)
+    assert lengths.tolist() == [tokens.size(1)], "of one text nothing is padding"
+    return tokenizer.convert_ids_to_tokens(tokens[0].tolist()), segments[0].tolist()
+
+
+def test_a_pair_is_what_the_tokenizer_itself_makes_of_it(bert: Any) -> None:
+    for tokenizer in (bert, roberta()):
+        tokens, segments, _ = pair_tokens(tokenizer, ["how do you do"], ["well"], 64)
+        expected = tokenizer("how do you do", "well", return_token_type_ids=True)
+        assert tokens[0].tolist() == expected["input_ids"]
+        if tokenizer is bert:  # RoBERTa knows no segments
+            assert segments[0].tolist() == expected["token_type_ids"]
+
+
+def test_a_reply_without_context_stands_alone(bert: Any) -> None:
+    assert read(bert, "", "hi") == (["[CLS]", "h", "##i", "[SEP]"], [0] * 4)
+
+
+def test_segments_tell_context_from_reply(bert: Any) -> None:
+    tokens, segments = read(bert, "ab", "cde")
+    assert tokens == ["[CLS]", "a", "##b", "[SEP]", "c", "##d", "##e", "[SEP]"]
+    assert segments == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_the_separator_within_a_context_is_one_token(bert: Any) -> None:
+    assert read(bert, "a [SEP] b", "c")[0] == ["[CLS]", "a", "[SEP]", "b", "[SEP]", "c", "[SEP]"]
+
+
+def test_a_long_context_loses_its_oldest_words_and_the_reply_none(bert: Any) -> None:
+    # 10 tokens, 3 of them special: 7 are left, 3 for the reply and 4 for the context.
+    assert "".join(read(bert, "a b c d e f g", "x y z", 10)[0]) == "[CLS]defg[SEP]xyz[SEP]"
+
+
+def test_a_long_reply_keeps_its_beginning_and_may_take_what_the_context_leaves(bert: Any) -> None:
+    # Room for 7: half of it, 3, is the reply's for sure, and 5 where the context has only two tokens.
+    assert "".join(read(bert, "a b c d e f g", "t u v w x y z", 10)[0]) == "[CLS]defg[SEP]tuv[SEP]"
+    assert "".join(read(bert, "a b", "t u v w x y z", 10)[0]) == "[CLS]ab[SEP]tuvwx[SEP]"
+
+
+def test_a_long_text_alone_keeps_its_beginning(bert: Any) -> None:
+    assert "".join(read(bert, "", "a b c d e f g h i j", 8)[0]) == "[CLS]abcdef[SEP]"
+
+
+def test_a_letter_may_be_several_tokens() -> None:
+    """An emoji of one character is four bytes, and each of them is a token."""
+    tokens, _ = read(roberta(), "\U0001f600" * 9, "\U0001f622" * 6, 16)
+    assert len(tokens) == 16  # 4 special, 6 of the context, 6 of the reply
+    assert tokens[0] == "<s>"
+    assert [place for place, token in enumerate(tokens) if token == "</s>"] == [7, 8, 15]
+
+
+def test_empty_texts_are_texts(bert: Any) -> None:
+    assert read(bert, "", "")[0] == ["[CLS]", "[SEP]"]
+    assert read(bert, "a", "")[0] == ["[CLS]", "a", "[SEP]", "[SEP]"]
+
+
+def test_a_tokenizer_without_special_tokens_gives_an_empty_text_one_token() -> None:
+    tokenizer = roberta()
+    tokenizer.backend_tokenizer.post_processor = processors.ByteLevel()
+    tokens, segments, lengths = pair_tokens(tokenizer, ["", ""], ["", "ab"], 16)
+    assert lengths.tolist() == [1, 2]
+    assert tokens[0].tolist() == [tokenizer.pad_token_id] * 2
+    assert segments.tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_batch_is_padded_on_the_right(bert: Any) -> None:
+    tokens, segments, lengths = pair_tokens(bert, ["", "ab"], ["c", "d"], 64)
+    assert tokens.shape == segments.shape == (2, 6)
+    assert lengths.tolist() == [3, 6]
+    assert tokens[0, 3:].tolist() == [bert.pad_token_id] * 3
+    assert tokens.dtype == torch.long
+
+
+def test_a_tokenizers_own_limits_have_no_influence(bert: Any) -> None:
+    """Some come with a file that says how to cut and pad, as the default encoder's does."""
+    bert.backend_tokenizer.enable_truncation(4)
+    bert.backend_tokenizer.enable_padding(length=30)
+    assert read(bert, "ab", "cde")[0] == ["[CLS]", "a", "##b", "[SEP]", "c", "##d", "##e", "[SEP]"]
+
+
+TEXTS = st.text(alphabet="ab \U0001f600é", max_size=40)
+
+
+@given(TEXTS, TEXTS, st.integers(8, 24))
+def test_no_text_is_longer_than_allowed_or_loses_more_than_it_must(context: str, reply: str, longest: int) -> None:
+    tokenizer = roberta()
+    tokens, _ = read(tokenizer, context, reply, longest)
+    whole = len(context.encode()) + len(reply.encode()) + (4 if context else 2)
+    assert len(tokens) == min(whole, longest)

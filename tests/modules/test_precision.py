@@ -1,0 +1,37 @@
+"""Which numbers ``--precision`` means on which device."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.precision import CHOICES, use_bfloat16
+
+CPU, GPU, OTHER = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
+
+
+@pytest.mark.parametrize("device", [CPU, GPU, OTHER])
+def test_a_named_precision_is_used_on_each_device(device: torch.device) -> None:
+    assert use_bfloat16("bfloat16", device)
+    assert not use_bfloat16("float32", device)
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_auto_asks_the_device(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_it, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: has_it)
+    assert use_bfloat16("auto", CPU) is has_it
+    assert use_bfloat16("auto", GPU) is has_it
+    assert not use_bfloat16("auto", OTHER)
+
+
+def test_auto_is_single_precision_where_torch_cannot_ask_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported", raising=False)
+    assert not use_bfloat16("auto", CPU)
+
+
+def test_another_precision_is_named() -> None:
+    with pytest.raises(OptionError, match=r"^--precision float16: must be one of auto, float32, bfloat16$"):
+        use_bfloat16("float16", CPU)
+    assert CHOICES[0] == "auto"
