@@ -24,7 +24,7 @@ OWNERS = {
     "-t empathy:humod:Extended": (ExtendedTeacher, "HUMOD, extended"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
     "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
-    "-m empathy:han": (HanAgent, "Hierarchical attention (empathy:han)"),
+    "-m empathy:han": (HanAgent, "Hierarchical attention network (empathy:han)"),
     "-m empathy:text_classifier and empathy:han, as judges": (JudgeAgent, "Judges"),
 }
 
@@ -45,12 +45,15 @@ def page() -> str:
 
 
 def commands() -> Iterator[str]:
-    """A section for each sub-command of ours."""
+    """A section for each sub-command of ours, without the options that ParlAI gives to every command."""
     script.setup_script_registry()
+    parlais = {group.title for group in ParlaiParser(True, False)._action_groups} - {"options"}
     for name, entry in sorted(script.SCRIPT_REGISTRY.items()):
         if entry.klass.__module__.startswith("parlai_empathy."):
             parser = entry.klass.setup_args()
-            yield from ("", f"## `parlai {name}`", "", f"{parser.description}.", "", *table(parser._actions))
+            groups = [group for group in parser._action_groups if group.title not in parlais]
+            actions = [action for group in groups for action in group._group_actions]
+            yield from ("", f"## `parlai {name}`", "", f"{parser.description}.", "", *table(actions))
 
 
 def options() -> Iterator[str]:

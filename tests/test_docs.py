@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from parlai.core import script
 
-
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += sorted((ROOT / "parlai_empathy").glob("*/*/README.md"))

@@ -24,7 +24,7 @@ from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History, Output, TorchAgent
-from parlai.utils.distributed import is_distributed
+from parlai.utils.distributed import is_distributed, is_primary_worker
 from parlai.utils.torch import total_parameters, trainable_parameters
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -59,7 +59,7 @@ class JudgeAgent(TorchAgent):
             judge_options.check_init_model(opt, init_model)
             bring_classes(opt)
         super().__init__(opt, shared)
-        self.classes: list[str] | None = opt["classes"]
+        self.classes: list[str] | None = opt["classes"] or None
         self._scale = JudgeClasses(tuple(self.classes), opt["loss"]) if self.classes else None
         judge_options.check_loss(opt, self._scale.values if self._scale else None)
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
@@ -77,6 +77,7 @@ class JudgeAgent(TorchAgent):
         states: dict[str, Any] = {}
         if init_model and is_finetune:
             load_model(init_model, lambda weights: begin_with(self.model, weights, init_model))
+            self._keep_dictionary()
         elif init_model:
             states = self.load(init_model)
         if self.use_cuda:
@@ -101,6 +102,13 @@ class JudgeAgent(TorchAgent):
             for group in self.optimizer.param_groups:
                 group["fused"] = True  # one pass over the weights in place of many: on a CPU several times as fast
         self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
+        if not is_finetune:  # ParlAI goes on counting only if there is a schedule
+            self._number_training_updates = states.get("number_training_updates", 0)
+
+    def _keep_dictionary(self) -> None:
+        """Write the other model's dictionary, for ParlAI has built one of the new task's words beside the model."""
+        if self.opt.get("model_file") and is_primary_worker():
+            self.dict.save(f"{self.opt['model_file']}.dict", sort=False)
 
     # --- the model: a subclass's part --------------------------------------------------------------------------------
 
@@ -108,7 +116,7 @@ class JudgeAgent(TorchAgent):
     def build_model(self) -> nn.Module:
         """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``.
 
-        What comes last in it is called ``head``: it is new where ``--init-model`` has another number of outputs.
+        What comes last in it is called ``head``: it is new where that of ``--init-model`` has another size.
         """
 
     @abstractmethod

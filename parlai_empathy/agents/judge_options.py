@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,11 +19,10 @@ _DEFAULTS: dict[str, Any] = {
     "batchsize": 32,
     "gradient_clip": 1.0,
     "validation_every_n_epochs": 1.0,
-    # What every judge has, whatever it learns. ParlAI calls a minimised metric "solved" below its cut-off of 1: 0 keeps
-    # it from stopping early.
-    "validation_metric": "loss",
-    "validation_metric_mode": "min",
-    "validation_cutoff": 0.0,
+    "validation_metric": "loss",  # what every judge has, whatever it learns
+    # ParlAI calls a task "solved" at a loss below 1, or at an accuracy above it. No number compares with this one, so
+    # that a training ends when it has come to its end, whichever metric is chosen.
+    "validation_cutoff": math.nan,
     "save_after_valid": True,  # so that a killed run goes on from the last epoch
     "save_every_n_secs": 600.0,
     "use_reply": "none",  # what the judge says is no part of the conversation that it judges
@@ -35,7 +35,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     group.add_argument(
         "--classes",
         nargs="*",
-        default=None,
+        default=[],  # not None: ParlAI cannot compare that with the classes of an --init-model
         help="The classes. Left out, they are the training task's candidates, if these are the same for each example.",
     )
     group.add_argument(
@@ -84,8 +84,8 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
     if opt["negatives"] < 1:
         raise OptionError(f"--negatives {opt['negatives']}: must be at least 1")
-    classes = opt.get("classes")
-    if classes is not None and (len(classes) < 2 or len(set(classes)) < len(classes)):
+    classes = opt.get("classes") or []
+    if len(classes) == 1 or len(set(classes)) < len(classes):
         raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
     if opt.get("fp16"):
         raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
@@ -109,7 +109,7 @@ def check_loss(opt: Opt, values: Sequence[float] | None) -> None:
         raise OptionError(
             "--loss mse: the task's classes must be numbers, such as the ratings of empathy:humod:Relevance"
         )
-    if opt["loss"] == "nnpu" and opt["classes"] is not None:
+    if opt["loss"] == "nnpu" and opt["classes"]:
         raise OptionError(
             "--loss nnpu: the task must give replies to tell apart, such as empathy:humod:NextUtterance, not classes"
         )

@@ -14,10 +14,13 @@ _ENOUGH = 50  # messages that show whether candidates are classes or replies
 
 
 def bring_classes(opt: Opt) -> None:
-    """Put the training task's classes into ``opt`` where ``--classes`` does not name them; ParlAI saves them there."""
-    if opt.get("classes") is None and not opt.get("classes_known"):
-        opt["classes"] = task_classes(opt)
-    opt["classes_known"] = True  # also of a judge of replies, which has none
+    """Put the training task's classes into ``opt`` where ``--classes`` does not name them; ParlAI saves them there.
+
+    A judge of replies has none, which is known from then on as well.
+    """
+    if not opt.get("classes") and not opt.get("classes_known"):
+        opt["classes"] = task_classes(opt) or []
+    opt["classes_known"] = True
 
 
 def task_classes(opt: Opt) -> list[str] | None:

@@ -43,7 +43,7 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
 
 
 def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
-    """Let a model begin with another's weights, all but a head that has another number of outputs.
+    """Let a model begin with another's weights, all but a head of another size, which stays new as a whole.
 
     :param model: what comes last in it is called ``head``.
     :param path: where the weights are from, for errors.
@@ -55,5 +55,6 @@ def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> No
     if unfit := missing_or_strange | {name for name in other if not name.startswith("head.")}:
         raise ModelFileError(f"--init-model {path} is another kind of model: {min(unfit)} does not fit")
     if other:
-        logging.info(f"{path}: its head has another number of outputs, and a new one takes its place")
-    model.load_state_dict({name: own[name] if name in other else weights[name] for name in own})
+        logging.info(f"{path}: its head is of another size, and a new one takes its place")
+        weights = {name: own[name] if name.startswith("head.") else weights[name] for name in own}
+    model.load_state_dict(weights)

@@ -201,6 +201,19 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
     assert rates[1] < rates[0], "and so does the rate, which falls"
 
 
+@pytest.mark.parametrize(
+    ("task", "metric", "best"), [(RATE, "loss", min), (RATE, "pearson", max), (CHOOSE, "hits@1", max)]
+)
+def test_the_best_model_is_kept_whichever_way_is_up(tmp_path: Path, task: str, metric: str, best: Any) -> None:
+    """And none is so good that training ends before it has come to its end."""
+    train(tmp_path / "model", task, validation_metric=metric, num_epochs=5, learningrate=0.5)
+    stats = json.loads((tmp_path / "model.trainstats").read_text())
+    values = [report[metric] for report in stats["valid_reports"]]
+    assert len(values) >= 4
+    assert stats["best_valid"] == best(values)
+    assert len(set(values)) > 1
+
+
 def test_a_finished_training_that_is_run_again_changes_nothing(tmp_path: Path) -> None:
     train(tmp_path / "model")
     before = weights(tmp_path / "model")
@@ -337,6 +350,13 @@ def test_a_judge_begins_with_another_s_weights_and_a_head_of_its_own(tmp_path: P
     assert same(before, stars, "body")
     assert stars["head.weight"].shape == (5, 8)
     assert same(before, place), "one number comes out of both: the head stays"
+
+
+def test_a_judge_keeps_the_words_of_the_one_that_it_begins_with(tmp_path: Path, feeler: Path) -> None:
+    """ParlAI has built a dictionary of the new task's beside the model by then."""
+    train(tmp_path / "model", RATE, init_model=str(feeler), max_train_steps=1)
+    assert (tmp_path / "model.dict").read_text() == Path(f"{feeler}.dict").read_text()
+    assert load(tmp_path / "model").dict.tok2ind == load(feeler).dict.tok2ind
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,15 @@ def test_nothing_to_choose_from_is_an_error() -> None:
 # --- losses and order ------------------------------------------------------------------------------------------------
 
 
-def test_the_loss_of_a_choice_is_the_mean_of_its_replies() -> None:
-    # ln 2 for each logit of 0; the true reply at ln 3 has ln 4/3, the wrong one at ln 3 ln 4.
-    logits = torch.tensor([math.log(3), math.log(3), 0.0, 0.0, 0.0])
+def test_true_replies_and_others_weigh_half_each() -> None:
+    # A true reply at ln 3 has ln 4/3, a wrong one ln 4; a logit of 0 has ln 2 either way.
+    logits = torch.tensor([math.log(3), math.log(3), math.log(3), 0.0, math.log(3)])
     losses = reply_losses(logits, TWO_AND_THREE, "ce", 0.5)
-    assert losses.tolist() == pytest.approx([(math.log(4 / 3) + math.log(4)) / 2, math.log(2)])
+    wrong = (math.log(4) + math.log(2)) / 2
+    assert losses.tolist() == pytest.approx([(math.log(4 / 3) + math.log(4)) / 2, (math.log(4 / 3) + wrong) / 2])
+    alone = [Choice(("x",), ("a",), (True,)), Choice(("y",), ("a", "b"), (False, False))]
+    losses = reply_losses(torch.tensor([math.log(3), math.log(3), 0.0]), alone, "ce", 0.5)
+    assert losses.tolist() == pytest.approx([math.log(4 / 3), wrong])
 
 
 def test_the_non_negative_risk_is_that_of_all_replies_together() -> None:

@@ -79,7 +79,7 @@ def test_a_judge_of_replies_stays_one() -> None:
     bring_classes(opt)
     opt["task"] = "empathy:humod:Relevance"
     bring_classes(opt)
-    assert opt["classes"] is None
+    assert opt["classes"] == []
 
 
 def test_named_classes_are_taken() -> None:

@@ -132,6 +132,16 @@ def test_a_head_with_other_outputs_stays_new() -> None:
     assert torch.equal(net.head.weight, head)
 
 
+def test_of_a_head_of_another_size_nothing_is_taken() -> None:
+    """Its bias would fit; but it belongs to weights that do not."""
+    net, other = Net(), Net()
+    other.head = nn.Linear(9, 1)
+    bias = net.head.bias.clone()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
+    assert torch.equal(net.head.bias, bias)
+
+
 @pytest.mark.parametrize(
     ("net", "weights", "name"),
     [

@@ -1,4 +1,4 @@
-"""The table of names against what the agent really reports."""
+"""The table of names against what agents really report."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.metrics.names import METRIC_NAMES
 
+ONE_STEP = {"edition": "sample", "max_train_steps": 1, "dict_maxtokens": 2000, "seed": 1, "loglevel": "error"}
+TINY_RETRIEVAL = {"embedding_size": 8, "n_heads": 1, "n_layers": 1, "ffn_size": 8, "batchsize": 32}
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The test report of a tiny model, trained for one step on the sample that ships with the package."""
-    _, test = TrainModel.main(
+    """The test reports of tiny models, trained for one step on the samples that ship with the package."""
+    folder = tmp_path_factory.mktemp("model")
+    _, retrieval = TrainModel.main(
         task="empathy:empathetic_dialogues",
-        edition="sample",
         model="empathy:retrieval",
-        model_file=str(tmp_path_factory.mktemp("model") / "model"),
-        embedding_size=8,
-        n_heads=1,
-        n_layers=1,
-        ffn_size=8,
-        batchsize=32,
-        max_train_steps=1,
-        dict_maxtokens=2000,
-        seed=1,
-        loglevel="error",
+        model_file=str(folder / "retrieval"),
+        **ONE_STEP,
+        **TINY_RETRIEVAL,
     )
-    return dict(test)
+    _, judge = TrainModel.main(
+        task="empathy:humod:Relevance",
+        model="empathy:han",
+        model_file=str(folder / "han"),
+        hidden_size=4,
+        embedding_size=4,
+        **ONE_STEP,
+    )
+    return {**retrieval, **judge}
 
 
 def test_every_name_in_the_table_is_reported(report: dict[str, Any]) -> None:

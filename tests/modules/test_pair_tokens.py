@@ -12,7 +12,7 @@ from tiny_judge import write_bert
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from parlai_empathy.modules.pair_tokens import pair_tokens
+from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,24 @@ def test_a_letter_may_be_several_tokens() -> None:
 
 def test_empty_texts_are_texts(bert: Any) -> None:
     assert read(bert, "", "")[0] == ["[CLS]", "[SEP]"]
-    assert read(bert, "a", "")[0] == ["[CLS]", "a", "[SEP]", "[SEP]"]
+    assert read(bert, "a", "")[0] == ["[CLS]", "a", "[SEP]"]
+    assert read(bert, "abcdefgh", "", 8)[0] == ["[CLS]", "##c", "##d", "##e", "##f", "##g", "##h", "[SEP]"]
+
+
+def test_each_different_text_is_encoded_once_to_be_read_apart(bert: Any) -> None:
+    tokens, segments, lengths, contexts, replies = twin_tokens(bert, ["ab", "", "ab"], ["c", "c", "ab"], 64)
+    assert lengths.tolist() == [4, 3, 4]  # the context ab, the replies c and ab
+    assert tokens[1].tolist() == [*bert("c")["input_ids"], bert.pad_token_id]
+    assert tokens[0].tolist() == tokens[2].tolist() == bert("ab")["input_ids"]
+    assert segments.sum() == 0
+    assert contexts.tolist() == [0, -1, 0]
+    assert replies.tolist() == [1, 1, 2]
+
+
+def test_read_apart_a_context_loses_its_oldest_and_a_reply_its_last_tokens(bert: Any) -> None:
+    tokens, *_ = twin_tokens(bert, ["abcdefgh"], ["abcdefgh"], 5)
+    assert bert.convert_ids_to_tokens(tokens[0].tolist()) == ["[CLS]", "##f", "##g", "##h", "[SEP]"]
+    assert bert.convert_ids_to_tokens(tokens[1].tolist()) == ["[CLS]", "a", "##b", "##c", "[SEP]"]
 
 
 def test_a_tokenizer_without_special_tokens_gives_an_empty_text_one_token() -> None:
@@ -120,5 +137,5 @@ TEXTS = st.text(alphabet="ab \U0001f600é", max_size=40)
 def test_no_text_is_longer_than_allowed_or_loses_more_than_it_must(context: str, reply: str, longest: int) -> None:
     tokenizer = roberta()
     tokens, _ = read(tokenizer, context, reply, longest)
-    whole = len(context.encode()) + len(reply.encode()) + (4 if context else 2)
+    whole = len(context.encode()) + len(reply.encode()) + (4 if context and reply else 2)
     assert len(tokens) == min(whole, longest)

@@ -79,7 +79,7 @@ class HanAgent(JudgeAgent):
         opt = self.opt
         embedding = nn.Embedding(len(self.dict), opt["embedding_size"], padding_idx=self.NULL_IDX)
         with torch.no_grad():
-            embedding.weight[self.dict[self.dict.unk_token]] = 0  # it stands for no training word, and says nothing
+            embedding.weight[self.dict[self.dict.unk_token]] = 0  # what training never met says nothing
         if opt.get("vectors_file") and self.is_new:
             found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, embedding.weight)
             logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")

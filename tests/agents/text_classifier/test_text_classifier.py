@@ -179,6 +179,22 @@ def test_turns_are_told_apart(chooser: Path) -> None:
     assert one != two
 
 
+def test_texts_can_be_read_apart(tmp_path: Path, bert: Path) -> None:
+    """With all that holds of those that are read together; and each kind can begin with the other's encoder."""
+    train(tmp_path / "model", bert, CHOOSE, reading="apart", negatives=3)
+    agent = load(tmp_path / "model")
+    together = agent.score_pairs(CONTEXTS * 20, REPLIES * 20)
+    assert ((together > 0) & (together < 1)).all()
+    for context, reply, score in zip(CONTEXTS, REPLIES, together, strict=False):
+        assert agent.score_pairs([context], [reply])[0] == pytest.approx(score, abs=1e-5)
+    train(tmp_path / "stars", bert, RATE, reading="apart", init_model=str(tmp_path / "model"), max_train_steps=1)
+    assert load(tmp_path / "stars").classes == list("12345")
+    train(tmp_path / "other", bert, CHOOSE, init_model=str(tmp_path / "model"), max_train_steps=1, learningrate=1e-12)
+    before, after = weights(tmp_path / "model"), weights(tmp_path / "other")
+    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before if name.startswith("encoder."))
+    assert (before["head.weight"].shape, after["head.weight"].shape) == ((1, 64), (1, 32))
+
+
 def test_copies_judge_as_the_first(rater: Path) -> None:
     agent = load(rater)
     copy = create_agent_from_shared(agent.share())
@@ -217,6 +233,7 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
     ("changes", "expected"),
     [
         ({"pooling": "max"}, "--pooling max: must be one of mean, first"),
+        ({"reading": "twice"}, "--reading twice: must be one of together, apart"),
         ({"max_tokens": 7}, "--max-tokens 7: must be at least 8"),
         ({"max_tokens": 129}, "takes at most 128"),
         ({"loss": "nnpu"}, "--loss nnpu: the task must give replies to tell apart"),
@@ -227,7 +244,7 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
 )
 def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
     """As if a file gave them: on the command line argparse refuses some of them before."""
-    new = {"model_file": None, "dict_file": None, "classes": None, "classes_known": False, "override": {}}
+    new = {"model_file": None, "dict_file": None, "classes": [], "classes_known": False, "override": {}}
     opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
     with pytest.raises(OptionError) as caught:
         create_agent(opt).score_pairs([[]], ["a"])

@@ -1,0 +1,266 @@
+"""The hierarchical attention network through ParlAI: trained for a moment on the samples, then questioned.
+
+What all judges share is tested with a smaller model in test_judge.py.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from torch.nn.parallel import DistributedDataParallel
+
+from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.errors import ModelFileError, OptionError
+
+RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"
+FEEL = "empathy:empathetic_dialogues:SituationEmotion"
+CONTEXTS = [["Who is it for?", "They did not say."], [], ["hello"], ["so " * 200, "did you see it?"]]
+REPLIES = ["I don't like it.", "A text that stands alone", "", "yes"]
+
+
+def train(model_file: Path, task: str, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    options = {
+        "task": task,
+        "edition": "sample",
+        "model": "empathy:han",
+        "embedding_size": 8,
+        "hidden_size": 6,
+        "max_train_steps": 3,
+        "seed": 5,
+        "loglevel": "error",
+        **changes,
+    }
+    return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
+
+
+def evaluate(model_file: Path, task: str, **changes: Any) -> dict[str, Any]:
+    options = {"edition": "sample", "datatype": "test", "loglevel": "error", **changes}
+    return EvalModel.main(model_file=str(model_file), task=task, **options)  # type: ignore[no-any-return]
+
+
+def load(model_file: Path, **changes: Any) -> Any:
+    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def chooser(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tells true replies from others."""
+    path = tmp_path_factory.mktemp("chooser") / "model"
+    train(path, CHOOSE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rates from 1 to 5."""
+    path = tmp_path_factory.mktemp("rater") / "model"
+    train(path, RATE)
+    return path
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_and_optimiser_are_what_is_recommended() -> None:
+    opt = TrainModel.setup_args().parse_args(["-t", "empathy:humod:Relevance", "-m", "empathy:han"])
+    expected = {
+        "embedding_size": 50,  # these two are the paper's
+        "hidden_size": 100,
+        "dict_lower": True,
+        "optimizer": "adam",
+        "learningrate": 1e-3,
+        "lr_scheduler": "none",
+        "precision": "float32",
+        "loss": "ce",
+        "max_turns": 10,
+        "max_words": 100,
+    }
+    assert {name: opt[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("task", "loss", "reported"),
+    [
+        (FEEL, "ce", {"accuracy"}),
+        (RATE, "mse", {"accuracy", "pearson", "spearman"}),
+        (CHOOSE, "nnpu", {"hits@1"}),
+    ],
+)
+def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
+    learning = {"loss": loss, "learningrate": 0.02, "dropout": 0.0, "validation_every_n_epochs": -1}
+    train(tmp_path / "new", task, **learning, max_train_steps=1)
+    _, test = train(tmp_path / "model", task, **learning, max_train_steps=40)
+    before, after = (evaluate(tmp_path / name, task, datatype="train:evalmode") for name in ("new", "model"))
+    assert float(after["loss"]) < float(before["loss"]) - 0.01
+    assert reported | {"loss"} <= set(test)
+
+
+def test_the_same_seed_gives_the_same_model(tmp_path: Path, chooser: Path) -> None:
+    train(tmp_path / "again", CHOOSE)
+    train(tmp_path / "other", CHOOSE, seed=6)
+    first, again, other = weights(chooser), weights(tmp_path / "again"), weights(tmp_path / "other")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
+    train(tmp_path / "model", CHOOSE, max_train_steps=6)
+    before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
+    train(tmp_path / "model", CHOOSE, max_train_steps=12)
+    after = torch.load(tmp_path / "model.checkpoint", weights_only=True)
+    assert after["number_training_updates"] > before["number_training_updates"] > 0
+    assert json.loads((tmp_path / "model.trainstats").read_text())["train_steps"] >= 12
+    assert not torch.equal(after["model"]["head.weight"], before["model"]["head.weight"])
+
+
+@pytest.mark.usefixtures("process_group")
+def test_several_processes_can_train_on_texts_without_context(tmp_path: Path, chooser: Path) -> None:
+    """What reads contexts is never used there, and must not be waited for; here there is one process, wrapped."""
+    train(tmp_path / "model", FEEL, dict_file=f"{chooser}.dict")
+    assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_word_vectors_from_a_file_are_the_beginning_and_no_more(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("the " + " ".join(["0.5"] * 8) + "\n")
+    train(tmp_path / "model", CHOOSE, vectors_file=str(vectors), learningrate=1e-9, max_train_steps=1)
+    dictionary = load(tmp_path / "model").dict
+    embedding = weights(tmp_path / "model")["embedding.weight"]
+    assert torch.allclose(embedding[dictionary["the"]], torch.tensor(0.5))
+    assert embedding[dictionary["__unk__"]].abs().max() < 1e-6, "a word that training never met says nothing"
+    vectors.unlink()
+    assert load(tmp_path / "model").score_pairs(CONTEXTS, REPLIES).shape == (4,), "it is not asked for again"
+
+
+def test_word_vectors_of_another_size_are_named(tmp_path: Path) -> None:
+    (tmp_path / "vectors.txt").write_text("the 0.5 0.5\n")
+    with pytest.raises(ModelFileError, match=r"vectors\.txt, line 1: 2 numbers, but --embedding-size is 8"):
+        train(tmp_path / "model", CHOOSE, vectors_file=str(tmp_path / "vectors.txt"))
+
+
+def test_capital_letters_make_no_difference(chooser: Path) -> None:
+    agent = load(chooser)
+    assert agent.score_pairs([["WHO is it FOR?"]], ["Me."]) == agent.score_pairs([["who is it for?"]], ["me."])
+
+
+def words(agent: Any, turns: list[str], reply: str) -> tuple[list[list[int]], list[int]]:
+    """The ids that the model is given of a pair, without padding."""
+    context, replies = agent.model_inputs([TextPair(tuple(turns), reply)])
+    kept = [[index for index in turn if index != agent.NULL_IDX] for turn in context[0].tolist()]
+    return kept, [index for index in replies[0].tolist() if index != agent.NULL_IDX]
+
+
+def test_the_newest_turns_and_the_first_words_are_read(chooser: Path) -> None:
+    agent = load(chooser, max_turns=2, max_words=3)
+    ids = {word: agent.dict[word] for word in ("i", "you", "is", "it")}
+    assert len(set(ids.values())) == 4, "they are words of the sample"
+    assert words(agent, ["it", "i you is it", "you"], "it is you i") == (
+        [[ids["i"], ids["you"], ids["is"]], [ids["you"]]],
+        [ids["it"], ids["is"], ids["you"]],
+    )
+
+
+def test_unknown_words_are_words_and_padding_cannot_be_typed(chooser: Path) -> None:
+    agent = load(chooser)
+    unknown = agent.dict["__unk__"]
+    assert words(agent, ["qqqq __null__ i"], "__null__") == ([[unknown, unknown, agent.dict["i"]]], [unknown])
+
+
+def test_nothing_is_read_of_nothing(chooser: Path) -> None:
+    assert words(load(chooser), [], "") == ([[]], [])
+
+
+# --- a trained model -------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None:
+    for path, low, high in ((rater, 1, 5), (chooser, 0, 1)):
+        agent = load(path)
+        together = agent.score_pairs(CONTEXTS * 80, REPLIES * 80)
+        assert ((together > low) & (together < high)).all()
+        for context, reply, score in zip(CONTEXTS, REPLIES, together, strict=False):
+            assert agent.score_pairs([context], [reply])[0] == pytest.approx(score, abs=1e-6)
+        assert len(set(together[:4].round(6))) == 4
+
+
+def test_a_saved_model_gives_the_same_scores(tmp_path: Path, rater: Path) -> None:
+    agent = load(rater)
+    agent.save(str(tmp_path / "copy"))
+    assert (
+        load(tmp_path / "copy").score_pairs(CONTEXTS, REPLIES).tolist() == agent.score_pairs(CONTEXTS, REPLIES).tolist()
+    )
+
+
+def test_copies_judge_as_the_first(rater: Path) -> None:
+    agent = load(rater)
+    copy = create_agent_from_shared(agent.share())
+    assert copy.model is agent.model
+    for each in (agent, copy):
+        each.observe(Message({"text": "who is it for?\nme", "episode_done": True}))
+    assert copy.act()["text"] == agent.act()["text"]
+
+
+def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, chooser: Path) -> None:
+    """With the words that it knows, whatever the new task's are."""
+    train(tmp_path / "model", RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
+    before, after = weights(chooser), weights(tmp_path / "model")
+    assert all(torch.allclose(before[name], after[name]) for name in before if not name.startswith("head."))
+    assert (len(before["head.bias"]), len(after["head.bias"])) == (1, 5)
+    assert load(tmp_path / "model").dict.tok2ind == load(chooser).dict.tok2ind
+
+
+def test_bfloat16_is_near_to_single_precision(rater: Path) -> None:
+    scores = load(rater).score_pairs(CONTEXTS, REPLIES)
+    short = load(rater, precision="bfloat16").score_pairs(CONTEXTS, REPLIES)
+    assert np.abs(scores - short).max() < 0.1
+
+
+STRANGE = ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07", "\U0001f622 \u202e\u2028", "__null__"]
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_every_message_is_judged(rater: Path, text: str) -> None:
+    assert load(rater, interactive_mode=True).respond(text)[0] in "12345"
+
+
+# --- what cannot work ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"embedding_size": 0}, "--embedding-size 0: must be at least 1"),
+        ({"hidden_size": 0}, "--hidden-size 0: must be at least 1"),
+        ({"max_words": 0}, "--max-words 0: must be at least 1"),
+        ({"max_turns": -1}, "--max-turns -1: must be at least 1"),
+        ({"dropout": 1.5}, "--dropout 1.5: must lie between 0 and 1"),
+    ],
+)
+def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
+    new = {"model_file": None, "dict_file": f"{rater}.dict", "override": {}}
+    opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
+    with pytest.raises(OptionError) as caught:
+        create_agent(opt)
+    assert str(caught.value) == expected
+
+
+def test_a_model_of_another_size_is_named(rater: Path) -> None:
+    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+        load(rater, hidden_size=7)
