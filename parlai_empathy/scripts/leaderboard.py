@@ -30,7 +30,7 @@ class Leaderboard(ParlaiScript):
         """A suite, what is compared, and the suite's data."""
         parser = ParlaiParser(True, False, "Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=list(SUITES), required=True, help="What is compared, and on what.")
+        group.add_argument("--suite", choices=list(SUITES), default=None, help="What is compared, and on what.")
         group.add_argument(
             "--models",
             nargs="*",
@@ -54,6 +54,8 @@ class Leaderboard(ParlaiScript):
 
     def run(self) -> Report:
         """Make the report of ``--suite``."""
+        if not self.opt["suite"]:
+            raise OptionError(f"--suite: say what is to be compared: {', '.join(SUITES)}")
         report = SUITES[self.opt["suite"]](self.opt)
         report.show(self.opt["out"])
         return report

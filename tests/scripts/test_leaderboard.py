@@ -225,3 +225,8 @@ def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
         value, _, p = table[name]
         assert 0 < value < table[ORACLE][0]
         assert p < 0.01
+
+
+def test_without_a_suite_the_error_says_which_there_are() -> None:
+    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod$"):
+        Leaderboard.main(edition="sample", loglevel="error")
