@@ -22,6 +22,7 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
 
@@ -37,12 +38,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
         """Add the options of the task."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("EmpatheticDialogues")
-        group.add_argument(
-            "--edition",
-            choices=["full", "sample"],
-            default="full",
-            help="The data set itself, or the small sample in its layout that ships with this package.",
-        )
+        add_edition(group)
         group.add_argument(
             "--ed-history",
             type=int,

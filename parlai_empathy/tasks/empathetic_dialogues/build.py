@@ -7,8 +7,8 @@ from typing import Any
 
 from parlai.core.build_data import DownloadableFile
 
-from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.builder import Source, obtain
+from parlai_empathy.tasks.edition import is_sample
 
 FOLDS = ("train", "valid", "test")
 
@@ -31,9 +31,6 @@ SAMPLE = Path(__file__).parent / "sample"
 
 def build(opt: dict[str, Any]) -> Path:
     """The folder with ``train.csv``, ``valid.csv`` and ``test.csv`` of ``opt["edition"]`` (``full`` or ``sample``)."""
-    edition = opt.get("edition", "full")
-    if edition == "sample":
+    if is_sample(opt):
         return SAMPLE
-    if edition != "full":  # behind a colon ParlAI takes any value
-        raise OptionError(f"--edition {edition}: must be full or sample")
     return obtain(opt["datapath"], SOURCE) / "empatheticdialogues"

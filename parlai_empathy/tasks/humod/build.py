@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.builder import Source, obtain
+from parlai_empathy.tasks.edition import is_sample
 
 SOURCE = Source(
     folder="humod",
@@ -22,9 +22,6 @@ def build(opt: dict[str, Any]) -> Path:
     """The file to read: ``opt["humod_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``)."""
     if opt.get("humod_file"):
         return Path(opt["humod_file"]).expanduser()
-    edition = opt.get("edition", "full")
-    if edition == "sample":
+    if is_sample(opt):
         return SAMPLE
-    if edition != "full":  # behind a colon ParlAI takes any value
-        raise OptionError(f"--edition {edition}: must be full or sample")
     return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from parlai_empathy.tasks.edition import add_edition
+
 
 def add_file_options(group: Any) -> None:
     """Add them to an argument group of ParlAI's parser."""
-    group.add_argument(
-        "--edition",
-        choices=["full", "sample"],
-        default="full",
-        help="The data set itself, or the small sample in its layout that ships with this package.",
-    )
+    add_edition(group)
     group.add_argument(
         "--humod-file",
         default=None,

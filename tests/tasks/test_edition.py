@@ -1,0 +1,23 @@
+"""The option that all our data sets have."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.edition import add_edition, is_sample
+
+
+def test_the_data_set_itself_is_the_default() -> None:
+    parser = argparse.ArgumentParser()
+    add_edition(parser)
+    assert not is_sample(vars(parser.parse_args([])))
+    assert is_sample(vars(parser.parse_args(["--edition", "sample"])))
+    assert not is_sample({})
+
+
+def test_another_edition_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^--edition tiny: must be full or sample$"):
+        is_sample({"edition": "tiny"})
