@@ -7,6 +7,7 @@
     |-- DownloadError           data are neither here, nor on the mirror, nor to be downloaded
     |-- OptionError             an option has a value that cannot work
     |-- ModelFileError          a model, pool or vectors file is missing, broken or does not fit
+    |-- TrainingError           a training cannot go on: its loss is no number any more
     |-- NotComputableError      a metric has nothing, or too little, to score
     `-- MissingDependencyError  an optional library is not installed (also an ImportError)
 
@@ -32,6 +33,10 @@ class OptionError(EmpathyError):
 
 class ModelFileError(EmpathyError):
     """A model, pool or vectors file is missing, broken or does not fit."""
+
+
+class TrainingError(EmpathyError):
+    """A training cannot go on."""
 
 
 class NotComputableError(EmpathyError):

@@ -31,6 +31,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.judge_classes import JudgeClasses
 from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line, pair_of
 from parlai_empathy.agents.judge_replies import Choice, best_first, drawn_choices, full_choices, reply_losses
@@ -219,6 +220,7 @@ class JudgeAgent(TorchAgent):
         self.model.train()
         self.zero_grad()
         losses = self._losses(batch.observations)
+        check_finite(losses, self.opt, self._number_training_updates)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         self.backward(losses.mean())
         self.update_params()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.text_classifier.dictionary import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder

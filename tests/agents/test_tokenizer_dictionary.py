@@ -10,7 +10,7 @@ from parlai.core.opt import Opt
 from tiny_judge import WORDS, write_bert
 from transformers import AutoTokenizer, BertConfig
 
-from parlai_empathy.agents.text_classifier.dictionary import (
+from parlai_empathy.agents.tokenizer_dictionary import (
     TokenizerDictionary,
     encoder_folder,
     encoder_source,
