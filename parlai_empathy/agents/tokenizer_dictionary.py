@@ -42,6 +42,10 @@ def save_encoder(model_file: str, tokenizer: Any, config: Any) -> None:
 class TokenizerDictionary(DictionaryAgent):
     """The tokenizer's vocabulary. It is never built from data."""
 
+    # Measures of words, such as BLEU, count words: pieces of words would make another number.
+    tokenizer = "re"
+    tokenizer_fun = staticmethod(DictionaryAgent.re_tokenize)
+
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         self.opt = opt
         self.tokenizer_of_encoder = shared["tokenizer"] if shared else load_tokenizer(encoder_source(opt))
@@ -68,7 +72,9 @@ class TokenizerDictionary(DictionaryAgent):
         return len(self.tok2ind)
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """A text's token ids, without special tokens."""
+        """A text's token ids, without special tokens at its ends; between turns, one a line, stands the separator."""
+        if separator := self.tokenizer_of_encoder.sep_token:
+            text = text.replace("\n", f" {separator} ")
         return vec_type(self.tokenizer_of_encoder(text, add_special_tokens=False)["input_ids"])
 
     def vec2txt(self, vector: Any, **_: Any) -> str:

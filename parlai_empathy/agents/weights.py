@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import parlai.utils.logging as logging
 import torch
+from parlai.core.dict import DictionaryAgent
+from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
 from parlai_empathy.errors import ModelFileError
@@ -40,6 +42,12 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
         reason = str(error).strip().split("\n")[-1].strip()
         raise ModelFileError(f"{path} is not a model that fits its options ({path}.opt): {reason}") from error
     return states
+
+
+def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:
+    """Write the dictionary of ``--init-model``: ParlAI has built one of the new task's words beside the new model."""
+    if opt.get("model_file") and is_primary_worker():
+        dictionary.save(f"{opt['model_file']}.dict", sort=False)
 
 
 def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:

@@ -1,59 +1,97 @@
 """The options of ``empathy:retrieval``, and what it recommends for ParlAI's own.
 
-Two presets: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019) did. A value given on the
-command line beats both.
+Two presets for each kind of encoder: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019)
+did. A value given on the command line beats both.
 """
 
 from __future__ import annotations
 
-import argparse
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pair_encoder import POOLINGS
+from parlai_empathy.modules.precision import CHOICES as PRECISIONS
 
-# Optimiser, rate, lengths and negatives as in the paper; no clipping and no schedule there either.
-_BOTH: dict[str, Any] = {
+# What holds unless a preset says otherwise. Optimiser, rate, lengths and negatives are the paper's; it has no clipping
+# and no schedule either.
+_COMMON: dict[str, Any] = {
     "optimizer": "adamax",
     "learningrate": 8e-4,
     "lr_scheduler": "none",
+    "warmup_updates": -1,
     "gradient_clip": -1.0,
     "candidates": "batch",
     "eval_candidates": "inline",
+    "symmetric_loss": False,
     "history_size": 4,
     "text_truncate": 100,
     "label_truncate": 100,
+    "hf_model": MINILM,
+    "towers": 1,
+    "pooling": "mean",
+    "projection": 0,
     "num_epochs": 10.0,
     "validation_every_n_epochs": 1.0,
+    # ParlAI calls a minimised metric "solved" below its cut-off of 1. No number compares with this one, so that a
+    # training ends when it has come to its end, whichever metric is chosen.
+    "validation_cutoff": math.nan,
     "save_after_valid": True,  # so that a killed run goes on from the last epoch
     "save_every_n_secs": 600.0,
 }
 
-PRESETS: dict[str, dict[str, Any]] = {
+# A long context loses its oldest words. The best epoch is the one with the best mean reciprocal rank, which is steadier
+# than hits@1 on a small fold.
+_OURS = _COMMON | {
+    "batchsize": 128,
+    "score": "cosine",
+    "truncate_context": "oldest",
+    "validation_metric": "mrr",
+    "precision": "auto",
+}
+_PAPERS = _COMMON | {
+    "score": "dot",
+    "truncate_context": "newest",
+    "validation_metric": "loss",
+    "precision": "float32",
+}
+
+PRESETS: dict[tuple[str, str], dict[str, Any]] = {
     # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
     # large (docs/results.md). Smaller batches, dropout and lower-casing are meant for a training without the paper's
-    # 1.7 billion Reddit pairs before it. A long context loses its oldest words. The best epoch is the one with the best
-    # mean reciprocal rank, which is steadier than hits@1 on a small fold.
-    "default": {
-        "batchsize": 128,
-        "dropout": 0.1,
-        "score": "cosine",
-        "dict_lower": True,
-        "truncate_context": "oldest",
-        "validation_metric": "mrr",
+    # 1.7 billion Reddit pairs before it.
+    ("transformer", "default"): _OURS | {"dropout": 0.1, "temperature": 0.1, "dict_lower": True},
+    ("transformer", "paper"): _PAPERS | {"batchsize": 512, "dropout": 0.0, "dict_lower": False},
+    # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
+    # appendix A.3). The default encoder itself was made with this temperature and with a symmetric loss.
+    ("hf", "default"): _OURS
+    | {
+        "optimizer": "adamw",
+        "learningrate": 1e-4,
+        "lr_scheduler": "invsqrt",
+        "warmup_updates": 100,
+        "gradient_clip": 1.0,
+        "temperature": 0.05,
+        "symmetric_loss": True,
+        "num_epochs": 4.0,
     },
-    # ParlAI calls a minimised metric "solved" below its cut-off of 1: 0 keeps it from stopping early.
-    "paper": {
-        "batchsize": 512,
-        "dropout": 0.0,
-        "score": "dot",
-        "dict_lower": False,
-        "truncate_context": "newest",
-        "validation_metric": "loss",
-        "validation_cutoff": 0.0,
+    # The paper's BERT: two towers that begin alike, the first token's state, 768 to 300 numbers; at most 100 epochs.
+    ("hf", "paper"): _PAPERS
+    | {
+        "hf_model": "bert-base-cased",
+        "towers": 2,
+        "pooling": "first",
+        "projection": 300,
+        "batchsize": 256,
+        "learningrate": 1e-5,
+        "num_epochs": 100.0,
+        "validation_patience": 10,
     },
 }
 
@@ -61,15 +99,34 @@ PRESETS: dict[str, dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("Retrieval (empathy:retrieval)")
-    in_chat = bool(partial_opt.get("interactive_mode"))
+    decides: dict[str, Any] = {
+        "action": Choice,
+        "defaults": _defaults,
+        "in_chat": bool(partial_opt.get("interactive_mode")),
+    }
     group.add_argument(
         "--preset",
-        action=_Preset,
-        in_chat=in_chat,
-        choices=list(PRESETS),
+        choices=["default", "paper"],
         default="default",
         help="Default values: ours, or those of the EmpatheticDialogues paper.",
+        **decides,
     )
+    group.add_argument(
+        "--encoder",
+        choices=["transformer", "hf"],
+        default="transformer",
+        help="transformer: the paper's, over words, from nothing. hf: a pretrained one of Hugging Face's.",
+        **decides,
+    )
+    _add_of_transformer(group)
+    _add_of_pretrained(group)
+    _add_of_training(group)
+    _add_of_pool(group)
+    set_defaults(parser, _defaults(partial_opt), decides["in_chat"])
+    return parser
+
+
+def _add_of_transformer(group: Any) -> None:
     group.add_argument("--embedding-size", type=int, default=300, help="Size of word and text vectors.")
     group.add_argument(
         "--n-layers", type=int, default=4, help="Transformer layers of each tower (the paper's Large: 5)."
@@ -78,13 +135,6 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     group.add_argument("--ffn-size", type=int, default=1200, help="Hidden units of the feed-forward layers.")
     group.add_argument("--dropout", type=float, default=0.1, help="Dropout in the towers, 0..1.")
     group.add_argument(
-        "--score",
-        choices=["cosine", "dot"],
-        default="cosine",
-        help="Of context and reply: cosine over --temperature, or plain dot product as in the paper.",
-    )
-    group.add_argument("--temperature", type=float, default=0.1, help="Divides the cosine; smaller is sharper.")
-    group.add_argument(
         "--n-positions", type=int, default=1000, help="Longest text that the towers can take, in tokens."
     )
     group.add_argument(
@@ -92,47 +142,94 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default=None,
         help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
     )
+
+
+def _add_of_pretrained(group: Any) -> None:
+    group.add_argument(
+        "--hf-model",
+        default=MINILM,
+        help="For --encoder hf: folder of a Hugging Face encoder, or its name on the hub.",
+    )
+    group.add_argument(
+        "--towers",
+        type=int,
+        choices=[1, 2],
+        default=1,
+        help="For --encoder hf: 1 reads contexts and replies alike; 2 begin alike and learn apart, as in the paper.",
+    )
+    group.add_argument(
+        "--pooling",
+        choices=list(POOLINGS),
+        default="mean",
+        help="For --encoder hf: of the tokens' states, their mean, or the first one as in the paper.",
+    )
+    group.add_argument(
+        "--projection",
+        type=int,
+        default=0,
+        help="For --encoder hf: size of a linear layer behind it (the paper's 300); 0 for none.",
+    )
+
+
+def _add_of_training(group: Any) -> None:
+    group.add_argument(
+        "--score",
+        choices=["cosine", "dot"],
+        default="cosine",
+        help="Of context and reply: cosine over --temperature, or plain dot product as in the paper.",
+    )
+    group.add_argument("--temperature", type=float, default=0.1, help="Divides the cosine; smaller is sharper.")
+    group.add_argument(
+        "--symmetric-loss",
+        type="bool",
+        default=False,
+        help="Learn which context a reply belongs to as well, not only which reply a context.",
+    )
+    group.add_argument(
+        "--hard-negatives",
+        type=int,
+        default=0,
+        help="Further wrong replies for each example, drawn from those that the untrained model finds most like the "
+        "true one's context.",
+    )
+    group.add_argument(
+        "--gradient-cache",
+        type=int,
+        default=0,
+        help="Texts to encode at a time, so that a batch of any size fits into memory; 0: all at once.",
+    )
+    group.add_argument(
+        "--precision",
+        choices=list(PRECISIONS),
+        default="auto",
+        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
+    )
     group.add_argument(
         "--truncate-context",
         choices=["oldest", "newest"],
         default="oldest",
         help="Which end a context loses if it is longer than --text-truncate; the paper's code drops the newest words.",
     )
+
+
+def _add_of_pool(group: Any) -> None:
+    group.add_argument(
+        "--pool",
+        default=None,
+        help="What to answer from: the training replies of these tasks, such as ed+dd+reddit, or of tasks by their "
+        "names; by default those of the training task.",
+    )
     group.add_argument(
         "--pool-max-tokens",
         type=int,
         default=20,
-        help="Longest reply in the pool of training replies (the paper's 20); -1 for no limit.",
+        help="Longest reply in the pool (the paper's 20); -1 for no limit.",
     )
-    _set_defaults(parser, partial_opt.get("preset") or "default", in_chat)
-    return parser
 
 
-class _Preset(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds of options that it does not know
-    """Sets the preset's defaults where ``--preset`` is met.
-
-    ParlAI asks an agent for its options before it knows their values, so :func:`add` cannot see the preset. Then it
-    parses the command line with the agent's options, which is when the defaults change, and once more to use them.
-    """
-
-    def __init__(self, *args: Any, in_chat: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.in_chat = in_chat
-
-    def __call__(
-        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
-    ) -> None:
-        super().__call__(parser, namespace, values, option_string)
-        _set_defaults(parser, values, self.in_chat)
-
-
-def _set_defaults(parser: ParlaiParser, preset: str, in_chat: bool) -> None:
-    defaults = _BOTH | PRESETS.get(preset, {})
-    if in_chat:
-        defaults = {name: value for name, value in defaults.items() if name != "batchsize"}  # a chat is a batch of one
-    # The training loop's options exist in train_model alone.
-    known = {action.dest for action in parser._actions}
-    parser.set_defaults(**{name: value for name, value in defaults.items() if name in known})
+def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The defaults that go with ``--encoder`` and ``--preset``, where they are known already."""
+    return PRESETS[(values.get("encoder") or "transformer", values.get("preset") or "default")]
 
 
 def check(opt: Opt) -> None:
@@ -140,17 +237,43 @@ def check(opt: Opt) -> None:
     for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
         if opt[name] < 1:
             raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+    for name in ("projection", "hard_negatives", "gradient_cache"):
+        if opt[name] < 0:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 0")
+    for name, choices in (("encoder", ("transformer", "hf")), ("pooling", POOLINGS), ("towers", (1, 2))):
+        if opt[name] not in choices:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be one of {', '.join(map(str, choices))}")
     if opt["embedding_size"] % opt["n_heads"]:
         raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
     if not 0 <= opt["dropout"] <= 1:
         raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
+    if opt["gradient_cache"] and (opt.get("fp16") or opt.get("update_freq", 1) > 1):
+        raise OptionError(
+            "--gradient-cache: goes with neither --fp16 (--precision bfloat16 is as fast) nor --update-freq"
+        )
+    if opt["candidates"] != "batch" and (opt["hard_negatives"] or opt["gradient_cache"] or opt["symmetric_loss"]):
+        raise OptionError(
+            f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
+            "--candidates batch"
+        )
     for name in ("text_truncate", "label_truncate"):
         if not 0 < (opt.get(name) or 0) <= opt["n_positions"]:
             raise OptionError(
                 f"{_flag(name)} {opt.get(name)}: must lie between 1 and --n-positions {opt['n_positions']}"
             )
+
+
+def check_encoder(opt: Opt, config: Any) -> None:
+    """Raise :class:`OptionError` for texts that a pretrained encoder cannot read whole.
+
+    :param config: the encoder's.
+    """
+    longest = getattr(config, "max_position_embeddings", None) or math.inf
+    for name in ("text_truncate", "label_truncate"):
+        if opt[name] + 2 > longest:  # a token stands before the text, and one behind it
+            raise OptionError(f"{_flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2}")
 
 
 def _flag(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
 from torch import Tensor, nn
 
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,43 @@ def _bytes(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
+
+
+# The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
+TASKS = {
+    "ed": "empathy:empathetic_dialogues",
+    "dd": "empathy:daily_dialog",
+    "reddit": "empathy:reddit",
+    "r": "empathy:reddit",
+}
+# Options of tasks that decide which replies there are, as far as they are no part of a task's name.
+_OPTIONS = ("edition", "reddit_file", "humod_file")
+
+
+def pool_tasks(pool: str) -> list[str]:
+    """The tasks that ``--pool`` names: ``ed+dd+reddit``, or full names of tasks joined by ``+``.
+
+    :raises OptionError: if a name is empty, or is neither one of the short names nor a task with a prefix.
+    """
+    names = [name.strip() for name in pool.split("+")]
+    if wrong := [name for name in names if name.lower() not in TASKS and ":" not in name]:
+        raise OptionError(
+            f"--pool {pool}: {wrong[0]!r} is none of {', '.join(TASKS)}; a task's full name, such as "
+            "empathy:empathetic_dialogues:BothRoles, is taken too"
+        )
+    return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
+
+
+def source_of(tasks: Sequence[str], opt: Mapping[str, Any]) -> str:
+    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written."""
+    options = [f"{name}={_described(opt[name])}" for name in _OPTIONS if opt.get(name)]
+    return " ".join(["+".join(tasks), str(opt["pool_max_tokens"]), *options])
+
+
+def _described(value: Any) -> str:
+    paths = [Path(part) for part in ([value] if isinstance(value, str) else value)]
+    found = [path for path in paths if path.is_file()]
+    return ",".join([*map(str, paths), *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
 
 
 def training_replies(opt: Opt, task: str) -> Iterator[str]:

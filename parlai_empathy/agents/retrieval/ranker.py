@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from parlai_empathy.agents.retrieval.pool import (
     Pool,
     file_fingerprint,
     model_fingerprint,
+    pool_tasks,
     read_replies,
+    source_of,
     stored_or_new,
     training_replies,
 )
@@ -71,12 +74,17 @@ class PoolRanker(TorchRankerAgent):
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
 
-    def train_step(self, batch: Batch) -> Output:
-        """One step; encodings of the weights before it are forgotten."""
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """How many numbers an encoding has."""
+
+    def update_params(self) -> None:
+        """Take the step; encodings of the weights before it are forgotten."""
+        super().update_params()
         self._trained = True
         self._pool = None
         self._encoded.clear()
-        return super().train_step(batch)
 
     # --- candidates --------------------------------------------------------------------------------------------------
 
@@ -149,15 +157,15 @@ class PoolRanker(TorchRankerAgent):
         places = [self._pool_index.get(label, -1) for label in batch.labels]
         return None if min(places) < 0 else torch.tensor(places, device=batch.text_vec.device)
 
-    def _tokens(self, text: str) -> Tensor:
-        tokens: Tensor = self._vectorize_text(text, truncate=self.label_truncate, truncate_left=False)
-        return tokens
+    @abstractmethod
+    def reply_tokens(self, text: str) -> Tensor:
+        """A reply's token ids, ``(length,)``, as :meth:`encode_candidates` takes them."""
 
     def _encode_replies(self, texts: list[str]) -> Tensor:
         """Texts to encodings ``(n, dim)``; texts of like length go together, so that little is padding."""
-        vectors = [self._tokens(text) for text in texts]
+        vectors = [self.reply_tokens(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda i: len(vectors[i]))
-        encodings = torch.empty(len(texts), self.opt["embedding_size"])
+        encodings = torch.empty(len(texts), self.dim)
         device: torch.device = next(self.bare_model.parameters()).device
         starts = range(0, len(order), _ENCODE_BATCH)
         self.model.eval()
@@ -201,7 +209,7 @@ class PoolRanker(TorchRankerAgent):
             self._no_pool = True
             logging.warning(f"no AVG BLEU, because there is no pool of replies: {error}")
             return
-        tokenise = self.dict.tokenizer_fun  # the dictionary's own, before it lower-cases
+        tokenise = self.dict.tokenizer_fun  # the dictionary's own for words, before it lower-cases
         replies = pool.best(self.encode_contexts(batch))
         metrics = [
             AvgBleu(bleu_statistics(tokenise(reply), tokenise(label)), self.dict.tokenizer, 1, pool.name, batch.split)
@@ -230,27 +238,31 @@ class PoolRanker(TorchRankerAgent):
         return self._pool
 
     def _pool_path(self) -> str | None:
-        """``<model>.pool``, for replies from a file ``<model>.<its name>.pool``; None for a model that is not saved."""
-        own = Path(self.fixed_candidates_path).stem + "." if self.fixed_candidates_path else ""
-        return f"{self.opt['model_file']}.{own}pool" if self.opt.get("model_file") else None
+        """``<model>.pool``; of a file or of other tasks ``<model>.<its name>.pool``; None for an unsaved model."""
+        own = Path(self.fixed_candidates_path).stem if self.fixed_candidates_path else self.opt.get("pool")
+        ending = f"{re.sub('[^A-Za-z0-9+_-]', '_', own)}.pool" if own else "pool"
+        return f"{self.opt['model_file']}.{ending}" if self.opt.get("model_file") else None
 
     def _pool_source(self) -> str:
         """What decides the pool's texts: a change of it makes a stored pool outdated."""
         if self.fixed_candidates_path:
             return file_fingerprint(self.fixed_candidates_path)
-        return f"{self.opt['pool_task']} {self.opt['pool_max_tokens']}"
+        return source_of(self._pool_tasks(), self.opt)
+
+    def _pool_tasks(self) -> list[str]:
+        return pool_tasks(self.opt["pool"]) if self.opt.get("pool") else [self.opt["pool_task"]]
 
     def _pool_texts(self) -> list[str]:
         """``--fixed-candidates-path``'s lines, or the training replies that are short and of known words alone."""
         if self.fixed_candidates_path:
             return read_replies(self.fixed_candidates_path)
-        most = self.opt["pool_max_tokens"]
-        replies = dict.fromkeys(training_replies(self.opt, self.opt["pool_task"]))
-        return [text for text in replies if self._is_known(text) and (most < 0 or len(self._tokens(text)) <= most)]
+        replies = dict.fromkeys(text for task in self._pool_tasks() for text in training_replies(self.opt, task))
+        return [text for text in replies if self._is_fit(text)]
 
-    def _is_known(self, text: str) -> bool:
-        tokens = self.dict.tokenize(text)
-        return bool(tokens) and all(token in self.dict.tok2ind for token in tokens)
+    def _is_fit(self, text: str) -> bool:
+        tokens = self.dict.txt2vec(text)
+        most = self.opt["pool_max_tokens"]
+        return bool(tokens) and self.dict[self.dict.unk_token] not in tokens and (most < 0 or len(tokens) <= most)
 
     def get_task_candidates_path(self) -> None:
         """ParlAI would write a text file of candidates here; :meth:`pool` holds them instead."""

@@ -1,4 +1,4 @@
-"""``-m empathy:retrieval``: the paper's Transformer bi-encoder (Rashkin et al. 2019, section 4.1)."""
+"""``-m empathy:retrieval``: the paper's bi-encoders (Rashkin et al. 2019, section 4.1), and their successors."""
 
 from __future__ import annotations
 
@@ -7,22 +7,43 @@ from typing import Any
 import parlai.utils.logging as logging
 import torch
 from parlai.core.message import Message
+from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_agent import Batch, History
+from parlai.core.torch_agent import Batch, History, Output
+from parlai.utils.distributed import is_distributed, is_primary_worker
+from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
+from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
+from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.retrieval import options
+from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
-from parlai_empathy.agents.weights import load_model
-from parlai_empathy.modules.biencoder import BiEncoder
+from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
+from parlai_empathy.agents.weights import keep_dictionary, load_model
+from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower, TwoTowers
+from parlai_empathy.modules.contrastive import contrastive_losses
+from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
+from parlai_empathy.modules.hugging_face import load_encoder
+from parlai_empathy.modules.precision import use_bfloat16
 from parlai_empathy.modules.vectors import copy_vectors
+
+
+class RetrievalDictionary(ChosenDictionary):
+    """Words, or the tokenizer of ``--encoder hf``."""
+
+    @staticmethod
+    def is_pretrained(opt: Opt) -> bool:
+        """Whether the options ask for a tokenizer."""
+        return bool(opt.get("encoder") == "hf")
 
 
 class RetrievalAgent(PoolRanker):
     """Answers with the reply, of a pool, whose vector is most like the context's.
 
-    In training each example's negatives are the other replies of the batch.
+    In training each example's negatives are the other replies of the batch: of all processes' batches, if there are
+    several.
     """
 
     @classmethod
@@ -31,17 +52,32 @@ class RetrievalAgent(PoolRanker):
         super().add_cmdline_args(parser, partial_opt)
         return options.add(parser, partial_opt or {})
 
+    @staticmethod
+    def dictionary_class() -> type[RetrievalDictionary]:
+        """Words, or the encoder's own tokenizer."""
+        return RetrievalDictionary
+
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         options.check(opt)
+        self.pretrained: bool = opt["encoder"] == "hf"
+        init_model, self.is_finetuned = self._get_init_model(opt, shared)
+        self.is_new = init_model is None  # no trained weights follow: the model begins with what its parts bring
+        self._negatives: HardNegatives | None = None
         super().__init__(opt, shared)
+        if self.is_finetuned and not shared:
+            keep_dictionary(self.dict, opt)
 
     # --- model -------------------------------------------------------------------------------------------------------
 
-    def build_model(self) -> BiEncoder:
-        """The two towers, from ``--seed`` where it is given, with ready-made word vectors where a file is named."""
+    def build_model(self) -> TwoTowers:
+        """The two towers, from ``--seed`` where it is given."""
+        if self.opt.get("seed") is not None:
+            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        return self._pretrained_towers() if self.pretrained else self._transformer_towers()
+
+    def _transformer_towers(self) -> BiEncoder:
+        """The paper's Transformer, with ready-made word vectors where a file is named."""
         opt = self.opt
-        if opt.get("seed") is not None:
-            torch.manual_seed(opt["seed"])  # ParlAI seeds only after it has built the model
         model = BiEncoder(
             len(self.dict),
             self.NULL_IDX,
@@ -58,12 +94,34 @@ class RetrievalAgent(PoolRanker):
             logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
         return model
 
+    def _pretrained_towers(self) -> PretrainedBiEncoder:
+        """One tower or two on an encoder with its own weights, unless a trained model's follow."""
+        opt = self.opt
+        length = opt["temperature"] ** -0.5 if opt["score"] == "cosine" else None
+        towers = [
+            PretrainedTower(
+                load_encoder(encoder_source(opt), pretrained=self.is_new),
+                self.NULL_IDX,
+                opt["pooling"],
+                opt["projection"],
+                length,
+            )
+            for _ in range(opt["towers"])
+        ]
+        options.check_encoder(opt, towers[0].encoder.config)
+        return PretrainedBiEncoder(*towers)
+
     @property
-    def bare_model(self) -> BiEncoder:
+    def bare_model(self) -> TwoTowers:
         """The model without the wrapper of distributed training."""
         bare: Any = getattr(self.model, "module", self.model)
-        assert isinstance(bare, BiEncoder)
+        assert isinstance(bare, TwoTowers)
         return bare
+
+    @property
+    def dim(self) -> int:
+        """How many numbers an encoding has."""
+        return self.bare_model.dim
 
     def load(self, path: str) -> dict[str, Any]:
         """Load weights. Unlike ParlAI's way, this executes nothing that a stranger's file may hold.
@@ -71,6 +129,20 @@ class RetrievalAgent(PoolRanker):
         :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
         """
         return load_model(path, self.load_state_dict)
+
+    def save(self, path: str | None = None) -> None:
+        """Save the model, and what describes its pretrained encoder."""
+        path = path or self.opt.get("model_file")
+        if path and self.pretrained and is_primary_worker():
+            tower: Any = self.bare_model.contexts
+            save_encoder(path, self.dict.tokenizer_of_encoder, tower.encoder.config)
+        super().save(path)
+
+    # --- scores ------------------------------------------------------------------------------------------------------
+
+    def _autocast(self) -> torch.autocast:
+        device = next(self.model.parameters()).device
+        return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device))
 
     def score_candidates(self, batch: Batch, cand_vecs: Tensor, cand_encs: Tensor | None = None) -> Tensor:
         """Dot products of contexts and candidates.
@@ -85,7 +157,7 @@ class RetrievalAgent(PoolRanker):
         if cand_vecs.is_floating_point():
             dots = torch.einsum("bd,bmd->bm", self.encode_contexts(batch), cand_vecs)
             return dots.masked_fill((cand_vecs == 0).all(dim=-1), float("-inf"))
-        contexts, replies = self.model(batch.text_vec, self._without_empty(cand_vecs.flatten(0, -2)))
+        contexts, replies = self._encode_both(batch.text_vec, self._without_empty(cand_vecs.flatten(0, -2)))
         if cand_vecs.dim() == 3:
             return torch.einsum("bd,bmd->bm", contexts, replies.view(*cand_vecs.shape[:2], -1))
         scores: Tensor = contexts @ replies.T
@@ -94,14 +166,21 @@ class RetrievalAgent(PoolRanker):
     def encode_contexts(self, batch: Batch) -> Tensor:
         """The contexts' encodings, ``(batch, dim)``, computed once a batch."""
         if "contexts" not in batch:
-            batch.contexts = self.bare_model.contexts(batch.text_vec).float()
+            with self._autocast():
+                batch.contexts = self.bare_model.contexts(batch.text_vec).float()
         contexts: Tensor = batch.contexts
         return contexts
 
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
-        encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
+        with self._autocast():
+            encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
         return encodings.float()  # of a model in half precision too: pools and metrics know one kind of number
+
+    def _encode_both(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
+        with self._autocast():
+            encoded: tuple[Tensor, Tensor] = self.model(contexts, replies)
+        return encoded[0].float(), encoded[1].float()
 
     def _without_empty(self, tokens: Tensor) -> Tensor:
         """Put an unknown word where a text, or a padding row, has no token: the mean of nothing has no value."""
@@ -111,12 +190,89 @@ class RetrievalAgent(PoolRanker):
             tokens[empty, 0] = self.dict[self.dict.unk_token]
         return tokens
 
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def train_step(self, batch: Batch) -> Output:
+        """One step; with ``--candidates batch`` against the replies of the global batch."""
+        if self.candidates != "batch" or batch.text_vec is None:
+            return super().train_step(batch)
+        self.model.train()
+        self.zero_grad()
+        replies, negatives = self._without_empty(batch.label_vec), self._hard_negatives(batch)
+        if negatives is not None:
+            rows = [*replies, *negatives]
+            replies = padded_tensor(rows, pad_idx=self.NULL_IDX)[0].to(replies.device)
+        if self.opt["gradient_cache"]:
+            self._learn_in_chunks(batch, replies)
+        else:
+            self.backward(self.losses(batch, *self._encode_both(batch.text_vec, replies)).mean())
+        self.update_params()
+        return Output()
+
+    def losses(self, batch: Batch, contexts: Tensor, replies: Tensor) -> Tensor:
+        """Each example's loss, ``(batch,)``; recorded, with how the true replies rank.
+
+        :param contexts: ``(batch, dim)``
+        :param replies: ``(batch + m, dim)``, the true ones, then ``m`` hard negatives.
+        """
+        size = len(contexts)
+        negatives = replies[size:] if len(replies) > size else None
+        losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
+        ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
+        self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
+        self.record_local_metric("train_accuracy", AverageMetric.many((ranks == 1).tolist()))
+        self.record_local_metric("mrr", AverageMetric.many((1 / ranks).tolist()))
+        return losses
+
+    def _learn_in_chunks(self, batch: Batch, replies: Tensor) -> None:
+        """The same gradients as for the whole batch at once; only the vectors of it are in memory."""
+        bare, chunk = self.bare_model, self.opt["gradient_cache"]
+
+        def encode(tower: Any) -> Any:
+            def run(tokens: Tensor) -> Tensor:
+                with self._autocast():
+                    vectors: Tensor = tower(tokens)
+                return vectors.float()
+
+            return run
+
+        encoded = [
+            CachedEncoding(encode(tower), tokens, chunk)
+            for tower, tokens in ((bare.contexts, batch.text_vec), (bare.replies, replies))
+        ]
+        self.backward(self.losses(batch, *(part.vectors for part in encoded)).mean())
+        for part in encoded:
+            part.backward()
+        if is_distributed():
+            average_gradients(self.model)
+
+    def backward(self, loss: Tensor, **kwargs: Any) -> None:
+        """ParlAI's, for a loss that is a number."""
+        check_finite(loss, self.opt, self._number_training_updates)
+        super().backward(loss, **kwargs)
+
+    def _hard_negatives(self, batch: Batch) -> list[Tensor] | None:
+        """Token ids of ``--hard-negatives`` wrong replies for each example."""
+        if not self.opt["hard_negatives"]:
+            return None
+        if self._negatives is None:
+            self._negatives = HardNegatives.stored_or_mined(self)
+        texts = self._negatives.draw(batch.observations, self.opt["hard_negatives"], self._number_training_updates)
+        return [self.reply_tokens(text) for text in texts]
+
     # --- text to token ids -------------------------------------------------------------------------------------------
 
     def vectorize(self, *args: Any, **kwargs: Any) -> Message:
-        """As ParlAI does, without start and end tokens: the encoders have no use for them."""
-        kwargs.update(add_start=False, add_end=False)
+        """As ParlAI does. Start and end tokens are for pretrained encoders; the paper's has no use for them."""
+        kwargs.update(add_start=self.pretrained, add_end=self.pretrained)
         return super().vectorize(*args, **kwargs)
+
+    def reply_tokens(self, text: str) -> Tensor:
+        """A reply's token ids, ``(length,)``."""
+        tokens: Tensor = self._vectorize_text(
+            text, self.pretrained, self.pretrained, truncate=self.label_truncate, truncate_left=False
+        )
+        return tokens
 
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
         """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
@@ -125,4 +281,6 @@ class RetrievalAgent(PoolRanker):
             obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
         if "text" in obs and (obs.get("text_vec") is None or len(obs["text_vec"]) == 0):
             obs.force_set("text_vec", torch.LongTensor([self.dict[self.dict.unk_token]]))
+        if "text" in obs and self.pretrained:
+            obs.force_set("text_vec", self._add_start_end_tokens(obs["text_vec"], True, True))
         return obs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import MINILM
 
 TASK = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--model", "empathy:retrieval"]
 
@@ -108,8 +110,53 @@ def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:
         assert preset.keys() <= opt.keys()
 
 
-def test_the_papers_preset_changes_all_that_ours_sets() -> None:
-    assert options.PRESETS["default"].keys() <= options.PRESETS["paper"].keys()
+# What the paper's appendix and its code say of BERT (Rashkin et al. 2019).
+PAPERS_BERT = {
+    "encoder": "hf",
+    "hf_model": "bert-base-cased",
+    "towers": 2,
+    "pooling": "first",
+    "projection": 300,
+    "score": "dot",
+    "symmetric_loss": False,
+    "optimizer": "adamax",
+    "learningrate": 1e-5,
+    "lr_scheduler": "none",
+    "gradient_clip": -1.0,
+    "batchsize": 256,
+    "num_epochs": 100.0,
+    "validation_patience": 10,
+    "truncate_context": "newest",
+    "validation_metric": "loss",
+    "precision": "float32",
+}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--encoder", "hf", "--preset", "paper"], ["--preset", "paper", "--encoder", "hf"]]
+)
+def test_the_papers_preset_of_pretrained_encoders(arguments: list[str]) -> None:
+    assert subset(parsed(*arguments), PAPERS_BERT) == PAPERS_BERT
+    assert parsed(*arguments, "--towers", "1", "-lr", "0.5")["towers"] == 1
+
+
+def test_the_default_preset_of_pretrained_encoders() -> None:
+    opt = parsed("--encoder", "hf")
+    assert (opt["hf_model"], opt["towers"], opt["pooling"], opt["projection"]) == (MINILM, 1, "mean", 0)
+    assert (opt["optimizer"], opt["symmetric_loss"], opt["score"]) == ("adamw", True, "cosine")
+
+
+@pytest.mark.parametrize(("preset", "ours"), [("default", True), ("paper", False)])
+def test_what_one_preset_sets_does_not_stay_in_the_next(preset: str, ours: bool) -> None:
+    # ParlAI parses more than once: the command line's choices are met one after the other, and each sets defaults.
+    encoders = [key for key in options.PRESETS if key[1] == preset]
+    for encoder, _ in encoders:
+        opt = parsed("--encoder", "hf", "--preset", "default", "--encoder", encoder, "--preset", preset)
+        expected = options.PRESETS[(encoder, preset)]
+        differing = {name for name in expected if opt[name] != expected[name]} - {"validation_cutoff"}
+        assert differing == set()
+        assert math.isnan(opt["validation_cutoff"])
+    assert (parsed("--encoder", "hf", "--preset", preset)["symmetric_loss"] is True) == ours
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
@@ -153,6 +200,9 @@ def test_presets_pass_the_check(preset: str) -> None:
         (["--dropout", "-0.1"], ["--dropout -0.1", "0 and 1"]),
         (["--temperature", "0"], ["--temperature 0.0", "above 0"]),
         (["--temperature", "-1"], ["--temperature -1.0", "above 0"]),
+        (["--projection", "-1"], ["--projection -1", "at least 0"]),
+        (["--hard-negatives", "-1"], ["--hard-negatives -1", "at least 0"]),
+        (["--gradient-cache", "-1"], ["--gradient-cache -1", "at least 0"]),
         (["--text-truncate", "0"], ["--text-truncate 0", "1 and --n-positions 1000"]),
         (["--text-truncate", "-1"], ["--text-truncate -1", "1 and --n-positions 1000"]),
         (["--text-truncate", "1001"], ["--text-truncate 1001", "--n-positions 1000"]),
@@ -168,6 +218,22 @@ def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str
     assert "must" in message
     for part in parts:
         assert part in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--gradient-cache", "8", "--update-freq", "2"],
+        ["--gradient-cache", "8", "--fp16", "true"],
+        ["--candidates", "inline", "--hard-negatives", "1"],
+        ["--candidates", "inline", "--gradient-cache", "8"],
+        ["--candidates", "inline", "--symmetric-loss", "true"],
+    ],
+)
+def test_options_that_do_not_go_together(arguments: list[str]) -> None:
+    with pytest.raises(OptionError) as caught:
+        options.check(parsed(*arguments))
+    assert arguments[2] in str(caught.value) or arguments[0] in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ TINY: dict[str, Any] = {
     "ffn_size": 16,
     "num_epochs": 2,
     "seed": 7,
+    "precision": "float32",  # in which numbers do not depend on which texts are encoded together
     "loglevel": "error",
 }
 

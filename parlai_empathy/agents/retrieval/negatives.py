@@ -1,0 +1,132 @@
+"""Hard negatives: wrong replies that a model finds likely, so that it learns more from each comparison.
+
+They are looked for once, when a training begins, among all its replies, and kept beside the model: a killed training
+goes on with the same ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.message import Message
+from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.utils.distributed import get_rank, is_primary_worker
+from torch import Tensor
+from tqdm import tqdm
+
+from parlai_empathy.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from parlai_empathy.agents.retrieval.ranker import PoolRanker
+
+# Of the replies that are ranked best, the very first are often as good as the true one, and would teach something wrong
+# (Qu et al. 2021, section 3.2, "de-noised"); those far behind teach nothing that a random one does not.
+FIRST, LAST = 10, 60
+_BATCH = 128  # contexts encoded at once
+
+
+@dataclass(frozen=True)
+class HardNegatives:
+    """For each training example the replies to draw its wrong ones from.
+
+    :param replies: all replies of the training.
+    :param places: by context and true reply, places among ``replies``.
+    """
+
+    replies: list[str]
+    places: dict[str, list[int]]
+
+    @classmethod
+    def stored_or_mined(cls, agent: PoolRanker) -> HardNegatives:
+        """Those beside the agent's model; mined now, and stored, if there are none."""
+        path = f"{agent.opt['model_file']}.negatives" if agent.opt.get("model_file") else None
+        if path and Path(path).is_file():
+            return cls.load(path)
+        found = mine(agent)
+        if path and is_primary_worker():
+            found.save(path)
+        return found
+
+    @classmethod
+    def load(cls, path: str) -> HardNegatives:
+        """Read them; nothing in the file is executed. Raises :class:`ModelFileError` if the file is broken."""
+        try:
+            return cls(**torch.load(path, weights_only=True))
+        except Exception as error:  # torch raises a different kind for each way in which a file can be broken
+            raise ModelFileError(
+                f"{path} is no readable file of hard negatives: delete it, and they are sought anew"
+            ) from error
+
+    def save(self, path: str) -> None:
+        """Write them, whole or not at all."""
+        unfinished = f"{path}.{os.getpid()}.tmp"
+        torch.save({"replies": self.replies, "places": self.places}, unfinished)
+        os.replace(unfinished, path)
+
+    def draw(self, observations: Sequence[Message], count: int, step: int) -> list[str]:
+        """``count`` wrong replies for each observation; the same ones for the same step, in a resumed training too.
+
+        An example that was not there when they were mined gets none.
+        """
+        draw = random.Random(f"{step} {get_rank()}")
+        found = []
+        for obs in observations:
+            places = self.places.get(_key(obs["full_text"], obs["labels"][0]), [])
+            found += [self.replies[place] for place in draw.sample(places, min(count, len(places)))]
+        return found
+
+
+def mine(agent: PoolRanker) -> HardNegatives:
+    """Let an agent rank all replies of its training task for each of its contexts."""
+    logging.info("looking for hard negatives")
+    batches = list(_batches(agent))
+    replies = list(dict.fromkeys(obs["labels"][0] for batch in batches for obs in batch))
+    place_of = {text: place for place, text in enumerate(replies)}
+    encodings = agent._encode_replies(replies)
+    places: dict[str, list[int]] = {}
+    with torch.no_grad():
+        for batch in tqdm(batches, desc="ranking replies"):
+            scores = agent.encode_contexts(agent.batchify(batch)) @ encodings.T  # (batch, replies)
+            for obs, row in zip(batch, _best(scores), strict=True):
+                true = place_of[obs["labels"][0]]
+                places[_key(obs["full_text"], obs["labels"][0])] = [place for place in row if place != true]
+    return HardNegatives(replies, places)
+
+
+def _best(scores: Tensor) -> list[list[int]]:
+    """The places of ranks ``FIRST`` to ``LAST``; of a small task's few replies, all from the first rank on."""
+    ranked = scores.topk(min(LAST, scores.size(1)), dim=1).indices
+    rows: list[list[int]] = (ranked[:, FIRST:] if ranked.size(1) == LAST else ranked).tolist()
+    return rows
+
+
+def _batches(agent: PoolRanker) -> Iterator[list[Message]]:
+    """The training examples as the agent observes them, each with its whole context."""
+    opt = copy.deepcopy(agent.opt)
+    # Not train:evalmode, of which several processes would each get only a share.
+    opt.update(task=agent.opt["pool_task"], datatype="train:ordered", batchsize=1)
+    observer: Any = agent.clone()
+    batch: list[Message] = []
+    for teacher in create_task_agent_from_taskname(opt):
+        while not teacher.epoch_done():
+            obs = observer.observe(teacher.act())
+            observer.self_observe(Message({"id": agent.id, "text": "", "episode_done": False}))
+            if not obs.is_padding() and obs.get("labels"):
+                batch.append(obs)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
+
+
+def _key(context: str, reply: str) -> str:
+    return f"{context}\n\n{reply}"
