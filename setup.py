@@ -28,6 +28,7 @@ EXTRAS = {
     "hf": ["transformers>=4.40,<6"],  # Hugging Face models: both ends were run
     "overlap": ["sacrebleu>=2.4", "rouge-score>=0.1.2"],  # BLEU-4 and ROUGE-L of replies; METEOR needs WordNet too
     "plots": ["matplotlib>=3.8"],  # the plots of reports
+    "reddit": ["zstandard>=0.19"],  # Pushshift's dumps are .zst files
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm"],
 }
@@ -37,6 +38,7 @@ EXTRAS["test"] = [
     *EXTRAS["hf"],
     *EXTRAS["overlap"],
     *EXTRAS["plots"],
+    *EXTRAS["reddit"],
 ]
 
 
@@ -62,7 +64,12 @@ setup(
     license="MIT",
     python_requires=">=3.10",
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
-    package_data={"parlai_empathy": ["**/*.csv", "**/*.TXT", "**/*.md", "py.typed"]},
+    package_data={
+        "parlai_empathy": [
+            *("**/*.csv", "**/*.TXT", "**/*.jsonl", "**/*.md", "py.typed"),
+            *("tasks/daily_dialog/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
+        ]
+    },
     install_requires=REQUIRES,
     extras_require=EXTRAS,
     cmdclass={"build_py": BuildWithPth},

@@ -35,6 +35,7 @@ HEAVY = {
     *("transformers", "sentence_transformers", "fasttext", "openai"),  # models
     *("sacrebleu", "rouge_score", "matplotlib"),  # measures and plots
     *("duckdb", "pyspark", "boto3", "starlette"),  # engines and services
+    "zstandard",  # .zst dumps
 }
 
 

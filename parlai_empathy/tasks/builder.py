@@ -15,9 +15,13 @@ import shutil
 import tarfile
 import tempfile
 import time
+import zipfile
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 from urllib.parse import urlparse
 
 import parlai.utils.logging as logging
@@ -37,12 +41,15 @@ _TRIES = 3
 class Source:
     """Where a data set comes from and what it consists of.
 
-    :param folder: its folder below ParlAI's data path, ParlAI's own where ParlAI has the data set too.
+    :param folder: its folder below ParlAI's data path and on a mirror, ParlAI's own where both can share it.
     :param version: the version mark that is written beside it.
-    :param archive: the official archive, a tar file: address, name and SHA-256; None if there is none.
+    :param archive: the official archive, a tar or zip file: address, name and SHA-256; None if there is none.
     :param files: its files, in the archive and here, relative to ``folder``.
-    :param url: the official address of its only file, for a data set without an archive. Such files have no published
-        checksum: the SHA-256 of what came is logged, and the reader has to say whether it can be read.
+    :param url: the official address of its only file, for a data set that is not to be unpacked.
+    :param sha256: that file's SHA-256. Where none is published, the SHA-256 of what came is logged, and the reader has
+        to say whether it can be read.
+    :param home: its folder below ParlAI's data path, where ``folder`` is taken there: ParlAI's builtin task of that
+        name deletes what it has not built.
     """
 
     folder: str
@@ -50,6 +57,8 @@ class Source:
     archive: DownloadableFile | None
     files: tuple[str, ...]
     url: str | None = None
+    sha256: str | None = None
+    home: str | None = None
 
     @property
     def file_names(self) -> list[str]:
@@ -69,7 +78,7 @@ def obtain(datapath: str, source: Source) -> Path:
 
     :raises DownloadError: if the data can be found nowhere, are not what they should be, or cannot be written.
     """
-    home = Path(datapath) / source.folder
+    home = Path(datapath) / (source.home or source.folder)
     if _is_built(home, source):
         return home
     try:
@@ -141,7 +150,10 @@ def _take_archive(url: str, workplace: Path, source: Source) -> None:
 def _take_only_file(url: str, workplace: Path, source: Source) -> None:
     (file,) = source.files
     _download(url, _with_folder(workplace / file), source)
-    logging.info(f"{url}: SHA-256 {sha256_of(workplace / file)} (none is published to compare it with)")
+    if source.sha256:
+        _verify(workplace / file, url, source.sha256)
+    else:
+        logging.info(f"{url}: SHA-256 {sha256_of(workplace / file)} (none is published to compare it with)")
 
 
 def _with_folder(file: Path) -> Path:
@@ -205,27 +217,46 @@ def _no_download(url: str, reason: str, source: Source) -> str:
 def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None:
     """Verify ``archive``, which came from ``origin``, and take the files that ``source`` names, and nothing else."""
     assert source.archive is not None
-    found = sha256_of(archive)
-    if found != source.archive.hashcode:
-        raise DownloadError(
-            f"{origin} is not the file it should be: its SHA-256 is {found}, expected "
-            f"{source.archive.hashcode}. Fetch it again, or put the right one there"
-        )
+    _verify(archive, origin, source.archive.hashcode)
     try:
-        with tarfile.open(archive) as tar:
-            members = {str(PurePosixPath(member.name)): member for member in tar if member.isfile()}
+        with _members(archive) as members:
             for file in source.files:
                 if file not in members:
                     raise DownloadError(
                         f"{origin} lacks {file}: it is not the archive of {source.folder} {source.version}"
                     )
-                content = tar.extractfile(members[file])
-                assert content is not None  # only regular files were kept
-                with _with_folder(workplace / file).open("wb") as out:
+                with _with_folder(workplace / file).open("wb") as out, members[file]() as content:
                     shutil.copyfileobj(content, out)
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, gzip.BadGzipFile, zlib.error) as error:
         reason = str(error).split("\n")[0].rstrip(":")  # tarfile goes on with a line for each compression it tried
         raise DownloadError(f"{origin} cannot be unpacked ({reason}): it is broken, fetch it again") from error
+
+
+@contextlib.contextmanager
+def _members(archive: Path) -> Iterator[Mapping[str, Callable[[], IO[bytes]]]]:
+    """The names of an archive's regular files, each with what opens it."""
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as packed:
+            yield {info.filename: partial(packed.open, info) for info in packed.infolist() if not info.is_dir()}
+        return
+    with tarfile.open(archive) as tar:
+        files = {str(PurePosixPath(member.name)): member for member in tar if member.isfile()}
+        yield {name: partial(_content, tar, member) for name, member in files.items()}
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    content = tar.extractfile(member)
+    assert content is not None  # of regular files it never is
+    return content
+
+
+def _verify(path: Path, origin: str, expected: str) -> None:
+    """Raise :class:`DownloadError` if the file, which came from ``origin``, has another SHA-256."""
+    if (found := sha256_of(path)) != expected:
+        raise DownloadError(
+            f"{origin} is not the file it should be: its SHA-256 is {found}, expected "
+            f"{expected}. Fetch it again, or put the right one there"
+        )
 
 
 def sha256_of(path: Path) -> str:
@@ -243,14 +274,20 @@ def _move_into_place(workplace: Path, home: Path, source: Source) -> None:
         if _is_built(home, source):
             return
         try:
-            if home.exists():
-                aside = next(
-                    path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists()
-                )
-                home.rename(aside)
-                logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")
             workplace.rename(home)
             return
-        except OSError:  # perhaps another process moved its own at this moment: look again
+        except OSError:  # something stands there: perhaps another process moved its own at this moment
             if attempt == _TRIES:
                 raise
+        if not _is_built(home, source):
+            with contextlib.suppress(OSError):  # perhaps another process has done so
+                _put_aside(home, source)
+
+
+def _put_aside(home: Path, source: Source) -> None:
+    aside = next(path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists())
+    home.rename(aside)
+    if _is_built(aside, source):  # another process finished it since it was looked at
+        aside.rename(home)
+    else:
+        logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")

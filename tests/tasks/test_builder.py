@@ -13,6 +13,7 @@ import sys
 import tarfile
 import threading
 import time
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,6 +48,16 @@ def tar_gz(files: dict[str, bytes]) -> bytes:
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Likewise as a zip file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("inner/", b"")
+        for name, content in files.items():
+            packed.writestr(name, content)
     return out.getvalue()
 
 
@@ -223,6 +234,15 @@ def test_a_data_set_may_lie_deeper_in_the_data_folder(data: Path, mirror: Path) 
     (folder / ARCHIVE).write_bytes(archive)
     assert content_of(obtain(str(data), source)) == FILES
     assert (names_in(data), names_in(data / "models")) == (["models"], ["toy"])
+
+
+def test_a_data_set_may_have_another_folder_here_than_on_the_mirror(data: Path, mirror: Path) -> None:
+    source = replace(source_of(archive := tar_gz(FILES)), home="ours")
+    (mirror / ARCHIVE).write_bytes(archive)
+    (data / "toy").mkdir(parents=True)
+    assert obtain(str(data), source) == data / "ours"
+    assert content_of(data / "ours") == FILES
+    assert (names_in(data), names_in(data / "toy")) == (["ours", "toy"], [])
 
 
 def test_the_mirror_may_be_named_from_home(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,6 +424,22 @@ def test_a_single_file_comes_from_its_official_address(
     assert server.asked == ["/official/The_File.txt"]  # once
 
 
+def test_a_single_file_with_a_checksum_is_verified(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture, assert_one_line: OneLine
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/only.txt"] = [sends(b"something else"), sends(b"the file")]
+    expected = hashlib.sha256(b"the file").hexdigest()
+    source = replace(only_file(f"{server.url}/only.txt"), sha256=expected)
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source)
+    found = hashlib.sha256(b"something else").hexdigest()
+    assert_one_line(caught.value, f"{server.url}/only.txt", found, expected, "Fetch it again")
+    assert names_in(data) == []
+    assert content_of(obtain(str(data), source)) == {"inner/only.txt": b"the file"}
+    assert "none is published" not in log.text
+
+
 def test_a_mirror_url_is_asked_instead_of_a_single_files_address(data: Path, server: Server) -> None:
     server.answers["/toy/only.txt"] = [sends(b"the mirror's")]
     assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
@@ -446,6 +482,48 @@ def test_a_single_file_that_does_not_come(
         caught.value, f"{server.url}/only.txt", reason, "set EMPATHY_MIRROR to a folder that holds toy/only.txt"
     )
     assert server.asked == ["/only.txt"] * times
+    assert names_in(data) == []
+
+
+# --- zip files -------------------------------------------------------------------------------------------------------
+
+
+def source_of_zip(archive: bytes) -> Source:
+    file = DownloadableFile("http://127.0.0.1:9/toy.zip", "toy.zip", hashlib.sha256(archive).hexdigest())
+    return Source(folder="toy", version="1.0", archive=file, files=tuple(FILES))
+
+
+def test_a_zip_file_is_unpacked(data: Path, mirror: Path, tmp_path: Path) -> None:
+    """What it holds beside the named files is not, least of all what would land elsewhere."""
+    (mirror / "toy.zip").write_bytes(archive := zipped({**FILES, "../../evil": b"!", "inner/README": b"!"}))
+    assert content_of(obtain(str(data), source_of_zip(archive))) == FILES
+    assert list(tmp_path.rglob("evil")) == []
+
+
+def test_a_zip_file_from_its_official_address(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/toy.zip"] = [sends(archive := zipped(FILES))]
+    file = DownloadableFile(f"{server.url}/toy.zip", "toy.zip", hashlib.sha256(archive).hexdigest())
+    assert content_of(obtain(str(data), replace(source_of_zip(archive), archive=file))) == FILES
+
+
+def test_a_zip_file_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / "toy.zip").write_bytes(archive := zipped({"inner/a.csv": b"a"}))
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of_zip(archive))
+    assert_one_line(caught.value, mirror / "toy.zip", "lacks inner/b.csv")
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged"])
+def test_a_broken_zip_file(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
+    whole = zipped(FILES)
+    place = whole.index(b"inner/a.csv") + len(b"inner/a.csv")  # where its packed content begins
+    damaged = whole[:place] + b"\x07" * 8 + whole[place + 8 :]  # RFC 1951: no block is of type 3
+    broken = {"empty": b"", "text": b"no archive", "cut": whole[:-30], "damaged": damaged}
+    (mirror / "toy.zip").write_bytes(broken[kind])
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of_zip(broken[kind]))
+    assert_one_line(caught.value, mirror / "toy.zip", "cannot be unpacked", "fetch it again")
     assert names_in(data) == []
 
 

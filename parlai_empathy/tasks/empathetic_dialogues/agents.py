@@ -7,7 +7,6 @@ shuffle freely and each agent sees the same context.
 from __future__ import annotations
 
 import copy
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import astuple
@@ -21,13 +20,14 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
-from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
+from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
 
 POLITICAL = "<POLITICAL>"
-NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 2019, section 4.1)
 
 
 class EmpatheticDialoguesTeacher(DialogTeacher):
@@ -42,7 +42,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
         group.add_argument(
             "--ed-history",
             type=int,
-            default=4,
+            default=DEFAULT,
             help="How many turns before the reply the text holds, both roles counted (the paper's 4); -1 for all.",
         )
         group.add_argument(
@@ -56,9 +56,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         opt = copy.deepcopy(opt)
         self.fold: str = DatatypeHelper.fold(opt["datatype"])
-        self.history_size: int = opt.get("ed_history", 4)
-        if self.history_size == 0 or self.history_size < -1:
-            raise OptionError(f"--ed-history {self.history_size}: must be at least 1, or -1 for all turns")
+        self.history_size = check_history("--ed-history", opt.get("ed_history", DEFAULT))
         # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
         # would be wrong for the next teacher. The data are small enough without.
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
@@ -100,8 +98,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
 
     def context(self, turns: tuple[Turn, ...]) -> str:
         """The last turns of ``turns``, as many as ``--ed-history`` says, one a line."""
-        kept = turns if self.history_size == -1 else turns[-self.history_size :]
-        return "\n".join(turn.text for turn in kept)
+        return last_turns([turn.text for turn in turns], self.history_size)
 
 
 def _about(dialogue: Dialogue) -> dict[str, Any]:
@@ -150,16 +147,12 @@ class DefaultTeacher(EmpatheticDialoguesTeacher):
         if self.fold != "train":
             from_file = turn.text in turn.candidates
             example["candidates_source"] = "file" if from_file else "sampled"
-            example["label_candidates"] = list(turn.candidates) if from_file else self._sample(dialogue, turn)
+            example["label_candidates"] = (
+                list(turn.candidates)
+                if from_file
+                else sample_candidates(turn.text, self._replies, f"{dialogue.conv_id} {turn.index}")
+            )
         return example
-
-    def _sample(self, dialogue: Dialogue, turn: Turn) -> list[str]:
-        """The true reply and 99 others of the fold, in an order that depends on the turn alone."""
-        draw = random.Random(f"{dialogue.conv_id} {turn.index}")
-        others = draw.sample(self._replies, min(NUM_CANDIDATES, len(self._replies)))
-        others = [text for text in others if text != turn.text][: NUM_CANDIDATES - 1]
-        others.insert(draw.randrange(len(others) + 1), turn.text)
-        return others
 
 
 class BothRolesTeacher(DefaultTeacher):

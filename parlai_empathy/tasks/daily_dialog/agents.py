@@ -1,0 +1,151 @@
+"""Teachers of DailyDialog.
+
+Each example is an episode of its own: its text holds the true turns before the label, one a line, so that examples
+shuffle freely and each agent sees the same context.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import DialogTeacher
+from parlai.utils.data import DatatypeHelper
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.candidates import sample_candidates
+from parlai_empathy.tasks.daily_dialog.build import build
+from parlai_empathy.tasks.daily_dialog.overlap import without_overlap
+from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS, Dialogue, read_daily_dialog
+from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
+
+
+class DailyDialogTeacher(DialogTeacher):
+    """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the options of the task."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("DailyDialog")
+        add_edition(group)
+        group.add_argument(
+            "--dd-history",
+            type=int,
+            default=DEFAULT,
+            help="How many turns before the reply, or before the classified turn, the text holds; -1 for all.",
+        )
+        group.add_argument(
+            "--dd-drop-overlap",
+            type="bool",
+            default=False,
+            help="Train without the dialogues that share a turn and its answer with the validation or test split.",
+        )
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        opt = copy.deepcopy(opt)
+        self.fold: str = DatatypeHelper.fold(opt["datatype"])
+        self.history_size = check_history("--dd-history", opt.get("dd_history", DEFAULT))
+        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
+        # would be wrong for the next teacher. The data are small enough without.
+        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
+        self._files = build(opt)
+        opt["datafile"] = str(self._files[self.fold])
+        super().__init__(opt, shared)
+
+    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
+        """Yield one message an example, each the start of a new episode."""
+        given = 0
+        for dialogue in self._dialogues(Path(datafile)):
+            for example in self.examples(dialogue):
+                given += 1
+                yield Message({"conv_id": dialogue.conv_id, "fold": self.fold, **example}), True
+        if not given:
+            raise DataError(f"{datafile}: no example is left for {type(self).__name__}: its dialogues have no answer")
+
+    def _dialogues(self, path: Path) -> list[Dialogue]:
+        dialogues = list(read_daily_dialog(path))
+        if self.fold != "train" or not self.opt.get("dd_drop_overlap"):
+            return dialogues
+        held_out = [dialogue for fold in ("valid", "test") for dialogue in read_daily_dialog(self._files[fold])]
+        kept = without_overlap(dialogues, held_out)
+        logging.info(f"{path}: left out {len(dialogues) - len(kept)} dialogue(s) that overlap with valid or test")
+        if not kept:
+            raise DataError(f"{path}: --dd-drop-overlap leaves no dialogue: all of them stand in valid or test")
+        return kept
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """The examples that a dialogue gives: messages with at least ``text`` and ``labels``."""
+        raise NotImplementedError
+
+    def context(self, turns: tuple[str, ...]) -> str:
+        """The last turns of ``turns``, as many as ``--dd-history`` says, one a line."""
+        return last_turns(turns, self.history_size)
+
+
+class DefaultTeacher(DailyDialogTeacher):
+    """Each turn but the first, given the turns before.
+
+    For valid and test each message has 100 candidates: the true reply and 99 others drawn from the same fold, the same
+    ones in every run.
+    """
+
+    def _dialogues(self, path: Path) -> list[Dialogue]:
+        dialogues = super()._dialogues(path)
+        self._replies = list(dict.fromkeys(turn.text for dialogue in dialogues for turn in dialogue.turns[1:]))
+        return dialogues
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a turn but the first; ``act`` and ``emotion`` are the reply's."""
+        texts = tuple(turn.text for turn in dialogue.turns)
+        for place, turn in enumerate(dialogue.turns[1:], start=2):
+            example: dict[str, Any] = {
+                "text": self.context(texts[: place - 1]),
+                "labels": [turn.text],
+                "turn": place,
+                "act": turn.act,
+                "emotion": turn.emotion,
+            }
+            if self.fold != "train":
+                example["candidates_source"] = "sampled"
+                example["label_candidates"] = sample_candidates(turn.text, self._replies, f"{dialogue.conv_id} {place}")
+            yield example
+
+
+class _ClassesOfTurns(DailyDialogTeacher):
+    """A turn (the text's last line) and the turns before it in, its class out."""
+
+    classes: tuple[str, ...]
+    attribute: str
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a turn."""
+        texts = tuple(turn.text for turn in dialogue.turns)
+        for place, turn in enumerate(dialogue.turns, start=1):
+            before = [self.context(texts[: place - 1])] if place > 1 else []
+            yield {
+                "text": "\n".join([*before, turn.text]),
+                "labels": [getattr(turn, self.attribute)],
+                "label_candidates": list(self.classes),
+                "turn": place,
+            }
+
+
+class EmotionTeacher(_ClassesOfTurns):
+    """Which of seven emotions does the text's last line show? (Li et al. 2017, section 3.3)"""
+
+    classes, attribute = EMOTIONS, "emotion"
+
+
+class ActTeacher(_ClassesOfTurns):
+    """What is the text's last line: inform, question, directive or commissive? (Li et al. 2017, section 3.2)"""
+
+    classes, attribute = ACTS, "act"

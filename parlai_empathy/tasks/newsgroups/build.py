@@ -1,0 +1,28 @@
+"""Where 20 Newsgroups' archive is: the official one, or the sample in this package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.tasks.builder import Source, obtain
+from parlai_empathy.tasks.edition import is_sample
+
+# The archive stays packed: it holds 19,997 small files. Its publisher gives no checksum: this is the one that Hugging
+# Face's `datasets` recorded of the same address.
+SOURCE = Source(
+    folder="20newsgroups",
+    version="1.0",
+    archive=None,
+    files=("20_newsgroups_19997.tar.gz",),
+    url="http://qwone.com/~jason/20Newsgroups/20news-19997.tar.gz",
+    sha256="ab7bbf82b7831f7dbb1a09d9312f66fa78565c8de25526999b0d66f69d37e414",
+)
+SAMPLE = Path(__file__).parent / "sample" / "20_newsgroups"
+
+
+def build(opt: dict[str, Any]) -> Path:
+    """The archive to read, or the sample's folder, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    if is_sample(opt):
+        return SAMPLE
+    return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]

@@ -1,0 +1,58 @@
+"""Where the dumps are: those that an option names, those in a mirror's or the data folder, or the sample.
+
+Nothing is downloaded or copied: the dumps are public by way of BitTorrent alone, and a single month may take 30 GB.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.builder import MIRROR
+from parlai_empathy.tasks.edition import is_sample
+
+FOLDER = "reddit"
+SAMPLE = Path(__file__).parent / "sample"
+_DUMP = re.compile(r"R[CS]_[\w-]+|.+\.(jsonl|ndjson|zst|bz2|xz)")
+
+
+def build(opt: dict[str, Any]) -> list[Path]:
+    """The files to read: those of ``opt["reddit_file"]``, or of ``opt["edition"]`` (``full`` or ``sample``).
+
+    :raises DataError: if there is none, or one that is named does not exist.
+    """
+    if opt.get("reddit_file"):
+        named = [Path(part.strip()).expanduser() for part in opt["reddit_file"].split(",") if part.strip()]
+    elif is_sample(opt):
+        named = [SAMPLE]
+    else:
+        named = [folder for folder in _folders(opt) if folder.is_dir()][:1]
+        if not named:
+            raise DataError(
+                f"no dump of Reddit: name one, several (a,b) or a folder with --reddit-file, or put them into "
+                f"{' or '.join(map(str, _folders(opt)))}"
+            )
+    return [file for path in named for file in _files(path)]
+
+
+def _folders(opt: dict[str, Any]) -> list[Path]:
+    folders = [Path(opt["datapath"]) / FOLDER]
+    mirror = os.environ.get(MIRROR, "")
+    if mirror and urlparse(mirror).scheme not in ("http", "https"):
+        folders.append(Path(mirror).expanduser() / FOLDER)
+    return folders
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.is_file():
+            raise DataError(f"{path} does not exist: name a dump, several (a,b) or a folder with --reddit-file")
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.is_file() and _DUMP.fullmatch(file.name))
+    if not found:
+        raise DataError(f"{path} holds no dump: files such as RC_2006-01.bz2, RS_2006-01.zst or any.jsonl")
+    return found

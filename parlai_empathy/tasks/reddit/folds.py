@@ -1,0 +1,33 @@
+"""Which fold a thread is in, and which of several processes reads it: decided by a hash of its name alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+SEED = "reddit 1"
+TEST = VALID = 5  # of 100 threads
+
+
+def fold_of(thread: str) -> str:
+    """``train``, ``valid`` or ``test``. :param thread: the full name of its submission (``t3_22569``)."""
+    return _fold(_hash(thread))
+
+
+def thread_filter(fold: str, share: int = 0, shares: int = 1) -> Callable[[str], bool]:
+    """Whether a thread is in the fold, and in the ``share``-th (from 0) of so many equal shares of it."""
+
+    def is_wanted(thread: str) -> bool:
+        number = _hash(thread)
+        return _fold(number) == fold and number // 100 % shares == share
+
+    return is_wanted
+
+
+def _fold(number: int) -> str:
+    place = number % 100
+    return "test" if place < TEST else "valid" if place < TEST + VALID else "train"
+
+
+def _hash(thread: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{SEED}\n{thread}".encode()).digest()[:8], "big")

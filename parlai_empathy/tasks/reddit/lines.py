@@ -1,0 +1,78 @@
+"""The lines of a file, packed or not. Never more of it is in memory than a block, or a line, at a time."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DataError, MissingDependencyError
+
+LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
+_BLOCK = 1 << 16  # bytes
+_PACKED_BLOCK = 1 << 13  # bytes; of zstandard, which may make some thousand times as many of them
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".xz": lzma.open}
+_WIDEST_WINDOW = 1 << 31  # bytes; the dumps are packed with --long=31, which the decoder refuses unless told
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
+    """The lines of a ``.zst``, ``.bz2`` or ``.xz`` file, or of one that is not packed, each with its number.
+
+    :returns: None in place of a line that is longer than any post can be.
+    :raises DataError: naming file and line, if the file cannot be read (on).
+    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    """
+    path, number = Path(path), 0
+    try:
+        for number, line in enumerate(_split(_blocks(path)), start=1):
+            yield number, line
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).split("\n")[0]
+        place = f"{path}, line {number + 1}" if number else str(path)
+        raise DataError(f"{place}: it cannot be read on ({reason}); fetch the file again") from error
+
+
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
+    rest, too_long = b"", False
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            yield None if too_long or len(line) > LONGEST_LINE else line
+            too_long = False
+        if len(rest) > LONGEST_LINE:
+            rest, too_long = b"", True
+    if rest or too_long:
+        yield None if too_long else rest
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    if path.suffix == ".zst":
+        yield from _unpacked(path)
+        return
+    with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+        yield from iter(lambda: file.read(_BLOCK), b"")
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """The frames of a zstandard file. Unlike the library's own reader this does not take a cut file for a whole one."""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingDependencyError(
+            '.zst dumps need zstandard: run pip install "parlai-empathy[reddit]", or unpack them first'
+        ) from error
+    frame = None
+    try:
+        with path.open("rb") as file:
+            while packed := file.read(_PACKED_BLOCK):
+                while packed:
+                    frame = frame or zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
+                    yield frame.decompress(packed)
+                    packed = frame.unused_data if frame.eof else b""
+                    frame = None if frame.eof else frame
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from error
+    if frame:
+        raise EOFError("it ends in the middle")

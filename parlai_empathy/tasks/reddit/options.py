@@ -1,0 +1,71 @@
+"""The options of ``empathy:reddit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.tasks.history import DEFAULT, check_history
+from parlai_empathy.tasks.reddit.reader import Limits
+
+# Each with its default, the least value that can work, and what it is.
+_NUMBERS = {
+    "window": (1_000_000, 1, "In how many of the latest posts of the dumps a comment's parent is looked for."),
+    "min_words": (2, 1, "Leave out replies with fewer words."),
+    "max_words": (100, 1, "Leave out replies with more words, and cut the context's turns to so many."),
+    "buffer": (10_000, 1, "In training the pairs are shuffled inside a buffer of so many."),
+    "eval_size": (5_000, 1, "The validation and test folds are their first so many pairs."),
+    "epoch_size": (
+        0,
+        0,
+        "Call so many training pairs an epoch, and do not count them; 0 counts them, once for each set of dumps.",
+    ),
+}
+
+
+def add(parser: ParlaiParser) -> None:
+    """Add them to ParlAI's parser."""
+    group = parser.add_argument_group("Reddit")
+    add_edition(group)
+    group.add_argument(
+        "--reddit-file",
+        default=None,
+        help="Read this dump (.zst, .bz2, .xz or JSON lines), several (a,b), or a folder of them, in place of an "
+        "edition.",
+    )
+    group.add_argument(
+        "--reddit-history",
+        type=int,
+        default=DEFAULT,
+        help="How many turns before the reply the text holds, as far as the window has them; -1 for all.",
+    )
+    for name, (default, _, meaning) in _NUMBERS.items():
+        group.add_argument(f"--reddit-{name.replace('_', '-')}", type=int, default=default, help=meaning)
+
+
+def number(opt: Mapping[str, Any], name: str) -> int:
+    """One of the numbers. Raises :class:`OptionError` if it cannot work."""
+    default, least, _ = _NUMBERS[name]
+    value = opt.get(f"reddit_{name}", default)
+    if not isinstance(value, int) or value < least:
+        raise OptionError(f"--reddit-{name.replace('_', '-')} {value}: must be a whole number, at least {least}")
+    return value
+
+
+def limits(opt: Mapping[str, Any]) -> Limits:
+    """What bounds the reading. Raises :class:`OptionError` for numbers that cannot work."""
+    found = Limits(
+        window=number(opt, "window"),
+        min_words=number(opt, "min_words"),
+        max_words=number(opt, "max_words"),
+        history=check_history("--reddit-history", opt.get("reddit_history", DEFAULT)),
+    )
+    if found.min_words > found.max_words:
+        raise OptionError(
+            f"--reddit-min-words {found.min_words}: must not be more than --reddit-max-words {found.max_words}"
+        )
+    return found

@@ -1,0 +1,148 @@
+"""Pairs of a comment and what it answers, read from Pushshift's dumps in bounded memory."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.reddit.cleaning import as_context, clean, decoded, flaw_of, reply_flaw_of
+from parlai_empathy.tasks.reddit.lines import read_lines
+from parlai_empathy.tasks.reddit.records import BadLine, Post, post_of_line
+from parlai_empathy.tasks.reddit.tally import Tally
+from parlai_empathy.tasks.reddit.window import Turn, Window
+
+_MONTH = re.compile(r"R[CS]_(\d{4}-\d{2}(?:-\d{2})?)")
+_TOO_LONG = BadLine("too long a line")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds the reading.
+
+    :param window: how many of the latest posts a parent is looked for in.
+    :param min_words: of a reply.
+    :param max_words: of a reply; a context's turn is cut to so many.
+    :param history: how many turns the context has at most; -1 for all that are known.
+    """
+
+    window: int
+    min_words: int
+    max_words: int
+    history: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A reply and the turns before it, oldest first.
+
+    :param comment: the reply's full name.
+    :param thread: the full name of the thread's submission.
+    :param turn: the reply's place in the thread, the submission's being 1; the least, where the window does not tell.
+    """
+
+    context: tuple[str, ...]
+    reply: str
+    comment: str
+    thread: str
+    subreddit: str
+    turn: int
+
+
+def read_reddit(
+    files: Iterable[Path], limits: Limits, is_wanted: Callable[[str], bool], tally: Tally
+) -> Iterator[Pair]:
+    """The pairs of the dumps, in the order of time.
+
+    :param files: dumps of comments and of submissions. Those of the same month are read side by side.
+    :param is_wanted: whether a thread, given by its submission's full name, shall be read.
+    :param tally: counts what is read and left out.
+    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    """
+    window = Window(limits.window)
+    for position, post in enumerate(posts_of(files, tally), start=1):
+        if not is_wanted(post.thread):
+            tally.elsewhere += 1
+            continue
+        window.move_to(position)
+        if post.name in window:
+            tally.left_out["read twice"] += 1
+        else:
+            pair = _pair(post, position, window, limits)
+            if isinstance(pair, Pair):
+                tally.pairs += 1
+                yield pair
+            elif pair is None:
+                tally.submissions += 1
+            else:
+                tally.left_out[pair] += 1
+
+
+def _pair(post: Post, position: int, window: Window, limits: Limits) -> Pair | str | None:
+    """What a post gives: a pair, or why it gives none, or None for a submission. The window then knows it."""
+    parent = window.get(post.parent)
+    text = decoded(post.text)
+    flaw = flaw_of(text, post.author)
+    depth = _depth(post, parent)
+    kept = "" if flaw else as_context(text, limits.max_words)
+    window.add(post.name, Turn(position, post.parent, kept, flaw, depth))
+    if post.parent is None:
+        return None
+    reason = flaw or reply_flaw_of(text, limits.min_words, limits.max_words)
+    if reason:
+        return reason
+    if parent is None:
+        return "to an unknown submission" if post.parent.startswith("t3_") else "to an unknown comment"
+    if parent.flaw:
+        return f"to one that is {parent.flaw}"
+    turns = itertools.islice(window.back_from(parent), None if limits.history == -1 else limits.history)
+    context = tuple(turn.text for turn in turns)[::-1]
+    return Pair(context, clean(text), post.name, post.thread, post.subreddit, depth)
+
+
+def _depth(post: Post, parent: Turn | None) -> int:
+    if post.parent is None:
+        return 1
+    if parent:
+        return parent.depth + 1
+    return 2 if post.parent.startswith("t3_") else 3
+
+
+def posts_of(files: Iterable[Path], tally: Tally) -> Iterator[Post]:
+    """The posts of all files, month after month. Inside a month, comments and submissions go by time."""
+    for month in by_month(files):
+        yield from heapq.merge(*(_posts(path, tally) for path in month), key=attrgetter("created"))
+
+
+def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
+    """Files of the same month together, by month; after them, each alone, those whose names do not tell one.
+
+    In a month submissions come first, so that of two posts of the same second a submission does.
+    """
+    files = sorted(files, key=lambda path: (_when(path), not path.name.startswith("RS_"), path.name))
+    return [list(group) for _, group in itertools.groupby(files, key=_when)]
+
+
+def _when(path: Path) -> tuple[int, str]:
+    found = _MONTH.match(path.name)
+    return (0, found[1]) if found else (1, path.name)
+
+
+def _posts(path: Path, tally: Tally) -> Iterator[Post]:
+    try:
+        for number, line in read_lines(path):
+            if line is not None and not line.strip():
+                continue
+            tally.lines += 1
+            post = _TOO_LONG if line is None else post_of_line(line)
+            if isinstance(post, BadLine):
+                tally.add_bad(path, number, post)
+            else:
+                yield post
+    except DataError as error:
+        tally.broken.append(str(error))

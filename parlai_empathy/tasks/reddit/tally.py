@@ -1,0 +1,50 @@
+"""What became of the lines of the dumps: nothing is left out without being counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import parlai.utils.logging as logging
+
+from parlai_empathy.tasks.reddit.records import BadLine
+
+
+class Tally:
+    """Counts of what was read, given and left out.
+
+    Of each line that is not blank exactly one is true: it gave one of ``pairs``, is one of ``submissions``, belongs
+    ``elsewhere`` (to another fold, or to another process), was ``left_out`` for a reason, or is ``bad`` for one.
+    """
+
+    def __init__(self) -> None:
+        self.lines = self.pairs = self.submissions = self.elsewhere = 0
+        self.left_out: Counter[str] = Counter()
+        self.bad: Counter[str] = Counter()
+        self.broken: list[str] = []  # what is wrong with the files that cannot be read to their end
+        self._first: dict[str, str] = {}
+
+    def add_bad(self, path: Path, line: int, bad: BadLine) -> None:
+        """Count a line that is no post, and remember the first place of each reason."""
+        self.bad[bad.reason] += 1
+        detail = f" ({bad.detail})" if bad.detail else ""
+        self._first.setdefault(bad.reason, f"{path}, line {line}{detail}")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.lines:,} lines gave {self.pairs:,} pairs; {self.submissions:,} are submissions, {self.elsewhere:,} "
+            f"belong to another fold or process; left out: {_listed(self.left_out)}; bad lines: {_listed(self.bad)}; "
+            f"broken files: {len(self.broken)}"
+        )
+
+    def report(self, what: str) -> None:
+        """Log the counts, and a warning for each kind of bad line and each broken file."""
+        logging.info(f"{what}: {self}")
+        for reason, count in self.bad.items():
+            logging.warning(f"{what}: {count:,} bad line(s), {reason}; the first is {self._first[reason]}")
+        for message in self.broken:
+            logging.warning(message)
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) or "none"

@@ -1,0 +1,131 @@
+"""Where DailyDialog's files are: the authors' archive, a mirror, or the sample in this package."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from parlai.core import build_data
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.tasks import builder
+from parlai_empathy.tasks.daily_dialog.build import ARCHIVE, SAMPLE, SPLITS, build
+from parlai_empathy.tasks.daily_dialog.reader import Dialogue, read_daily_dialog
+
+OneLine = Callable[..., None]
+
+
+@pytest.fixture
+def opt(tmp_path: Path) -> Opt:
+    """Options that name a data folder which does not exist yet."""
+    return Opt({"datapath": str(tmp_path / "data"), "edition": "full"})
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror with the sample, packed as the authors packed the data set."""
+    (folder := tmp_path / "mirror" / "dailydialog").mkdir(parents=True)
+    for split in SPLITS.values():
+        pack(SAMPLE / split, folder / f"{split}.zip")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
+    return folder
+
+
+def pack(folder: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w") as packed:
+        for file in folder.iterdir():
+            packed.write(file, f"{folder.name}/{file.name}")
+
+
+# --- the data set ----------------------------------------------------------------------------------------------------
+
+
+def test_the_three_zip_files_of_a_mirror(opt: Opt, mirror: Path) -> None:
+    found = build(opt)
+    assert {fold: path.name for fold, path in found.items()} == {
+        "train": "train.zip",
+        "valid": "validation.zip",
+        "test": "test.zip",
+    }
+    for fold, split in SPLITS.items():
+        assert list(read_daily_dialog(found[fold])) == list(read_daily_dialog(SAMPLE / split))
+    shutil.rmtree(mirror)
+    assert build(opt) == found  # once built they are there
+
+
+def test_the_folder_of_parlais_own_task_is_left_alone(opt: Opt, mirror: Path) -> None:
+    """Its builder deletes whatever it finds there in another version."""
+    theirs = Path(opt["datapath"]) / "dailydialog"
+    theirs.mkdir(parents=True)
+    (theirs / "train.json").write_text("{}")
+    build_data.mark_done(str(theirs), "None")
+    home = build(opt)["train"].parents[1]
+    assert home == Path(opt["datapath"]) / "daily_dialog"
+    assert (theirs / "train.json").is_file()
+
+
+def test_the_authors_archive(opt: Opt, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine) -> None:
+    """Its checksum is the recorded one's, which something else cannot have."""
+    asked = []
+
+    def no_network(url: str, target: Path) -> None:
+        asked.append(url)
+        target.write_bytes(b"a log-in page")
+
+    monkeypatch.setattr(builder, "_download_once", no_network)
+    with pytest.raises(DownloadError) as caught:
+        build(opt)
+    assert asked == ["http://yanran.li/files/ijcnlp_dailydialog.zip"]
+    assert_one_line(caught.value, asked[0], ARCHIVE.hashcode)
+
+
+def test_a_mirror_that_lacks_a_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / "validation.zip").unlink()
+    with pytest.raises(DownloadError) as caught:
+        build(opt)
+    assert_one_line(
+        caught.value,
+        mirror / "validation.zip",
+        "dailydialog/ijcnlp_dailydialog.zip or dailydialog/{train.zip,validation.zip,test.zip}",
+    )
+
+
+def test_an_unknown_edition(opt: Opt) -> None:
+    with pytest.raises(OptionError, match="--edition smaple"):
+        build({**opt, "edition": "smaple"})
+
+
+# --- the sample ------------------------------------------------------------------------------------------------------
+
+
+def sample(fold: str) -> list[Dialogue]:
+    return list(read_daily_dialog(build({"edition": "sample"})[fold]))
+
+
+def test_the_sample_has_enough_replies_for_100_candidates() -> None:
+    for fold, size in (("train", 36), ("valid", 27), ("test", 27)):
+        dialogues = sample(fold)
+        assert len(dialogues) == size
+        replies = {turn.text for dialogue in dialogues for turn in dialogue.turns[1:]}
+        assert len(replies) >= 100
+
+
+def test_no_turn_of_the_sample_but_short_ones_stands_in_two_folds() -> None:
+    turns = {fold: {turn.text for dialogue in sample(fold) for turn in dialogue.turns} for fold in SPLITS}
+    for one, other in (("train", "valid"), ("train", "test"), ("valid", "test")):
+        assert turns[one].isdisjoint(turns[other])
+
+
+def test_the_sample_is_printable_ascii() -> None:
+    for file in SAMPLE.rglob("*.txt"):
+        assert set(file.read_bytes()) <= {*range(0x20, 0x7F), ord("\n")}
+
+
+def test_the_sample_has_every_act_and_emotion_in_training() -> None:
+    turns = [turn for dialogue in sample("train") for turn in dialogue.turns]
+    assert len({turn.act for turn in turns}) == 4
+    assert len({turn.emotion for turn in turns}) == 7

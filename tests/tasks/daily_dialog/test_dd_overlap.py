@@ -1,0 +1,42 @@
+"""Which training dialogues stand in another split too."""
+
+from __future__ import annotations
+
+from parlai_empathy.tasks.daily_dialog.overlap import exchanges, without_overlap
+from parlai_empathy.tasks.daily_dialog.reader import Dialogue, Turn
+
+
+def dialogue(*texts: str) -> Dialogue:
+    return Dialogue("x", tuple(Turn(text, "inform", "no_emotion") for text in texts))
+
+
+HELD_OUT = [dialogue("How are you ?", "I'm fine .", "Good .")]
+
+
+def kept(*texts: str) -> bool:
+    return bool(without_overlap([dialogue(*texts)], HELD_OUT))
+
+
+def test_an_exchange_in_common_is_an_overlap_wherever_it_stands() -> None:
+    assert not kept("How are you ?", "I'm fine .", "Good .")
+    assert not kept("Hello .", "How are you ?", "I'm fine .")
+    assert not kept("I'm fine .", "Good .", "Bye .")
+
+
+def test_case_punctuation_and_spaces_make_no_difference() -> None:
+    assert not kept("how are you", "I ' m fine!")
+
+
+def test_single_turns_in_common_are_none() -> None:
+    assert kept("How are you ?", "Well .", "Good .")
+    assert kept("I'm fine .", "How are you ?")  # the other way round
+
+
+def test_a_single_turn_has_no_exchange() -> None:
+    assert list(exchanges(dialogue("How are you ?"))) == []
+    assert kept("How are you ?")
+
+
+def test_the_order_stays() -> None:
+    first, second = dialogue("a", "b"), dialogue("c", "d")
+    assert without_overlap([first, *HELD_OUT, second], HELD_OUT) == [first, second]

@@ -1,0 +1,210 @@
+"""The teachers, as ParlAI itself loads them, on the sample, on invented files, and on the data set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.daily_dialog import agents
+from parlai_empathy.tasks.daily_dialog.build import SAMPLE, SPLITS
+from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS
+
+OneLine = Callable[..., None]
+Load = Callable[..., Any]
+Examples = Callable[[Any], list[dict[str, Any]]]
+
+TASK = "empathy:daily_dialog"
+TEACHERS = ["Default", "Emotion", "Act"]
+FOLDS = {"train": "train:ordered", "valid": "valid", "test": "test"}
+README = Path(agents.__file__).parent / "README.md"
+
+
+def raw(split: str) -> list[tuple[list[str], list[str], list[str]]]:
+    """Texts, acts and emotions of the sample's dialogues: by splitting, without the reader."""
+    texts, acts, emotions = (
+        (SAMPLE / split / f"dialogues{kind}_{split}.txt").read_text().splitlines() for kind in ("", "_act", "_emotion")
+    )
+    return [
+        (text.removesuffix(" __eou__").split(" __eou__ "), act.split(), emotion.split())
+        for text, act, emotion in zip(texts, acts, emotions, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("fold", "split"), SPLITS.items())
+@pytest.mark.parametrize("history", [1, 4, -1])
+def test_the_replies_of_the_sample(
+    load_teacher: Load, examples_of: Examples, fold: str, split: str, history: int
+) -> None:
+    expected = [
+        ("\n".join(turns[max(0, place - (history if history > 0 else 99)) : place]), [turns[place]], place + 1)
+        for turns, _, _ in raw(split)
+        for place in range(1, len(turns))
+    ]
+    teacher = load_teacher(TASK, FOLDS[fold], edition="sample", dd_history=history)
+    found = examples_of(teacher)
+    assert [(example["text"], example["labels"], example["turn"]) for example in found] == expected
+    assert teacher.num_examples() == teacher.num_episodes() == len(expected)
+
+
+@pytest.mark.parametrize(("teacher", "names", "start", "column"), [("Act", ACTS, 1, 1), ("Emotion", EMOTIONS, 0, 2)])
+def test_the_classes_of_the_sample(
+    load_teacher: Load, examples_of: Examples, teacher: str, names: tuple[str, ...], start: int, column: int
+) -> None:
+    """The last line is the turn that is classified; as many as --dd-history says stand before it."""
+    expected = [
+        ("\n".join(dialogue[0][max(0, place - 2) : place + 1]), [names[int(dialogue[column][place]) - start]])
+        for dialogue in raw("test")
+        for place in range(len(dialogue[0]))
+    ]
+    found = examples_of(load_teacher(f"{TASK}:{teacher}", "test", edition="sample", dd_history=2))
+    assert [(example["text"], example["labels"]) for example in found] == expected
+    assert all(example["label_candidates"] == list(names) for example in found)
+
+
+def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+    assert examples_of(load_teacher(TASK, edition="sample"))[2] == {
+        "id": TASK,
+        "text": "Excuse me , does this bus go to the harbour ?\nIt does , but it takes the long way round .\n"
+        "How long is the long way ?",
+        "labels": ["About forty minutes . The number nine needs fifteen ."],
+        "turn": 4,
+        "act": "inform",
+        "emotion": "no_emotion",
+        "conv_id": "train_1",
+        "fold": "train",
+        "episode_done": True,
+    }
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, examples_of: Examples, fold: str) -> None:
+    found = examples_of(load_teacher(TASK, fold, edition="sample"))
+    replies = {example["labels"][0] for example in found}
+    for example in found:
+        assert example["candidates_source"] == "sampled"
+        assert len(set(example["label_candidates"])) == 100
+        assert set(example["label_candidates"]) <= replies
+        assert example["labels"][0] in example["label_candidates"]
+
+
+def test_in_training_there_are_no_candidates(load_teacher: Load, examples_of: Examples) -> None:
+    assert not any("label_candidates" in example for example in examples_of(load_teacher(TASK, edition="sample")))
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_every_message_says_where_it_comes_from(load_teacher: Load, examples_of: Examples, teacher: str) -> None:
+    for fold, split in SPLITS.items():
+        for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], edition="sample")):
+            assert example["fold"] == fold
+            assert re.fullmatch(rf"{split}_\d+", example["conv_id"])
+            assert example["episode_done"] is True
+
+
+def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
+    before = sorted(SAMPLE.rglob("*"))
+    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 173 - 36
+    assert sorted(SAMPLE.rglob("*")) == before
+
+
+@pytest.mark.parametrize("history", [0, -2])
+def test_a_history_that_cannot_be(load_teacher: Load, history: int) -> None:
+    with pytest.raises(OptionError, match=f"--dd-history {history}"):
+        load_teacher(TASK, edition="sample", dd_history=history)
+
+
+# --- overlap, and dialogues without an answer ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """A function that puts invented splits, one dialogue a line, in the place of the data set."""
+
+    def write(**dialogues: str) -> None:
+        files = {}
+        for fold, split in SPLITS.items():
+            texts = dialogues.get(fold, "a __eou__ b __eou__").split("\n")
+            (folder := tmp_path / split).mkdir()
+            numbers = [["1"] * text.count("__eou__") for text in texts]
+            (folder / f"dialogues_{split}.txt").write_text("\n".join(texts))
+            for kind in ("act", "emotion"):
+                (folder / f"dialogues_{kind}_{split}.txt").write_text("\n".join(map(" ".join, numbers)))
+            files[fold] = folder
+        monkeypatch.setattr(agents, "build", lambda _: files)
+
+    return write
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_overlap_is_dropped_from_training_alone(
+    load_teacher: Load, examples_of: Examples, splits: Callable[..., None], teacher: str, log: pytest.LogCaptureFixture
+) -> None:
+    splits(
+        train="A! __eou__ b __eou__ c __eou__\nd __eou__ e __eou__\nx __eou__ y __eou__",
+        valid="a __eou__ B. __eou__",
+        test="x __eou__ y __eou__ z __eou__",
+    )
+    conversations = {
+        (fold, drop): {
+            example["conv_id"]
+            for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], dd_drop_overlap=drop))
+        }
+        for fold in FOLDS
+        for drop in (False, True)
+    }
+    assert conversations["train", False] == {"train_1", "train_2", "train_3"}
+    assert conversations["train", True] == {"train_2"}
+    assert conversations["valid", True] == conversations["valid", False] == {"validation_1"}
+    assert conversations["test", True] == conversations["test", False] == {"test_1"}
+    assert "left out 2 dialogue(s) that overlap with valid or test" in log.text
+
+
+def test_overlap_may_leave_nothing(load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine) -> None:
+    splits()
+    with pytest.raises(DataError) as caught:
+        load_teacher(TASK, dd_drop_overlap=True)
+    assert_one_line(caught.value, "train", "--dd-drop-overlap")
+
+
+def test_dialogues_without_an_answer(load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine) -> None:
+    splits(test="a __eou__\nb __eou__")
+    assert load_teacher(f"{TASK}:Act", "test").num_examples() == 2
+    with pytest.raises(DataError) as caught:
+        load_teacher(TASK, "test")
+    assert_one_line(caught.value, "test", "no example is left for DefaultTeacher")
+
+
+# --- the data set ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("teacher", "row", "expected"),
+    [
+        ("Default", "nothing, or `:Default`", (87_170 - 11_118, 8_069 - 1_000, 7_740 - 1_000)),
+        ("Emotion", "`:Emotion`", (87_170, 8_069, 7_740)),
+        ("Act", "`:Act`", (87_170, 8_069, 7_740)),
+    ],
+)
+def test_counts_of_the_data_set(
+    load_teacher: Load,
+    real_data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    teacher: str,
+    row: str,
+    expected: tuple[int, int, int],
+) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
+    counts = tuple(load_teacher(f"{TASK}:{teacher}", datatype).num_examples() for datatype in FOLDS.values())
+    assert counts == expected
+    (line,) = (line for line in README.read_text().splitlines() if line.startswith(f"| {row} |"))
+    assert tuple(int(cell.replace(",", "")) for cell in line.split("|")[-4:-1]) == expected
+
+
+def test_the_overlap_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted apart, on the raw text: 686 training dialogues share an exchange with valid or test, 5,453 replies."""
+    monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
+    assert load_teacher(TASK, dd_drop_overlap=True).num_examples() == 76_052 - 5_453

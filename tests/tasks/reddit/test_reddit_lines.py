@@ -1,0 +1,152 @@
+"""Lines of packed and unpacked files: each kind of archive, whole, cut and damaged, and bytes of any kind."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import lzma
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError, MissingDependencyError
+from parlai_empathy.tasks.reddit import lines
+from parlai_empathy.tasks.reddit.lines import read_lines
+
+OneLine = Callable[..., None]
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "zst": zstandard.ZstdCompressor().compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "jsonl": bytes,
+}
+TEXT = b"".join(b"line %d %s\n" % (n, bytes([65 + n % 26]) * (n % 100)) for n in range(5_000))
+
+
+def write(folder: Path, ending: str, content: bytes) -> Path:
+    (path := folder / f"a.{ending}").write_bytes(content)
+    return path
+
+
+def read(path: Path) -> list[bytes | None]:
+    return [line for _, line in read_lines(path)]
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_the_lines_of_each_kind_of_file(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, ending, PACKERS[ending](TEXT))
+    found = list(read_lines(path))
+    assert found == list(enumerate(TEXT.removesuffix(b"\n").split(b"\n"), start=1))
+    assert list(read_lines(str(path))) == found
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
+    """Pushshift's files are of many frames; a line may begin in one and end in the next."""
+    parts = [TEXT[:1_000], b"", TEXT[1_000:70_000], TEXT[70_000:]]
+    assert (
+        b"\n".join(filter(None, read(write(tmp_path, ending, b"".join(map(PACKERS[ending], parts)))))) + b"\n" == TEXT
+    )
+
+
+def test_a_window_as_wide_as_that_of_the_dumps(tmp_path: Path) -> None:
+    """Packed with --long=31, which the decoder refuses unless it is told to take it. The frame is made by hand.
+
+    RFC 8878, 3.1.1: magic number; descriptor 0: a window, no size, no checksum; window 2 ** (10 + 21); one raw block.
+    """
+    body = b"first\nsecond\n"
+    block = (len(body) << 3 | 1).to_bytes(3, "little") + body
+    packed = b"\x28\xb5\x2f\xfd" + b"\x00" + bytes([21 << 3]) + block
+    with pytest.raises(zstandard.ZstdError):
+        zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+    assert read(write(tmp_path, "zst", packed)) == [b"first", b"second"]
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+def test_a_cut_archive_gives_what_is_left_and_then_the_place(
+    tmp_path: Path, ending: str, assert_one_line: OneLine
+) -> None:
+    packed = PACKERS[ending](TEXT * 5)
+    path = write(tmp_path, ending, packed[: len(packed) * 2 // 3])
+    found: list[bytes | None] = []
+    with pytest.raises(DataError) as caught:
+        found.extend(line for _, line in read_lines(path))
+    assert found == (TEXT * 5).split(b"\n")[: len(found)]
+    assert_one_line(caught.value, path, "cannot be read on", f"line {len(found) + 1}" if found else "a.")
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+    packed = bytearray(PACKERS[ending](TEXT * 5))
+    packed[len(packed) // 2 :] = bytes(len(packed) - len(packed) // 2)
+    path = write(tmp_path, ending, bytes(packed))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, "cannot be read on")
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+    path = write(tmp_path, ending, b"<html>Please log in</html>\n")
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, "cannot be read on")
+
+
+def test_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    for path in (tmp_path / "b.zst", tmp_path / "b.jsonl", tmp_path):
+        with pytest.raises(DataError) as caught:
+            read(path)
+        assert_one_line(caught.value, path, "cannot be read on")
+
+
+def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingDependencyError) as caught:
+        read(write(tmp_path, "zst", b""))
+    assert_one_line(caught.value, 'pip install "parlai-empathy[reddit]"')
+    assert read(write(tmp_path, "bz2", bz2.compress(b"a\n"))) == [b"a"]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_that_is_too_long_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 10)
+    monkeypatch.setattr(lines, "_BLOCK", 4)
+    path = write(tmp_path, "jsonl", b"0123456789\n0123456789a\nshort\n" + b"x" * 100 + end)
+    assert read(path) == [b"0123456789", None, b"short", None]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.binary(max_size=12)), st.integers(1, 9))
+def test_lines_are_the_same_however_the_file_is_cut_into_blocks(blocks: list[bytes], longest: int) -> None:
+    content = b"".join(blocks)
+    expected = content.removesuffix(b"\n").split(b"\n") if content else []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LONGEST_LINE", longest)
+        assert list(lines._split(blocks)) == [line if len(line) <= longest else None for line in expected]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=40), st.sampled_from(list(PACKERS)), st.booleans())
+def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a_good_part: bool) -> None:
+    start = PACKERS[ending](b"good\n") if behind_a_good_part else b""
+    found: list[bytes | None] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder), ending, start + content)
+        with contextlib.suppress(DataError):
+            found.extend(line for _, line in read_lines(path))
+    assert found[:1] == [b"good"] or not behind_a_good_part or ending in ("bz2", "xz")  # those two may read ahead
+
+
+@pytest.mark.parametrize(("name", "number"), [("RC_2005-12.zst", 1_075), ("RC_2006-01.bz2", 3_666)])
+def test_real_dumps(real_data: Path, name: str, number: int) -> None:
+    found = read(real_data / "reddit" / name)
+    assert len(found) == number
+    assert all(line and line.startswith(b"{") and line.rstrip().endswith(b"}") for line in found)
