@@ -23,7 +23,7 @@ class ChosenDictionary(DictionaryAgent):
     words: ClassVar[type[DictionaryAgent]] = DictionaryAgent
     tokens: ClassVar[type[TokenizerDictionary]] = TokenizerDictionary
 
-    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:  # type: ignore[misc]
+    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
         """Make the dictionary that the options ask for."""
         kind = cls.tokens if cls.is_pretrained(opt) else cls.words
         return kind(opt, shared)

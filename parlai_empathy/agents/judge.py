@@ -11,40 +11,30 @@ A judge reads a text's last line, given the lines before it. What it learns foll
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import parlai.utils.logging as logging
-import torch
 from numpy.typing import NDArray
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_agent import Batch, History, Output, TorchAgent
-from parlai.utils.distributed import is_distributed, is_primary_worker
-from parlai.utils.torch import total_parameters, trainable_parameters
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
-from tqdm import tqdm
+from parlai.core.torch_agent import Batch, History, Output
+from torch import Tensor
 
 from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.judge_classes import JudgeClasses
-from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line, pair_of
+from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line, pairs_of
+from parlai_empathy.agents.judge_model import PairModelAgent
 from parlai_empathy.agents.judge_replies import Choice, best_first, drawn_choices, full_choices, reply_losses
 from parlai_empathy.agents.task_classes import bring_classes
-from parlai_empathy.agents.weights import begin_with, load_model
+from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
-from parlai_empathy.modules.precision import use_bfloat16
-
-_READ_BATCH = 256  # pairs read at once
-_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 
-class JudgeAgent(TorchAgent):
+class JudgeAgent(PairModelAgent):
     """Judges a reply in its context."""
 
     @classmethod
@@ -66,84 +56,13 @@ class JudgeAgent(TorchAgent):
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
         if shared:
             self.optimizer = shared.get("optimizer")
-            return
-        self.is_new = init_model is None  # nothing trained follows: the model begins with what its parts bring
-        self._begin(init_model, is_finetune)
-
-    def _begin(self, init_model: str | None, is_finetune: bool) -> None:
-        """Build or load the model, and what trains it."""
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
-        self.model = self.build_model()
-        states: dict[str, Any] = {}
-        if init_model and is_finetune:
-            load_model(init_model, lambda weights: begin_with(self.model, weights, init_model))
-            self._keep_dictionary()
-        elif init_model:
-            states = self.load(init_model)
-        if self.use_cuda:
-            self.model.cuda()
-        logging.info(f"{total_parameters(self.model):,} parameters, {trainable_parameters(self.model):,} trainable")
-        if self._should_initialize_optimizer():
-            self._begin_training(states, is_finetune)
-        if is_distributed():
-            devices = [self.opt["gpu"]] if self.use_cuda else None
-            # An encoder may have parts that a judge has no use for, and a batch may have no context to read.
-            self.model = DistributedDataParallel(self.model, device_ids=devices, find_unused_parameters=True)
-
-    def _begin_training(self, states: dict[str, Any], is_finetune: bool) -> None:
-        was_reset = self.init_optim(
-            [parameter for parameter in self.model.parameters() if parameter.requires_grad],
-            optim_states=states.get("optimizer"),
-            saved_optim_type=states.get("optimizer_type"),
-            is_finetune=is_finetune,
-        )
-        if self.opt["optimizer"] in ("adam", "adamw"):
-            assert self.optimizer is not None
-            for group in self.optimizer.param_groups:
-                group["fused"] = True  # one pass over the weights in place of many: on a CPU several times as fast
-        self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
-        if not is_finetune:  # ParlAI goes on counting only if there is a schedule
-            self._number_training_updates = states.get("number_training_updates", 0)
-
-    def _keep_dictionary(self) -> None:
-        """Write the other model's dictionary, for ParlAI has built one of the new task's words beside the model."""
-        if self.opt.get("model_file") and is_primary_worker():
-            self.dict.save(f"{self.opt['model_file']}.dict", sort=False)
-
-    # --- the model: a subclass's part --------------------------------------------------------------------------------
-
-    @abstractmethod
-    def build_model(self) -> nn.Module:
-        """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``.
-
-        What comes last in it is called ``head``: it is new where that of ``--init-model`` has another size.
-        """
-
-    @abstractmethod
-    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """What the model takes, one row a pair."""
-
-    @property
-    def bare_model(self) -> nn.Module:
-        """The model without the wrapper of distributed training."""
-        bare: nn.Module = getattr(self.model, "module", self.model)
-        return bare
+        else:
+            self.begin(init_model, is_finetune)
 
     @property
     def outputs(self) -> int:
         """How many numbers the model makes of a text."""
         return self._scale.outputs if self._scale else 1
-
-    def logits(self, pairs: Sequence[TextPair]) -> Tensor:
-        """The model's numbers in single precision, ``(n, outputs)``."""
-        device = next(self.model.parameters()).device
-        inputs = [tensor.to(device) for tensor in self.model_inputs(pairs)]
-        # In evaluation processes have different numbers of batches: the wrapper would have them wait for one another.
-        model = self.model if self.model.training else self.bare_model
-        with torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device)):
-            logits: Tensor = model(*inputs)
-        return logits.float()
 
     # --- judging -----------------------------------------------------------------------------------------------------
 
@@ -155,9 +74,32 @@ class JudgeAgent(TorchAgent):
             that the reply is the true one.
         :raises OptionError: if this judge's classes are no numbers.
         """
-        pairs = [pair_of(turns, reply) for turns, reply in zip(contexts, replies, strict=True)]
-        scores: NDArray[np.float64] = self.scores(self._read(pairs)).double().numpy()
+        scores: NDArray[np.float64] = self.scores(self._read(pairs_of(contexts, replies))).double().numpy()
         return scores
+
+    def class_probabilities(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
+        """How probable each class is, of many texts at once.
+
+        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param replies: the texts, ``(n,)``.
+        :returns: ``(n, classes)``, in the order of :attr:`classes`; each row adds up to 1.
+        :raises OptionError: if this is a judge of replies, or one whose loss is the squared error.
+        """
+        if self._scale is None:
+            raise OptionError("this judge tells true replies from others: it has no classes, and no probabilities")
+        logits = self._read(pairs_of(contexts, replies))
+        probabilities: NDArray[np.float64] = self._scale.probabilities(logits.double()).numpy()
+        return probabilities
+
+    def features(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> Tensor:
+        """What the last layer reads of texts, without dropout: for other models to build on.
+
+        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param replies: the texts, ``(n,)``.
+        :returns: ``(n, feature_size)``, on the CPU, in single precision; no gradient comes back from it.
+        """
+        part: Any = self.bare_model.features
+        return self._in_batches(part, self.feature_size, pairs_of(contexts, replies))
 
     def scores(self, logits: Tensor) -> Tensor:
         """One score a text, ``(n,)``: the expected class on the classes' scale, or a probability."""
@@ -165,16 +107,7 @@ class JudgeAgent(TorchAgent):
 
     def _read(self, pairs: Sequence[TextPair]) -> Tensor:
         """The model's numbers for any number of pairs, ``(n, outputs)``: on the CPU, and not to learn from."""
-        # Texts of like length go together, so that little of a batch is padding.
-        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
-        logits = torch.empty(len(pairs), self.outputs)
-        starts = range(0, len(order), _READ_BATCH)
-        self.model.eval()
-        with torch.no_grad():
-            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
-                chosen = order[start : start + _READ_BATCH]
-                logits[chosen] = self.logits([pairs[i] for i in chosen]).cpu()
-        return logits
+        return self._in_batches(self.bare_model, self.outputs, pairs)
 
     # --- from messages to pairs --------------------------------------------------------------------------------------
 
@@ -222,9 +155,13 @@ class JudgeAgent(TorchAgent):
         losses = self._losses(batch.observations)
         check_finite(losses, self.opt, self._number_training_updates)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
-        self.backward(losses.mean())
+        self.backward(self.combined(losses))
         self.update_params()
         return Output()
+
+    def combined(self, losses: Tensor) -> Tensor:
+        """What a step makes smaller, of its examples' losses ``(n,)``."""
+        return losses.mean()
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
         """Each example's loss, ``(n,)``."""
@@ -282,16 +219,6 @@ class JudgeAgent(TorchAgent):
         # A single reply, alone in its batch, is no choice: it shall not count as one that was made well.
         ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
         return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)
-
-    # --- files -------------------------------------------------------------------------------------------------------
-
-    def load(self, path: str) -> dict[str, Any]:
-        """Load weights, executing nothing that a stranger's file may hold."""
-        return load_model(path, self.load_state_dict)
-
-    def share(self) -> dict[str, Any]:
-        """Also share what trains the model."""
-        return {**super().share(), "optimizer": getattr(self, "optimizer", None)}
 
 
 class _Texts(History):

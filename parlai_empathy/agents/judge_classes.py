@@ -48,6 +48,18 @@ class JudgeClasses:
             return logits.softmax(dim=1) @ values
         return values.min() + (values.max() - values.min()) * logits[:, 0].sigmoid()
 
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """How probable each class is: ``(n, outputs)`` to ``(n, classes)``.
+
+        :raises OptionError: if the loss is the squared error, which knows a place on the scale and no more.
+        """
+        if self.loss != "ce":
+            raise OptionError(
+                f"this judge learnt with --loss {self.loss}: it gives scores and no probabilities; train one with "
+                "--loss ce"
+            )
+        return logits.softmax(dim=1)
+
     def chosen(self, logits: Tensor) -> list[str]:
         """The class of each text: the most probable one, or the one that is nearest to the score."""
         if self.loss == "ce":

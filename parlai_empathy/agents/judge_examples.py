@@ -20,6 +20,11 @@ def pair_of(turns: Iterable[str], reply: str) -> TextPair:
     return TextPair(tuple(turn.strip() for turn in turns if turn.strip()), reply.strip())
 
 
+def pairs_of(contexts: Iterable[Iterable[str]], replies: Iterable[str]) -> list[TextPair]:
+    """A pair of each reply and the turns before it."""
+    return [pair_of(turns, reply) for turns, reply in zip(contexts, replies, strict=True)]
+
+
 def last_line(lines: Sequence[str]) -> TextPair:
     """The last line in the context of the others."""
     return TextPair(tuple(lines[:-1]), lines[-1])

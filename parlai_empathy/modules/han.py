@@ -37,9 +37,12 @@ class HierarchicalAttention(nn.Module):
         :param reply: ``(n, words)`` ids, padded on the right.
         :returns: ``(n, outputs)``
         """
-        vectors = torch.cat([self._contexts(turns), self._of_words(self.reply_reader, reply)], dim=1)
-        logits: Tensor = self.head(self.dropout(vectors))
+        logits: Tensor = self.head(self.dropout(self.features(turns, reply)))
         return logits
+
+    def features(self, turns: Tensor, reply: Tensor) -> Tensor:
+        """What the head reads of the same, the contexts' vectors beside the replies': ``(n, 4 * hidden_size)``."""
+        return torch.cat([self._contexts(turns), self._of_words(self.reply_reader, reply)], dim=1)
 
     def _contexts(self, turns: Tensor) -> Tensor:
         """``(n, turns, words)`` to ``(n, 2 * hidden_size)``."""

@@ -75,5 +75,9 @@ class PairEncoder(TextReader):
 
         :returns: ``(n, outputs)``
         """
-        logits: Tensor = self.head(self.dropout(self.vectors(tokens, segments, lengths)))
+        logits: Tensor = self.head(self.dropout(self.features(tokens, segments, lengths)))
         return logits
+
+    def features(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
+        """What the head reads of the same, ``(n, dim)``."""
+        return self.vectors(tokens, segments, lengths)

@@ -42,9 +42,13 @@ class TwinEncoder(TextReader):
         :param replies: ``(n,)``, which text is its reply.
         :returns: ``(n, outputs)``
         """
+        logits: Tensor = self.head(self.features(tokens, segments, lengths, contexts, replies))
+        return logits
+
+    def features(self, tokens: Tensor, segments: Tensor, lengths: Tensor, contexts: Tensor, replies: Tensor) -> Tensor:
+        """What the head reads of the same, ``(n, 2 * dim)``. Dropout is of the vectors, before they are compared."""
         vectors = nn.functional.normalize(self.vectors(tokens, segments, lengths), dim=1)
         vectors = self.dropout(vectors * vectors.size(1) ** 0.5)
         u, v = vectors[contexts], vectors[replies]
         products = torch.where(contexts.unsqueeze(1) < 0, 0.0, u * v)
-        logits: Tensor = self.head(torch.cat([products, v], dim=1))
-        return logits
+        return torch.cat([products, v], dim=1)

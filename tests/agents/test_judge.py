@@ -43,8 +43,11 @@ class Counts(nn.Module):
         self.head = nn.Linear(hidden, outputs)
 
     def forward(self, counts: Tensor) -> Tensor:
-        logits: Tensor = self.head(torch.tanh(self.body(counts)))
+        logits: Tensor = self.head(nn.functional.dropout(self.features(counts), 0.1, self.training))
         return logits
+
+    def features(self, counts: Tensor) -> Tensor:
+        return torch.tanh(self.body(counts))
 
 
 @register_agent("counting_judge")
@@ -265,6 +268,7 @@ def test_scores_come_from_the_logits(rater: Path, placer: Path, chooser: Path) -
     pair = TextPair(("how are you",), "how is that")
     for path, low, high in ((rater, 1, 5), (placer, 1, 5), (chooser, 0, 1)):
         agent = load(path)
+        agent.model.eval()
         with torch.no_grad():
             expected = agent.scores(agent.logits([pair]))[0].item()
         (score,) = agent.score_pairs([[" how are you ", " "]], ["how is that\n"])
@@ -282,6 +286,56 @@ def test_classes_that_are_no_numbers_give_no_score(feeler: Path) -> None:
     with pytest.raises(OptionError, match="are no numbers: it gives no score"):
         load(feeler).score_pairs([["a"]], ["b"])
     assert "pearson" not in evaluate(feeler, FEEL)
+
+
+# --- for other models to build on ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rater", "feeler"])
+def test_probabilities_come_from_the_logits(name: str, request: pytest.FixtureRequest) -> None:
+    agent = load(request.getfixturevalue(name))
+    contexts = [["word " * (number % 7)] * (number % 4) for number in range(300)]
+    replies = ["reply " * (number % 11) + str(number) for number in range(300)]
+    probabilities = agent.class_probabilities(contexts, replies)
+    assert probabilities.shape == (300, len(agent.classes))
+    assert probabilities.dtype == np.float64
+    assert np.abs(probabilities.sum(axis=1) - 1).max() < 1e-12
+    for number in (0, 7, 299):
+        pair = TextPair(tuple(turn.strip() for turn in contexts[number] if turn.strip()), replies[number].strip())
+        with torch.no_grad():  # in evaluation since class_probabilities
+            logits = agent.logits([pair])[0].double().numpy()
+        assert probabilities[number] == pytest.approx(np.exp(logits) / np.exp(logits).sum(), abs=1e-6)
+    assert len(set(probabilities[:, 0].round(6))) > 10, "they differ, so that a wrong order would show"
+
+
+def test_what_has_no_probabilities_says_so(placer: Path, chooser: Path) -> None:
+    with pytest.raises(OptionError, match="learnt with --loss mse: it gives scores and no probabilities"):
+        load(placer).class_probabilities([[]], ["a"])
+    with pytest.raises(OptionError, match="it has no classes, and no probabilities"):
+        load(chooser).class_probabilities([[]], ["a"])
+
+
+@pytest.mark.parametrize("name", ["rater", "placer", "chooser", "feeler"])
+def test_features_are_what_the_head_reads(name: str, request: pytest.FixtureRequest) -> None:
+    agent = load(request.getfixturevalue(name))
+    contexts = [["word " * (number % 7)] * (number % 4) for number in range(300)]
+    replies = ["reply " * (number % 11) + str(number) for number in range(300)]
+    agent.model.train()  # as it is between the steps of a training
+    features = agent.features(contexts, replies)
+    assert features.shape == (300, agent.feature_size)
+    assert agent.feature_size == 8
+    assert not features.requires_grad
+    pairs = [TextPair(tuple(turn.strip() for turn in turns if turn.strip()), reply.strip())
+             for turns, reply in zip(contexts, replies, strict=True)]  # fmt: skip
+    with torch.no_grad():
+        assert torch.allclose(agent.model.head(features), agent.logits(pairs), atol=1e-5)
+    assert torch.equal(features, agent.features(contexts, replies))
+
+
+def test_nothing_has_no_features(feeler: Path) -> None:
+    agent = load(feeler)
+    assert agent.features([], []).shape == (0, 8)
+    assert agent.class_probabilities([], []).shape == (0, 32)
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------
@@ -414,6 +468,7 @@ def test_what_a_judge_says_in_a_chat(rater: Path, placer: Path, chooser: Path, f
     agent = load(chooser, interactive_mode=True)
     assert talk(agent, texts) == [f"{score:.3f}" for score in agent.score_pairs([[], texts[:1]], texts)]
     agent = load(feeler, interactive_mode=True)
+    agent.model.eval()
     with torch.no_grad():
         probabilities = agent.logits([last_line(texts[:1])]).softmax(dim=1)[0]
     best = int(probabilities.argmax())

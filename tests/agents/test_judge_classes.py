@@ -35,6 +35,16 @@ def test_classes_as_numbers(classes: list[str] | None, expected: list[float] | N
     assert numbers(classes) == expected
 
 
+def test_probabilities_by_hand() -> None:
+    # The shares of e^0, e^0 and e^(ln 2).
+    assert MOODS.probabilities(torch.tensor([[0.0, 0.0, math.log(2)]]))[0].tolist() == pytest.approx([0.25, 0.25, 0.5])
+
+
+def test_a_place_on_a_scale_is_no_probability() -> None:
+    with pytest.raises(OptionError, match="learnt with --loss mse: it gives scores and no probabilities"):
+        PLACED.probabilities(torch.zeros(1, 1))
+
+
 # --- what is true ----------------------------------------------------------------------------------------------------
 
 

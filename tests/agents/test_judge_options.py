@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,3 +123,22 @@ def test_a_model_to_begin_with_must_be_there() -> None:
     judge_options.check_init_model(opt, "model")  # a training that goes on has its own by then
     judge_options.check_init_model(Opt({"init_model": None}), None)
     judge_options.check_init_model(Opt(), None)
+
+
+def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
+    other, model = tmp_path / "other", tmp_path / "model"
+    Path(f"{other}.opt").write_text(json.dumps({"size": 3, "kind": "a", "loss": "mse"}))
+    given = {"init_model": str(other), "model_file": str(model), "size": 100, "kind": "b", "new": 1, "loss": "ce"}
+
+    def kept(**changes: Any) -> dict[str, Any]:
+        opt = Opt({**given, **changes})
+        judge_options.keep_of_init_model(opt, ("size", "kind", "new"))
+        return {name: opt[name] for name in ("size", "kind", "new", "loss")}
+
+    unchanged = {"size": 100, "kind": "b", "new": 1, "loss": "ce"}
+    assert kept() == {**unchanged, "size": 3, "kind": "a"}
+    assert kept(override={"size": 100}) == {**unchanged, "kind": "a"}
+    assert kept(init_model=None) == unchanged
+    assert kept(init_model="elsewhere") == unchanged
+    model.touch()
+    assert kept() == unchanged, "ParlAI has read the model's own options by then"

@@ -160,3 +160,12 @@ def test_it_runs_in_bfloat16() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         short = read(model, [[[3, 4], [5]], []], [[7], []])
     assert torch.allclose(short.float(), read(model, [[[3, 4], [5]], []], [[7], []]), atol=0.2)
+
+
+def test_the_head_reads_the_features() -> None:
+    model = network()
+    inputs = tensors([[[3, 4], [5]], []], [[7], [8, 9]])
+    with torch.no_grad():
+        features = model.features(*inputs)
+        assert features.shape == (2, model.head.in_features)
+        assert torch.equal(model.head(features), model(*inputs))

@@ -93,3 +93,12 @@ def test_everything_that_is_used_learns_also_in_chunks() -> None:
     unused = {name for name, weights in model.named_parameters() if weights.grad is None}
     assert {name.split(".")[1] for name in unused} <= {"pooler"}, "BERT's own, made for another task"
     assert model.head.weight.grad is not None
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_the_head_reads_the_features(pooling: str) -> None:
+    model, inputs = model_of(pooling), texts(40)
+    with torch.no_grad():
+        features = model.features(*inputs)
+        assert features.shape == (40, model.head.in_features)
+        assert torch.allclose(model.head(features), read(model, *inputs), atol=1e-6)

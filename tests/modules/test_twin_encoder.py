@@ -75,3 +75,12 @@ def test_both_sides_learn() -> None:
     for text in range(4):
         used = tokens[text, : lengths[text]]
         assert (weight.grad[used].abs().sum(dim=1) > 0).all()
+
+
+def test_the_head_reads_the_features() -> None:
+    model, inputs = model_of(outputs=3), texts(4)
+    places = torch.tensor([0, -1]), torch.tensor([2, 3])
+    with torch.no_grad():
+        features = model.features(*inputs, *places)
+        assert features.shape == (2, model.head.in_features)
+        assert torch.equal(model.head(features), model(*inputs, *places))

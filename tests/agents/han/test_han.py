@@ -240,6 +240,15 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
     assert load(rater, interactive_mode=True).respond(text)[0] in "12345"
 
 
+def test_features_and_probabilities_are_those_of_the_network(rater: Path) -> None:
+    agent = load(rater)
+    features = agent.features(CONTEXTS, REPLIES)
+    assert features.shape == (4, agent.feature_size)
+    assert agent.feature_size == 4 * 6
+    expected = agent.model.head(features).double().softmax(dim=1).detach().numpy()
+    assert np.abs(agent.class_probabilities(CONTEXTS, REPLIES) - expected).max() < 1e-6
+
+
 # --- what cannot work ------------------------------------------------------------------------------------------------
 
 

@@ -143,6 +143,24 @@ def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, bert: Path,
 # --- a trained model -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("reading", "size"), [("together", 32), ("apart", 64)])
+def test_features_and_probabilities_are_those_of_the_model(tmp_path: Path, bert: Path, reading: str, size: int) -> None:
+    train(tmp_path / "model", bert, RATE, max_train_steps=1, reading=reading)
+    agent = load(tmp_path / "model")
+    features = agent.features(CONTEXTS, REPLIES)
+    assert features.shape == (4, agent.feature_size)
+    assert agent.feature_size == size
+    expected = agent.model.head(features).double().softmax(dim=1).detach().numpy()
+    assert np.abs(agent.class_probabilities(CONTEXTS, REPLIES) - expected).max() < 1e-6
+
+
+def test_emotions_are_classified_by_the_first_token_as_well(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, FEEL, max_train_steps=2, pooling="first")
+    agent = load(tmp_path / "model")
+    assert agent.classes == list(EMOTIONS)
+    assert agent.class_probabilities([[]], ["i won a prize"]).sum() == pytest.approx(1)
+
+
 def test_a_trained_model_needs_neither_the_hub_nor_its_folder(tmp_path: Path, bert: Path) -> None:
     shutil.copytree(bert, tmp_path / "bert")
     train(tmp_path / "trained" / "model", tmp_path / "bert", CHOOSE)

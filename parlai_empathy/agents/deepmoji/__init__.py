@@ -1,0 +1,1 @@
+"""DeepMoji, a judge: see README.md beside this file."""

@@ -1,0 +1,183 @@
+"""``-m empathy:deepmoji``: the classifier that learnt from emoji, new or fine-tuned (Felbo et al. 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.exceptions import StopTrainException
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.deepmoji import options
+from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
+from parlai_empathy.agents.deepmoji.dictionary import DeepmojiDictionary, begins_with_published
+from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji, read_torchmoji
+from parlai_empathy.agents.deepmoji.words import BREAK, UNKNOWN
+from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.weights import load_model
+from parlai_empathy.modules.deepmoji import DeepMoji
+
+_REMEMBERED = 2**16  # texts whose words need not be found again in the next epoch
+_LESS_IS_BETTER = {"loss", "ppl", "mean_rank"}  # ParlAI's own list
+
+
+class DeepmojiAgent(JudgeAgent):
+    """Classifies texts with two LSTMs and attention, from nothing or from what emoji taught."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        return options.add(parser, partial_opt or {})
+
+    @staticmethod
+    def dictionary_class() -> type[DeepmojiDictionary]:
+        """The words that the model knows."""
+        return DeepmojiDictionary
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        options.check(opt)
+        self._published: TorchMoji | None = None
+        self._chain: ChainThaw | None = None
+        self._ids = lru_cache(_REMEMBERED)(self._ids_of)
+        if not shared and not _is_trained(opt):
+            options.check_beginning(opt)
+        if not shared and begins_with_published(opt):
+            self._published = read_torchmoji(opt["deepmoji_weights"])
+            options.take_over(self._published, opt)
+        elif not shared:
+            judge_options.keep_of_init_model(opt, ("embedding_size", "hidden_size", "gates"))
+        options.choose_gates(opt)
+        super().__init__(opt, shared)
+        if not shared and self._should_initialize_optimizer():
+            # Only now: the wrapper of distributed training has to know all that will ever be trained.
+            self._thaw()
+
+    # --- model -------------------------------------------------------------------------------------------------------
+
+    def build_model(self) -> nn.Module:
+        """The network, with the published weights where they are named and no trained ones follow."""
+        opt = self.opt
+        model = DeepMoji(
+            nn.Embedding(len(self.dict), opt["embedding_size"]),
+            opt["hidden_size"],
+            self.outputs,
+            hard_gates=opt["gates"] == "hard",
+            embedding_dropout=opt["embedding_dropout"],
+            dropout=opt["dropout"],
+        )
+        if self._published:
+            _begin_with_published(model, self._published)
+            logging.info(f"{opt['deepmoji_weights']}: {len(self._published.words):,} of the {len(self.dict):,} words")
+            self._published = None
+        return model
+
+    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
+        """Word ids, padded on the right, and how many each text has."""
+        rows = [torch.tensor(self._ids(pair)) for pair in pairs]
+        return pad_sequence(rows, batch_first=True), torch.tensor([len(row) for row in rows])
+
+    def _ids_of(self, pair: TextPair) -> list[int]:
+        """At least one: a text without words counts as one that is unknown."""
+        most = self.opt["max_words"]
+        reply = self.dict.txt2vec(pair.reply)[:most]
+        context = [*self.dict.txt2vec("\n".join(pair.turns)), self.dict[BREAK]] if pair.turns else []
+        ids: list[int] = context[max(0, len(context) + len(reply) - most) :] + reply
+        return ids or [self.dict[UNKNOWN]]
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """The head, the word vectors, which are kept small, and the others; each has its rate."""
+        others = self.opt["learningrate"] if self.opt["finetuning"] == "new" else self.opt["pretrained_learningrate"]
+        parts: dict[str, list[nn.Parameter]] = {"head": [], "embedding": [], "rest": []}
+        for name, weight in self.model.named_parameters():
+            part = name.split(".")[0]
+            parts[part if part in parts else "rest"].append(weight)
+        return [
+            {"params": parts["head"]},
+            {"params": parts["embedding"], "lr": others, "weight_decay": self.opt["embedding_l2"]},
+            {"params": parts["rest"], "lr": others},
+        ]
+
+    def _begin_training(self, states: dict[str, Any], is_finetune: bool) -> None:
+        options.check_validations(self.opt)
+        super()._begin_training(states, is_finetune)
+        if self.opt["finetuning"] == "chain-thaw":
+            self._chain = ChainThaw(self.opt["thaw_patience"])
+            if states.get("chain_thaw"):
+                self._chain.load(states["chain_thaw"])
+
+    def _thaw(self) -> None:
+        """Let those layers learn whose turn it is."""
+        layers: Sequence[str] = ("head",) if self.opt["finetuning"] == "last" else LAYERS
+        if self._chain:
+            layers = self._chain.layers
+            self._set_head_rate()
+        for name, weight in self.bare_model.named_parameters():
+            weight.requires_grad_(name.split(".")[0] in layers)
+            if not weight.requires_grad:
+                weight.grad = None
+        logging.info(f"trained now: {', '.join(layers)}")
+
+    def _set_head_rate(self) -> None:
+        """At chain-thaw's end the head is not new any more."""
+        assert self.optimizer is not None
+        if self._chain and self._chain.stage:
+            self.optimizer.param_groups[0]["lr"] = self.opt["pretrained_learningrate"]
+
+    def receive_metrics(self, metrics_dict: Mapping[str, Any]) -> None:
+        """After each validation: go to the next layer where there was no gain, with the best weights yet.
+
+        :raises StopTrainException: after the last stage, as ParlAI's own schedules end a training.
+        """
+        super().receive_metrics(metrics_dict)
+        if not self._chain:
+            return
+        metric = self.opt["validation_metric"]
+        score = float(metrics_dict[metric])
+        is_less = metric in _LESS_IS_BETTER or self.opt.get("validation_metric_mode") == "min"
+        if not self._chain.validated(-score if is_less else score):
+            return
+        if self._chain.is_over:
+            raise StopTrainException("chain-thaw's last stage, which brings no more gain")
+        self._go_back_to_the_best()
+        self._thaw()
+
+    def _go_back_to_the_best(self) -> None:
+        """ParlAI has saved the best model yet; without a file there is none to go back to."""
+        path = self.opt.get("model_file")
+        if path and Path(path).is_file():
+            load_model(path, self.bare_model.load_state_dict)
+        assert self.optimizer is not None
+        self.optimizer.state.clear()  # what it remembers is of other steps
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is saved: where chain-thaw stands, too."""
+        states: dict[str, Any] = super().state_dict()
+        return {**states, "chain_thaw": self._chain.state()} if self._chain else states
+
+
+def _is_trained(opt: Opt) -> bool:
+    """Whether there is a model of this training already, or a checkpoint that ParlAI goes on from."""
+    is_resumed = str(opt.get("init_model") or "").endswith(".checkpoint")
+    return is_resumed or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
+
+
+def _begin_with_published(model: DeepMoji, published: TorchMoji) -> None:
+    """Copy the weights; words that were added, and the head, stay new."""
+    weights = dict(published.weights)
+    known = weights.pop("embedding.weight")
+    with torch.no_grad():
+        model.embedding.weight[: len(known)] = known
+        for name, weight in weights.items():
+            model.get_parameter(name).copy_(weight)

@@ -1,0 +1,151 @@
+"""The options of ``empathy:deepmoji``, and what it recommends for ParlAI's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
+from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji
+from parlai_empathy.errors import OptionError
+
+FINETUNING = ("new", "full", "last", "chain-thaw")
+GATES = ("auto", "sigmoid", "hard")
+
+_DEFAULTS: dict[str, Any] = {
+    # Felbo et al. (2017), section 4.2 and appendix: Adam, these rates, gradients of a length of at most 1.
+    "optimizer": "adam",
+    "learningrate": 1e-3,
+    "lr_scheduler": "none",
+    "gradient_clip": 1.0,
+    "num_epochs": 20.0,
+    "precision": "float32",  # an LSTM's small steps gain nothing from shorter numbers
+}
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set ParlAI's defaults."""
+    group = parser.add_argument_group("DeepMoji (empathy:deepmoji)")
+    group.add_argument(
+        "--deepmoji-weights",
+        default=None,
+        help="Folder with DeepMoji's published weights as torchMoji has them: pytorch_model.bin and vocabulary.json.",
+    )
+    group.add_argument(
+        "--finetuning",
+        choices=list(FINETUNING),
+        default="new",
+        help="new: everything begins at random. Else --deepmoji-weights or --init-model is the beginning, and what is "
+        "trained is: last, the last layer; full, everything; chain-thaw, one layer after the other, then everything.",
+    )
+    group.add_argument(
+        "--pretrained-learningrate",
+        type=float,
+        default=1e-4,
+        help="For full and chain-thaw: the rate of layers that are not new; --learningrate is that of the new one.",
+    )
+    group.add_argument(
+        "--thaw-patience",
+        type=int,
+        default=1,
+        help="For chain-thaw: validations without gain after which the next layer's turn comes.",
+    )
+    group.add_argument(
+        "--extend-vocabulary",
+        type=int,
+        default=10_000,
+        help="With --deepmoji-weights: most words of the task that are added to the published ones (the paper's "
+        "10,000).",
+    )
+    group.add_argument("--embedding-size", type=int, default=256, help="Numbers of a word's vector (the paper's 256).")
+    group.add_argument(
+        "--hidden-size", type=int, default=512, help="Units of each LSTM, in each direction (the paper's 512)."
+    )
+    group.add_argument(
+        "--gates",
+        choices=list(GATES),
+        default="auto",
+        help="Of the LSTMs: sigmoid, or hard, as the published weights need it; auto: hard with --deepmoji-weights.",
+    )
+    group.add_argument(
+        "--embedding-dropout", type=float, default=0.1, help="Share of word vectors' numbers that are left out, 0..1."
+    )
+    group.add_argument("--dropout", type=float, default=0.5, help="Before the last layer, 0..1.")
+    group.add_argument(
+        "--embedding-l2", type=float, default=1e-6, help="Weight decay of word vectors (the paper's 1e-6)."
+    )
+    group.add_argument(
+        "--max-words",
+        type=int,
+        default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
+        help="Words of a text that are read; a longer one loses the oldest words of its context, then its last ones.",
+    )
+    judge_options.set_defaults(parser, _DEFAULTS, partial_opt)
+    return parser
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    for name, choices in (("finetuning", FINETUNING), ("gates", GATES)):
+        if opt[name] not in choices:
+            raise OptionError(f"--{name} {opt[name]}: must be one of {', '.join(choices)}")
+    for name in ("embedding_size", "hidden_size", "max_words", "thaw_patience"):
+        if opt[name] < 1:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+    for name in ("embedding_dropout", "dropout"):
+        if not 0 <= opt[name] <= 1:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must lie between 0 and 1")
+    for name in ("embedding_l2", "extend_vocabulary"):
+        if opt[name] < 0:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must not be below 0")
+    if not opt["pretrained_learningrate"] > 0:
+        raise OptionError(f"--pretrained-learningrate {opt['pretrained_learningrate']}: must be above 0")
+
+
+def check_beginning(opt: Opt) -> None:
+    """Raise :class:`OptionError` if ``--finetuning`` does not go with what a training begins with."""
+    sources = [name for name in ("deepmoji_weights", "init_model") if opt.get(name)]
+    if len(sources) > 1:
+        raise OptionError("--deepmoji-weights and --init-model: a model can begin with one of them only")
+    if opt["finetuning"] == "new" and sources:
+        raise OptionError(f"--finetuning new begins at random: with {_flag(sources[0])} take full, last or chain-thaw")
+    if opt["finetuning"] != "new" and not sources:
+        raise OptionError(
+            f"--finetuning {opt['finetuning']}: name --deepmoji-weights or --init-model to begin with, or take new"
+        )
+
+
+def check_validations(opt: Opt) -> None:
+    """Raise :class:`OptionError` if chain-thaw could not go through its stages."""
+    if opt["finetuning"] != "chain-thaw":
+        return
+    every = ("validation_every_n_epochs", "validation_every_n_secs", "validation_every_n_steps")
+    if not any((opt.get(name) or 0) > 0 for name in every):
+        raise OptionError("--finetuning chain-thaw goes on at validations: set --validation-every-n-epochs 1")
+    check_patience(opt["thaw_patience"], opt.get("validation_patience") or 0)
+
+
+def take_over(published: TorchMoji, opt: Opt) -> None:
+    """Make the sizes those of the published weights.
+
+    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
+    """
+    sizes = {"embedding_size": published.embedding_size, "hidden_size": published.hidden_size}
+    for name, value in sizes.items():
+        if (opt.get("override") or {}).get(name, value) != value:
+            raise OptionError(f"{_flag(name)} {opt[name]}: --deepmoji-weights has {value}; leave the option out")
+    opt.update(sizes)
+
+
+def choose_gates(opt: Opt) -> None:
+    """Say which gates ``auto`` means: weights that were trained with the one kind are of no use with the other."""
+    if opt["gates"] == "auto":
+        opt["gates"] = "hard" if opt.get("deepmoji_weights") else "sigmoid"
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

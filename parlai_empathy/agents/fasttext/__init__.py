@@ -1,0 +1,1 @@
+"""fastText's classifier, a judge: see README.md beside this file."""

@@ -1,0 +1,206 @@
+"""``-m empathy:fasttext``: a linear classifier of words and n-grams, as the fastText library has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, Output
+from parlai.utils.distributed import is_distributed, num_workers
+from torch import Tensor, nn
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.fasttext.bin_file import FasttextFile
+from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
+from parlai_empathy.agents.fasttext.linear_rate import steps_of
+from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
+from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.task_classes import task_classes
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
+from parlai_empathy.modules.vectors import copy_vectors
+
+_REMEMBERED = 2**16  # texts whose rows need not be found again in the next epoch
+
+_SIZES = ("embedding_size", "word_ngrams", "buckets", "min_subword", "max_subword")
+_OF_A_MODEL = (*_SIZES, "dict_tokenizer", "dict_lower")
+
+_DEFAULTS: dict[str, Any] = {
+    "dict_tokenizer": "re",
+    "dict_lower": True,
+    "optimizer": "sgd",
+    "momentum": 0.0,
+    "learningrate": 0.2,
+    "lr_scheduler": "linear",
+    "gradient_clip": -1.0,
+    "num_epochs": 15.0,
+    # Its loss begins to rise long before its accuracy falls: it becomes too sure.
+    "validation_metric": "accuracy",
+    "precision": "float32",
+}
+
+
+class FasttextAgent(JudgeAgent):
+    """Classifies texts by their words and n-grams (Joulin et al. 2016)."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("fastText (empathy:fasttext)")
+        group.add_argument(
+            "--embedding-size", type=int, default=100, help="Numbers of a word's vector (fastText's -dim)."
+        )
+        group.add_argument("--word-ngrams", type=int, default=2, help="Longest n-grams of words; 1 for words alone.")
+        group.add_argument(
+            "--buckets",
+            type=int,
+            default=200_000,  # EmpatheticDialogues' 19,500 situations have 114,000 different pairs of words
+            help="Vectors that n-grams and subwords share, by their hashes (fastText's -bucket, there 2,000,000).",
+        )
+        group.add_argument(
+            "--min-subword", type=int, default=0, help="Shortest part of a word that has a vector, in characters."
+        )
+        group.add_argument("--max-subword", type=int, default=0, help="Longest one; 0 for no parts of words.")
+        group.add_argument(
+            "--vectors-file",
+            default=None,
+            help="Text file of word vectors to begin with; as many numbers a word as --embedding-size.",
+        )
+        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        return parser
+
+    @staticmethod
+    def dictionary_class() -> type[FasttextDictionary]:
+        """The words that the model knows."""
+        return FasttextDictionary
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        self._file = None if shared else bin_to_begin_with(opt)
+        if self._file:
+            _take_over(self._file, opt)
+        elif not shared:
+            is_resumed = str(opt.get("init_model") or "").endswith(".checkpoint")
+            judge_options.keep_of_init_model(opt, (*_OF_A_MODEL, "classes") if is_resumed else _OF_A_MODEL)
+        check(opt)
+        self._sizes = NgramSizes(opt["word_ngrams"], opt["buckets"], opt["min_subword"], opt["max_subword"])
+        self._rows = lru_cache(_REMEMBERED)(self._rows_of)
+        self._steps = 0  # of the whole training; known when there is one
+        super().__init__(opt, shared)
+
+    # --- model -------------------------------------------------------------------------------------------------------
+
+    def build_model(self) -> nn.Module:
+        """The table and the layer, with ready-made vectors where a file is named and no trained ones follow."""
+        opt, words = self.opt, len(self.dict)
+        model = BagOfNgrams(words + self._sizes.buckets, opt["embedding_size"], self.outputs, self._is_sparse())
+        if opt.get("vectors_file") and self.is_new:
+            found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, model.embedding.weight)
+            logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {words:,} words")
+        return model
+
+    def _is_sparse(self) -> bool:
+        """Whether optimizer, clipping and processes can all take gradients of some rows."""
+        on_gpus = is_distributed() and self.use_cuda
+        return self.opt["optimizer"] == "sgd" and not self.opt["momentum"] and not self._clips() and not on_gpus
+
+    def _clips(self) -> bool:
+        return bool(self.opt.get("gradient_clip", -1) > 0)
+
+    def begin_with_weights(self, path: str) -> None:
+        """Take the library's numbers, or another judge's weights."""
+        if self._file is None:
+            return super().begin_with_weights(path)
+        model: Any = self.model
+        with torch.no_grad():
+            model.embedding.weight.copy_(self._file.vectors())
+            if tuple(self.opt["classes"]) == self._file.labels:
+                model.head.weight.copy_(self._file.output())
+            else:
+                logging.info(f"{path}: its labels are not the task's classes, and the last layer is new")
+        self._file = None
+        return None
+
+    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
+        """Row numbers of all texts, and where each text's begin."""
+        rows = [self._rows(pair) for pair in pairs]
+        starts = torch.tensor([0, *map(len, rows)])[:-1].cumsum(0)
+        return torch.tensor([number for each in rows for number in each], dtype=torch.long), starts
+
+    def _rows_of(self, pair: TextPair) -> list[int]:
+        """The rows of turns and reply, each of which ends as a text does; n-grams do not reach across."""
+        texts = [*pair.turns, pair.reply]
+        return [
+            number
+            for text in texts
+            for number in row_numbers([*self.dict.tokenize(text), END], self.dict.tok2ind, self._sizes)
+        ]
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
+        """ParlAI's schedules; its linear one would end the training before its last validation."""
+        if self.opt["lr_scheduler"] != "linear":
+            super().build_lr_scheduler(states, hard_reset)
+            return
+        self.scheduler = None
+        self._steps = steps_of(self.opt)
+
+    def train_step(self, batch: Batch) -> Output:
+        """One step, at the rate that is due."""
+        if self._steps:
+            assert self.optimizer is not None
+            left = max(0.0, 1 - self._number_training_updates / self._steps)
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.opt["learningrate"] * left
+        return super().train_step(batch)
+
+    def combined(self, losses: Tensor) -> Tensor:
+        """The losses' sum: fastText steps after each text, and so the rate is that of one text.
+
+        Processes take the mean of their gradients, which is made good for.
+        """
+        return losses.sum() * int(num_workers())
+
+
+def _take_over(file: FasttextFile, opt: Opt) -> None:
+    """Make the options those of the library's classifier.
+
+    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
+    """
+    sizes = file.sizes
+    numbers = (file.dim, sizes.word_ngrams, sizes.buckets, sizes.min_subword, sizes.max_subword)
+    settings = {**dict(zip(_SIZES, numbers, strict=True)), "dict_tokenizer": "space", "dict_lower": False}
+    for name, value in settings.items():
+        if (opt.get("override") or {}).get(name, value) != value:
+            raise OptionError(f"{_flag(name)} {opt[name]}: {file.path} has {value}; leave the option out")
+    opt.update(settings, vectors_file=None)
+    if opt.get("classes") or opt["loss"] != "ce":
+        return
+    in_chat = not opt.get("task") or opt.get("interactive_mode")
+    if in_chat or sorted(task_classes(opt) or []) == sorted(file.labels):
+        opt["classes"] = list(file.labels)
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    for name in ("embedding_size", "word_ngrams"):
+        if opt[name] < 1:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+    for name in ("buckets", "min_subword", "max_subword"):
+        if opt[name] < 0:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must not be below 0")
+    if opt["min_subword"] > opt["max_subword"] > 0:
+        raise OptionError(f"--min-subword {opt['min_subword']}: must not be above --max-subword {opt['max_subword']}")
+    if not opt["buckets"] and (opt["word_ngrams"] > 1 or opt["max_subword"]):
+        raise OptionError("--buckets 0: n-grams and subwords need at least 1; or take --word-ngrams 1")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

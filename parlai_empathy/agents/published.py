@@ -1,0 +1,249 @@
+"""The EmpatheticDialogues authors' own checkpoints (``.mdl``), read and turned into what our models are made of.
+
+Such a file is a dictionary that torch pickled: ``state_dict``, the weights; ``word_dict``, with ``words`` (each one's
+number) and, of a BERT, its tokenizer; ``opt``, the command line; and what trained it. Only tensors and plain data are
+made of it: where a command line or a tokenizer stands in it, an empty object takes its attributes and runs nothing.
+
+What our models compute with converted weights is what the authors' do, up to rounding:
+
+- Their Transformer does not scale its word embeddings, ours multiplies them by the root of their size: the converted
+  ones are divided by it. (Trained further, they move by other steps than the authors' would.)
+- With ``--normalize-sent-emb`` their vectors have length 1: ours do at a temperature of 1.
+- Dropout, which the paper does not use, is in other places.
+
+What they do before the numbers is not in the weights, and the caller's to follow: their words (:func:`their_words`),
+``<SOC>`` between the turns, and for BERT word pieces without ``[CLS]`` and ``[SEP]``, so that the vector is that of the
+first word's first piece.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from parlai_empathy.errors import ModelFileError
+
+PAD, UNKNOWN, BETWEEN_TURNS = "<PAD>", "<UNK>", "<SOC>"
+"""The words of a published Transformer for padding, for words that it does not know, and between turns."""
+
+_TOWERS = {"contexts": "ctx", "replies": "cand"}  # our names and theirs
+# Names that they gave to pieces of BERT's vocabulary, which have their own names back here.
+_BERTS_OWN = {
+    "<UNK>": "[UNK]",
+    "<PAD>": "[PAD]",
+    "<EOC>": "[SEP]",
+    "<SOC>": "[unused1]",
+    "__PAD__": "[unused2]",
+    "<PER>": "[unused3]",
+}
+
+
+class _Attributes:
+    """What stands for an object of theirs: its attributes, and none of its methods."""
+
+
+_TOKENIZERS = ("BertTokenizer", "BasicTokenizer", "WordpieceTokenizer")
+_SAFE: list[Any] = [
+    argparse.Namespace,
+    *((_Attributes, f"pytorch_pretrained_bert.tokenization.{name}") for name in _TOKENIZERS),
+]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published retrieval model as our modules know it.
+
+    :param kind: ``transformer``, whose weights fit ``BiEncoder(len(words), words.index(PAD), **sizes)``; or ``bert``,
+        whose weights fit a ``PretrainedBiEncoder`` of two towers.
+    :param words: in the order of their numbers.
+    :param sizes: of a Transformer, the keyword arguments of ``BiEncoder``. Of a BERT, ``config``, what Hugging Face's
+        ``BertConfig`` takes; and ``pooling``, ``projection`` and ``length``, what ``PretrainedTower`` takes.
+    :param weights: by our modules' names.
+    """
+
+    kind: str
+    words: list[str]
+    sizes: dict[str, Any]
+    weights: dict[str, Tensor]
+
+
+def read_published(path: str | Path) -> Published:
+    """Read a checkpoint of the paper's authors, executing nothing that stands in it.
+
+    :raises ModelFileError: if it is missing, broken, no such checkpoint, or of a kind that we have no model for.
+    """
+    saved = _load(path)
+    state, words, opt = _parts(path, saved)
+    try:
+        if any(".bert_model." in name for name in state):
+            return _bert(state, words, opt)
+        return _transformer(state, words, opt)
+    except KeyError as error:
+        raise ModelFileError(f"{path} lacks {error.args[0]}: it is no checkpoint of the paper's retrieval") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path} is no checkpoint of the paper's retrieval: {_one_line(error)}") from error
+
+
+def their_words(text: str) -> list[str]:
+    """A text's words as their Transformers read it: case is kept, and punctuation and apostrophes stand alone.
+
+    More than four spaces in a row leave empty words, which are unknown ones to the model.
+    """
+    spaced = re.sub(r"([.,;:!'?])", r" \1 ", text)
+    return spaced.replace("  ", " ").replace("  ", " ").strip().split(" ")
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def _load(path: str | Path) -> Any:
+    try:
+        with torch.serialization.safe_globals(_SAFE):
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a checkpoint (.mdl)") from error
+    except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
+        raise ModelFileError(
+            f"{path} is broken, or holds more than tensors and plain data ({_one_line(error)}): fetch it again"
+        ) from error
+
+
+def _parts(path: str | Path, saved: Any) -> tuple[dict[str, Tensor], list[str], dict[str, Any]]:
+    """The weights, the words in the order of their numbers, and the options."""
+    if not isinstance(saved, Mapping) or (missing := {"state_dict", "word_dict", "opt"} - set(saved)):
+        lacking = f"lacks {min(missing)}" if isinstance(saved, Mapping) else "holds no dictionary"
+        raise ModelFileError(f"{path} {lacking}: it is no checkpoint of the paper's retrieval")
+    state, numbers, opt = saved["state_dict"], saved["word_dict"], saved["opt"]
+    if not isinstance(state, Mapping) or not all(isinstance(weight, Tensor) for weight in state.values()):
+        raise ModelFileError(f"{path}: its state_dict holds more than tensors: fetch it again")
+    numbers = numbers.get("words") if isinstance(numbers, Mapping) else None
+    if not isinstance(numbers, Mapping) or not _are_numbers(numbers.values()):
+        raise ModelFileError(f"{path}: its word_dict has no words that are numbered from 0: fetch it again")
+    options = dict(opt) if isinstance(opt, Mapping) else dict(vars(opt)) if hasattr(opt, "__dict__") else {}
+    return dict(state), sorted(numbers, key=numbers.__getitem__), options
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether they are 0, 1, 2 and so on, in any order."""
+    values = list(values)
+    return all(isinstance(value, int) for value in values) and sorted(values) == list(range(len(values)))
+
+
+# --- the Transformer -------------------------------------------------------------------------------------------------
+
+
+def _transformer(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str, Any]) -> Published:
+    embedding = _shaped(state, "embeddings.weight", len(words), None)
+    dim = embedding.size(1)
+    layers = _count(state, "ctx_transformer.attentions")
+    heads = int(opt["transformer_n_heads"])
+    if PAD not in words or UNKNOWN not in words:
+        raise KeyError(f"the word {PAD} or {UNKNOWN}")
+    if layers < 1 or heads < 1 or dim % heads:
+        raise ValueError(f"{layers} layers and {heads} heads for vectors of {dim} numbers")
+    weights = {"embedding.weight": embedding / dim**0.5}
+    for ours, theirs in _TOWERS.items():
+        tower = _tower(state, f"{theirs}_transformer", layers, dim)
+        weights.update({f"{ours}.{name}": weight for name, weight in tower.items()})
+        weights[f"{ours}.embedding.weight"] = weights["embedding.weight"]
+    sizes = {
+        "embedding_size": dim,
+        "n_layers": layers,
+        "n_heads": heads,
+        "ffn_size": weights["contexts.layers.0.linear1.weight"].size(0),
+        "n_positions": weights["contexts.positions"].size(0),
+        "dropout": float(opt.get("transformer_dropout") or 0),
+        "temperature": 1.0 if opt.get("normalize_sent_emb") else None,
+    }
+    return Published("transformer", words, sizes, weights)
+
+
+def _tower(state: Mapping[str, Tensor], prefix: str, layers: int, dim: int) -> dict[str, Tensor]:
+    """One side's weights by the names of our :class:`TransformerEncoder`."""
+    weights = {"positions": _shaped(state, f"{prefix}.position_embeddings.weight", None, dim)}
+    hidden = _shaped(state, f"{prefix}.ffns.0.lin1.weight", None, dim).size(0)
+    for number in range(layers):
+        attention, ffn = f"{prefix}.attentions.{number}", f"{prefix}.ffns.{number}"
+        for kind, shape in (("weight", (dim, dim)), ("bias", (dim,))):
+            parts = [_shaped(state, f"{attention}.{part}_lin.{kind}", *shape) for part in "qkv"]
+            weights[f"layers.{number}.self_attn.in_proj_{kind}"] = torch.cat(parts)
+            weights[f"layers.{number}.self_attn.out_proj.{kind}"] = _shaped(
+                state, f"{attention}.out_lin.{kind}", *shape
+            )
+            for norm in (1, 2):
+                name = f"{prefix}.layer_norm{norm}.{number}.{kind}"
+                weights[f"layers.{number}.norm{norm}.{kind}"] = _shaped(state, name, dim)
+        weights[f"layers.{number}.linear1.weight"] = _shaped(state, f"{ffn}.lin1.weight", hidden, dim)
+        weights[f"layers.{number}.linear1.bias"] = _shaped(state, f"{ffn}.lin1.bias", hidden)
+        weights[f"layers.{number}.linear2.weight"] = _shaped(state, f"{ffn}.lin2.weight", dim, hidden)
+        weights[f"layers.{number}.linear2.bias"] = _shaped(state, f"{ffn}.lin2.bias", dim)
+    return weights
+
+
+# --- BERT ------------------------------------------------------------------------------------------------------------
+
+
+def _bert(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str, Any]) -> Published:
+    if any(".additional_transformer_layer." in name for name in state):
+        raise ValueError("it has --bert-add-transformer-layer, which the paper does not use and we have no model for")
+    weights: dict[str, Tensor] = {}
+    for ours, theirs in _TOWERS.items():
+        prefix = f"{theirs}_bert.bert_model."
+        for name, weight in state.items():
+            if name.startswith(prefix):
+                # The library's first releases named a normalisation's numbers as TensorFlow does.
+                own = name.removeprefix(prefix).replace(".gamma", ".weight").replace(".beta", ".bias")
+                weights[f"{ours}.encoder.{own}"] = weight
+        for kind in ("weight", "bias"):
+            weights[f"{ours}.projection.{kind}"] = state[f"{theirs}_bert.additional_linear_layer.{kind}"]
+    config = _bert_config(weights, len(words))
+    length = 1.0 if opt.get("normalize_sent_emb") else None
+    projection = weights["contexts.projection.weight"].size(0)
+    sizes = {"config": config, "pooling": "first", "projection": projection, "length": length}
+    return Published("bert", [_BERTS_OWN.get(word, word) for word in words], sizes, weights)
+
+
+def _bert_config(weights: Mapping[str, Tensor], words: int) -> dict[str, Any]:
+    embeddings = "contexts.encoder.embeddings"
+    hidden = _shaped(weights, f"{embeddings}.word_embeddings.weight", words, None).size(1)
+    inner = _shaped(weights, "contexts.encoder.encoder.layer.0.intermediate.dense.weight", None, hidden)
+    return {
+        "vocab_size": words,
+        "hidden_size": hidden,
+        "num_hidden_layers": _count(weights, "contexts.encoder.encoder.layer"),
+        "num_attention_heads": max(1, hidden // 64),  # as all of BERT's sizes have it; the weights do not say
+        "intermediate_size": inner.size(0),
+        "max_position_embeddings": weights[f"{embeddings}.position_embeddings.weight"].size(0),
+        "type_vocab_size": weights[f"{embeddings}.token_type_embeddings.weight"].size(0),
+    }
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+
+def _shaped(weights: Mapping[str, Tensor], name: str, *shape: int | None) -> Tensor:
+    """The weight of that name, which must have the shape; None stands for any size."""
+    weight = weights[name]
+    if weight.dim() != len(shape) or any(
+        size not in (None, own) for size, own in zip(shape, weight.shape, strict=True)
+    ):
+        wanted = " x ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} is {' x '.join(map(str, weight.shape))}, not {wanted}")
+    return weight.float()
+
+
+def _count(weights: Mapping[str, Tensor], prefix: str) -> int:
+    """How many layers stand under that name."""
+    found = (re.match(rf"{re.escape(prefix)}\.(\d+)\.", name) for name in weights)
+    return max((int(match[1]) + 1 for match in found if match), default=0)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,60 @@
+"""The words' order: special or published ones first, then the task's, the most frequent first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from tiny_torchmoji import WORDS, write_torchmoji
+
+from parlai_empathy.agents.deepmoji.dictionary import DeepmojiDictionary, begins_with_published
+from parlai_empathy.agents.deepmoji.words import SPECIAL
+
+
+def dictionary(**changes: Any) -> DeepmojiDictionary:
+    parser = ParlaiParser(True, False)
+    DeepmojiDictionary.add_cmdline_args(parser, None)
+    return DeepmojiDictionary(Opt({**parser.parse_args([]), "extend_vocabulary": 2, **changes}))
+
+
+def test_a_new_one_begins_with_special_words_and_has_all_others(tmp_path: Path) -> None:
+    words = dictionary(dict_file=str(tmp_path / "m.dict"))
+    words.add_to_dict(words.tokenize("B a, a b B"))
+    words.save()
+    assert list(words.tok2ind) == [*SPECIAL, "b", "a", ","]
+    assert list(dictionary(dict_file=str(tmp_path / "m.dict")).tok2ind) == list(words.tok2ind)
+    assert words.txt2vec("a qqq\nb") == [7, 1, 5, 6]
+
+
+def test_published_words_keep_their_places(tmp_path: Path) -> None:
+    words = dictionary(deepmoji_weights=str(write_torchmoji(tmp_path)))
+    words.add_to_dict(words.tokenize("the z z y x x x I i i i i i"))
+    words.sort()
+    assert list(words.tok2ind) == [*WORDS, "x", "z"], "there is room for two"
+    assert words.freq["i"] == 6
+
+
+def test_rare_words_are_left_out_where_that_is_asked_for() -> None:
+    words = dictionary(dict_minfreq=2)
+    words.add_to_dict(["a", "a", "b"])
+    words.sort()
+    assert list(words.tok2ind) == [*SPECIAL, "a"]
+
+
+def test_what_an_older_training_left_gives_place_to_the_published_words(tmp_path: Path) -> None:
+    old = dictionary(dict_file=str(tmp_path / "m.dict"))
+    old.add_to_dict(["old"])
+    old.save()
+    new = dictionary(dict_file=str(tmp_path / "m.dict"), deepmoji_weights=str(write_torchmoji(tmp_path / "published")))
+    assert list(new.tok2ind) == WORDS
+
+
+def test_when_a_training_begins_with_the_published_weights(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    assert not begins_with_published(Opt({"deepmoji_weights": None}))
+    assert begins_with_published(Opt({"deepmoji_weights": "w", "model_file": str(model)}))
+    model.touch()
+    assert not begins_with_published(Opt({"deepmoji_weights": "w", "model_file": str(model)}))
+    assert not begins_with_published(Opt({"deepmoji_weights": "w", "init_model": str(model)}))

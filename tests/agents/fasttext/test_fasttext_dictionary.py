@@ -1,0 +1,62 @@
+"""Which words a fastText model knows, and where a text's words end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from tiny_fasttext import tiny_bin
+
+from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
+from parlai_empathy.errors import ModelFileError
+
+
+def options(**changes: Any) -> Opt:
+    parser = ParlaiParser(True, False)
+    FasttextDictionary.add_cmdline_args(parser, None)
+    return Opt({**parser.parse_args([]), **changes})
+
+
+def test_a_new_dictionary_knows_the_end_of_a_text_alone() -> None:
+    words = FasttextDictionary(options())
+    assert words.tok2ind == {"</s>": 0}
+    assert not words.is_prebuilt()
+    words.add_to_dict(["a", "b", "b"])
+    words.sort()
+    assert words.tok2ind == {"</s>": 0, "b": 1, "a": 2}
+
+
+def test_a_file_s_words_keep_their_places(tmp_path: Path) -> None:
+    words = FasttextDictionary(options(init_model=str(tiny_bin(tmp_path / "m.bin"))))
+    assert words.tok2ind == {"</s>": 0, "i": 1, "win": 2, "größe": 3}
+    assert words.is_prebuilt()
+    assert FasttextDictionary(words.opt, words.share()).tok2ind == words.tok2ind
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" a  b\tc\nd\re\vf\fg\0h ", list("abcdefgh")),
+        ("a\u00a0b\u2028c", ["a\u00a0b\u2028c"]),  # these are letters to the library
+        ("", []),
+        (" ", []),
+    ],
+)
+def test_where_words_end(text: str, expected: list[str]) -> None:
+    assert FasttextDictionary.space_tokenize(text) == expected
+
+
+def test_which_file_a_training_begins_with(tmp_path: Path) -> None:
+    path, model = tiny_bin(tmp_path / "m.bin"), tmp_path / "model"
+    assert bin_to_begin_with(Opt({})) is None
+    assert bin_to_begin_with(Opt({"init_model": "other/model"})) is None
+    found = bin_to_begin_with(Opt({"init_model": str(path), "model_file": str(model)}))
+    assert found is not None
+    assert found.path == path
+    model.touch()
+    assert bin_to_begin_with(Opt({"init_model": str(path), "model_file": str(model)})) is None
+    with pytest.raises(ModelFileError, match=r"no\.ftz cannot be read"):
+        bin_to_begin_with(Opt({"init_model": "no.ftz"}))

@@ -1,0 +1,163 @@
+"""DeepMoji against its plain formulas, text by text, and that padding has no influence."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from parlai_empathy.modules.deepmoji import DeepMoji, HardGateLSTM, PackedLSTM, WeightedMean
+
+HIDDEN, DIM = 3, 4
+
+
+def network(hard_gates: bool = True, embedding_dropout: float = 0.0, dropout: float = 0.0) -> DeepMoji:
+    torch.manual_seed(3)
+    model = DeepMoji(
+        nn.Embedding(12, DIM),
+        HIDDEN,
+        5,
+        hard_gates=hard_gates,
+        embedding_dropout=embedding_dropout,
+        dropout=dropout,
+    )
+    for weights in model.parameters():
+        nn.init.normal_(weights, std=1.2)  # large enough to reach the ends of the hard gates
+    return model.eval()
+
+
+def padded(texts: list[list[int]], extra: int = 0) -> tuple[Tensor, Tensor]:
+    longest = max(map(len, texts)) + extra
+    return torch.tensor([text + [0] * (longest - len(text)) for text in texts]), torch.tensor(list(map(len, texts)))
+
+
+def one_direction(steps: Tensor, weights: dict[str, Tensor], end: str, hard: bool) -> Tensor:
+    """The states of one LSTM, step by step (torch's order of gates: in, forget, new, out)."""
+    gate = (lambda x: (0.2 * x + 0.5).clamp(0, 1)) if hard else torch.sigmoid
+    h = c = torch.zeros(HIDDEN)
+    states = []
+    for step in steps:
+        numbers = (
+            weights[f"weight_ih_l0{end}"] @ step
+            + weights[f"bias_ih_l0{end}"]
+            + weights[f"weight_hh_l0{end}"] @ h
+            + weights[f"bias_hh_l0{end}"]
+        )
+        i, f, g, o = numbers.split(HIDDEN)
+        c = gate(f) * c + gate(i) * torch.tanh(g)
+        h = gate(o) * torch.tanh(c)
+        states.append(h)
+    return torch.stack(states)
+
+
+def both_directions(steps: Tensor, lstm: nn.Module, hard: bool) -> Tensor:
+    weights = lstm.state_dict()
+    backwards = one_direction(steps.flip(0), weights, "_reverse", hard).flip(0)
+    return torch.cat([one_direction(steps, weights, "", hard), backwards], dim=1)
+
+
+def straight(model: DeepMoji, text: list[int], hard: bool) -> Tensor:
+    words = torch.tanh(model.embedding.weight[text])
+    lower = both_directions(words, model.lstm_0, hard)
+    upper = both_directions(lower, model.lstm_1, hard)
+    states = torch.cat([upper, lower, words], dim=1)
+    similarities = torch.exp(states @ model.attention.vector)
+    return (similarities / similarities.sum()) @ states
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("hard", [True, False])
+def test_features_are_those_of_the_formulas(hard: bool) -> None:
+    model = network(hard)
+    texts = [[1, 2, 3, 4, 5], [7], [8, 8, 1], [2, 9, 10, 11]]
+    features = model.features(*padded(texts))
+    assert features.shape == (4, 4 * HIDDEN + DIM)
+    for row, text in enumerate(texts):
+        assert torch.allclose(features[row], straight(model, text, hard), atol=1e-5)
+    assert torch.allclose(model(*padded(texts)), model.head(features), atol=1e-6)
+
+
+def test_parameters_are_as_many_as_the_facts_say() -> None:
+    # An LSTM's direction has 4 gates of (input + 512) x 512 weights and two biases of 512. Words of 256 numbers:
+    # 4 x (768 x 512 + 1024) = 1,576,960, in both directions 3,153,920; states of 1,024: 4 x (1536 x 512 + 1024) x 2 =
+    # 6,299,648. Attention 2,304; a head for 64 emoji (2304 + 1) x 64 = 147,520; 50,000 words 12,800,000.
+    model = DeepMoji(nn.Embedding(50_000, 256), 512, 64, hard_gates=True, embedding_dropout=0.1, dropout=0.5)
+    assert model.head.in_features == 2304
+    assert (
+        sum(weights.numel() for weights in model.parameters()) == 3_153_920 + 6_299_648 + 2_304 + 147_520 + 12_800_000
+    )
+
+
+def test_attention_by_hand() -> None:
+    # The vector (ln 2, 0): the weights of states (1, 6), (0, 0) are 2/3 and 1/3; a third lies beyond the length.
+    attention = WeightedMean(2)
+    with torch.no_grad():
+        attention.vector.copy_(torch.tensor([torch.log(torch.tensor(2.0)), 0]))
+        mean = attention(torch.tensor([[[1.0, 6], [0, 0], [9, 9]]]), torch.tensor([2]))
+    assert mean[0].tolist() == pytest.approx([2 / 3, 4])
+
+
+TEXTS = st.lists(st.lists(st.integers(0, 11), min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(TEXTS, st.integers(0, 3), st.booleans())
+def test_numbers_do_not_depend_on_padding_or_on_the_batch(texts: list[list[int]], extra: int, hard: bool) -> None:
+    model = network(hard)
+    with torch.no_grad():
+        together = model(*padded(texts, extra))
+        for row, text in enumerate(texts):
+            assert torch.allclose(model(*padded([text]))[0], together[row], atol=1e-4)
+
+
+@torch.no_grad()
+def test_beyond_a_text_states_are_zeros() -> None:
+    for kind in (PackedLSTM, HardGateLSTM):
+        states = kind(2, HIDDEN)(torch.randn(2, 4, 2), torch.tensor([4, 2]))
+        assert states.shape == (2, 4, 2 * HIDDEN)
+        assert states[1, 2:].abs().max() == 0
+
+
+def test_both_kinds_of_gates_have_the_same_weights() -> None:
+    shapes = [{n: w.shape for n, w in network(hard).state_dict().items()} for hard in (True, False)]
+    assert shapes[0] == shapes[1]
+    assert "lstm_0.weight_ih_l0_reverse" in shapes[0]
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_all_of_it_learns(hard: bool) -> None:
+    model = network(hard, 0.2, 0.5).train()
+    model(*padded([[3, 4, 5], [7]])).sum().backward()
+    assert [name for name, weights in model.named_parameters() if weights.grad is None] == []
+
+
+def test_dropout_leaves_out_the_same_numbers_of_all_words() -> None:
+    model = network(embedding_dropout=0.5).train()
+    seen: list[Tensor] = []
+    model.lstm_0.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
+    model(*padded([[3, 4, 5], [7, 8, 9]]))
+    left_out = seen[0] == 0  # (2, 3, DIM)
+    assert torch.equal(left_out[:, 0], left_out[:, 1])
+    assert torch.equal(left_out[:, 0], left_out[:, 2])
+    assert 0 < left_out.float().mean() < 1
+    model.eval()
+    assert torch.equal(model(*padded([[3, 4]])), model(*padded([[3, 4]])))
+
+
+def test_it_begins_with_open_forget_gates() -> None:
+    model = DeepMoji(nn.Embedding(5, DIM), HIDDEN, 2, hard_gates=False, embedding_dropout=0, dropout=0)
+    bias = model.lstm_1.bias_ih_l0_reverse
+    assert bias.tolist() == [0] * HIDDEN + [1] * HIDDEN + [0] * 2 * HIDDEN
+    assert model.embedding.weight.abs().max() <= 0.5
+    square = model.lstm_0.weight_hh_l0.T @ model.lstm_0.weight_hh_l0
+    assert torch.allclose(square, torch.eye(HIDDEN), atol=1e-5)
+
+
+def test_it_runs_in_bfloat16() -> None:
+    model = network()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        short = model(*padded([[3, 4, 5], [7]])).float()
+    with torch.no_grad():
+        assert torch.allclose(short, model(*padded([[3, 4, 5], [7]])), atol=0.5)
