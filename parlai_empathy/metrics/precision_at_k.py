@@ -61,12 +61,17 @@ def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = B
     """
     if len(contexts) < block:
         raise NotComputableError(f"P@k,{block} needs at least {block} examples and got {len(contexts)}")
-    order = torch.arange(len(contexts))
-    if protocol == "shuffled":
-        order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(SHUFFLE_SEED))
-    order = order[: len(order) // block * block]
+    order = block_order(len(contexts), protocol, block)
     scores = contexts[order].view(-1, block, contexts.size(1)) @ replies[order].view(-1, block, replies.size(1)).mT
     return true_ranks(scores.flatten(0, 1), torch.arange(block).repeat(len(scores)))
+
+
+def block_order(total: int, protocol: str, block: int = BLOCK) -> Tensor:
+    """The fold's positions in the order in which they are cut into blocks, ``(total // block * block,)``."""
+    order = torch.arange(total)
+    if protocol == "shuffled":
+        order = torch.randperm(total, generator=torch.Generator().manual_seed(SHUFFLE_SEED))
+    return order[: total // block * block]
 
 
 def precision_at(k: int, ranks: Tensor) -> float:
@@ -154,34 +159,37 @@ def block_precisions(examples: EncodedExamples, score: str, split: str | None) -
     }
 
 
-class InlinePrecision(AverageMetric):
-    """P@k,100 with the candidates that come with each example."""
+class RankedPrecision(AverageMetric):
+    """P@k,100 from ranks that are known already, such as those among the candidates that come with each example."""
 
-    __slots__ = ("candidates", "score", "split")
+    __slots__ = ("candidates", "protocol", "score", "split")
 
     def __init__(
         self,
         numer: float,
         denom: float = 1,
+        protocol: str = "inline",
         score: str | None = None,
         candidates: str | None = None,
         split: str | None = None,
     ) -> None:
         super().__init__(numer, denom)
+        self.protocol = protocol
         self.score = score
         self.candidates = candidates
         self.split = split
 
-    def __add__(self, other: AverageMetric | None) -> InlinePrecision:
+    def __add__(self, other: AverageMetric | None) -> RankedPrecision:
         total = super().__add__(other)
-        return InlinePrecision(total._numer, total._denom, self.score, self.candidates, self.split)
+        return RankedPrecision(total._numer, total._denom, self.protocol, self.score, self.candidates, self.split)
 
     @property
     def signature(self) -> str:
         """What decided the number."""
         return signature(
             f"P@k,{BLOCK}",
-            protocol="inline",
+            protocol=self.protocol,
+            seed=SHUFFLE_SEED if self.protocol == "shuffled" else None,
             candidates=self.candidates,
             score=self.score,
             n=int(self._denom),
@@ -189,15 +197,15 @@ class InlinePrecision(AverageMetric):
         )
 
 
-def inline_precisions(
-    ranks: Tensor, score: str, candidates: str, split: str | None
-) -> dict[str, list[InlinePrecision]]:
-    """The numbers of a batch under ``inline``, by their names in reports.
+def ranked_precisions(
+    ranks: Tensor, protocol: str, score: str, candidates: str | None, split: str | None
+) -> dict[str, list[RankedPrecision]]:
+    """The numbers of a batch, by their names in reports.
 
-    :param ranks: ``(n,)``, of the true replies among each example's own 100 candidates.
+    :param ranks: ``(n,)``, of the true replies among each example's 100 candidates.
     :param candidates: where those come from, for the signature.
     """
     return {
-        key(k, "inline"): [InlinePrecision(rank <= k, 1, score, candidates, split) for rank in ranks.tolist()]
+        key(k, protocol): [RankedPrecision(rank <= k, 1, protocol, score, candidates, split) for rank in ranks.tolist()]
         for k in CUTOFFS
     }

@@ -21,12 +21,12 @@ from parlai_empathy.metrics.precision_at_k import (
     SHUFFLE_SEED,
     BlockPrecision,
     EncodedExamples,
-    InlinePrecision,
+    RankedPrecision,
     block_precisions,
     block_ranks,
-    inline_precisions,
     key,
     precision_at,
+    ranked_precisions,
     true_ranks,
 )
 
@@ -243,7 +243,7 @@ def test_signature_of_a_block_precision(protocol: str, settings_: str) -> None:
 @settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1))
 def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
-    metrics = [InlinePrecision(hit, score="dot", candidates="file", split="valid") for hit in hits]
+    metrics = [RankedPrecision(hit, score="dot", candidates="file", split="valid") for hit in hits]
     total = functools.reduce(operator.add, metrics)
     assert total.value() == pytest.approx(sum(hits) / len(hits))
     assert total.signature == (
@@ -252,7 +252,7 @@ def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
 
 
 def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
-    metrics = inline_precisions(torch.tensor([1, 3, 11]), "dot", "sampled", "test")
+    metrics = ranked_precisions(torch.tensor([1, 3, 11]), "inline", "dot", "sampled", "test")
     hits = {name: [metric.value() for metric in values] for name, values in metrics.items()}
     # Rank 1 is a hit for every k, rank 3 for 3 and 10, rank 11 for none.
     assert hits == {
@@ -264,13 +264,13 @@ def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
 
 
 def test_nothing_added_to_an_inline_precision_changes_nothing() -> None:
-    metric = InlinePrecision(1, score="cosine", candidates="sampled", split="test")
+    metric = RankedPrecision(1, score="cosine", candidates="sampled", split="test")
     assert (metric + None).value() == metric.value()
     assert (metric + None).signature == metric.signature
 
 
 def test_inline_signature_without_what_is_not_known() -> None:
-    assert InlinePrecision(1).signature == f"P@k,100|protocol:inline|n:1|version:{__version__}"
+    assert RankedPrecision(1).signature == f"P@k,100|protocol:inline|n:1|version:{__version__}"
 
 
 def test_a_key_says_cutoff_candidates_and_protocol() -> None:

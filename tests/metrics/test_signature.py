@@ -8,7 +8,7 @@ from parlai.core.metrics import AverageMetric, Metric, SumMetric
 
 from parlai_empathy import __version__
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
-from parlai_empathy.metrics.precision_at_k import InlinePrecision
+from parlai_empathy.metrics.precision_at_k import RankedPrecision
 from parlai_empathy.metrics.signature import signature, signature_lines
 
 names = st.text("abk_", min_size=1, max_size=5)
@@ -32,8 +32,8 @@ def test_a_signature_can_be_taken_apart_again(decided: dict[str, object]) -> Non
     assert dict(part.split(":") for part in parts) == expected | {"version": __version__}
 
 
-def hit(split: str = "test") -> InlinePrecision:
-    return InlinePrecision(1, 1, candidates="file", split=split)
+def hit(split: str = "test") -> RankedPrecision:
+    return RankedPrecision(1, 1, candidates="file", split=split)
 
 
 def test_numbers_with_one_signature_share_a_line() -> None:

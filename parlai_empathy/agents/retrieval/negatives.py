@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import parlai.utils.logging as logging
 import torch
 from parlai.core.message import Message
+from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.utils.distributed import get_rank, is_primary_worker
 from torch import Tensor
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # (Qu et al. 2021, section 3.2, "de-noised"); those far behind teach nothing that a random one does not.
 FIRST, LAST = 10, 60
 _BATCH = 128  # contexts encoded at once
+_LINES = 4  # of a context, which tell it from others
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,16 @@ class HardNegatives:
     places: dict[str, list[int]]
 
     @classmethod
-    def stored_or_mined(cls, agent: PoolRanker) -> HardNegatives:
-        """Those beside the agent's model; mined now, and stored, if there are none."""
-        path = f"{agent.opt['model_file']}.negatives" if agent.opt.get("model_file") else None
+    def stored_or_mined(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
+        """Those beside a model that is trained; mined now, and stored, if there are none.
+
+        :param agent: ranks the replies.
+        :param opt: of the training: it says which task, and where the trained model goes.
+        """
+        path = f"{opt['model_file']}.negatives" if opt.get("model_file") else None
         if path and Path(path).is_file():
             return cls.load(path)
-        found = mine(agent)
+        found = mine(agent, opt)
         if path and is_primary_worker():
             found.save(path)
         return found
@@ -71,33 +77,30 @@ class HardNegatives:
         torch.save({"replies": self.replies, "places": self.places}, unfinished)
         os.replace(unfinished, path)
 
-    def draw(self, observations: Sequence[Message], count: int, step: int) -> list[str]:
+    def draw(self, observations: Sequence[Message], count: int, step: int) -> list[list[str]]:
         """``count`` wrong replies for each observation; the same ones for the same step, in a resumed training too.
 
         An example that was not there when they were mined gets none.
         """
         draw = random.Random(f"{step} {get_rank()}")
-        found = []
-        for obs in observations:
-            places = self.places.get(_key(obs["full_text"], obs["labels"][0]), [])
-            found += [self.replies[place] for place in draw.sample(places, min(count, len(places)))]
-        return found
+        places = [self.places.get(_key(obs), []) for obs in observations]
+        return [[self.replies[place] for place in draw.sample(row, min(count, len(row)))] for row in places]
 
 
-def mine(agent: PoolRanker) -> HardNegatives:
-    """Let an agent rank all replies of its training task for each of its contexts."""
+def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
+    """Let an agent rank all replies of a training task for each of its contexts."""
     logging.info("looking for hard negatives")
-    batches = list(_batches(agent))
+    batches = list(_batches(agent, opt))
     replies = list(dict.fromkeys(obs["labels"][0] for batch in batches for obs in batch))
     place_of = {text: place for place, text in enumerate(replies)}
-    encodings = agent._encode_replies(replies)
+    encodings = agent.encode_texts([replies])[0]
     places: dict[str, list[int]] = {}
     with torch.no_grad():
         for batch in tqdm(batches, desc="ranking replies"):
             scores = agent.encode_contexts(agent.batchify(batch)) @ encodings.T  # (batch, replies)
             for obs, row in zip(batch, _best(scores), strict=True):
                 true = place_of[obs["labels"][0]]
-                places[_key(obs["full_text"], obs["labels"][0])] = [place for place in row if place != true]
+                places[_key(obs)] = [place for place in row if place != true]
     return HardNegatives(replies, places)
 
 
@@ -108,11 +111,11 @@ def _best(scores: Tensor) -> list[list[int]]:
     return rows
 
 
-def _batches(agent: PoolRanker) -> Iterator[list[Message]]:
+def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
     """The training examples as the agent observes them, each with its whole context."""
-    opt = copy.deepcopy(agent.opt)
+    opt = copy.deepcopy(opt)
     # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(task=agent.opt["pool_task"], datatype="train:ordered", batchsize=1)
+    opt.update(datatype="train:ordered", batchsize=1)
     observer: Any = agent.clone()
     batch: list[Message] = []
     for teacher in create_task_agent_from_taskname(opt):
@@ -128,5 +131,7 @@ def _batches(agent: PoolRanker) -> Iterator[list[Message]]:
         yield batch
 
 
-def _key(context: str, reply: str) -> str:
-    return f"{context}\n\n{reply}"
+def _key(obs: Message) -> str:
+    """What an example is known by to every agent: the last lines of its context, and its true reply."""
+    lines = obs.get("lines") or [line.strip() for line in obs["full_text"].split("\n") if line.strip()]
+    return "\n".join([*lines[-_LINES:], "", obs["labels"][0]])

@@ -83,8 +83,13 @@ def stored_or_new(
 
 def model_fingerprint(model: nn.Module) -> str:
     """A digest of all parameters, in hexadecimal."""
+    return state_fingerprint(model.state_dict())
+
+
+def state_fingerprint(state: Mapping[str, Tensor]) -> str:
+    """A digest of tensors and their names, in hexadecimal."""
     digest = hashlib.sha256()
-    for name, values in sorted(model.state_dict().items()):
+    for name, values in sorted(state.items()):
         digest.update(name.encode())
         digest.update(values.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()[:16]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from parlai_empathy.metrics.precision_at_k import (
     BLOCK,
     EncodedExamples,
     block_precisions,
-    inline_precisions,
+    ranked_precisions,
     true_ranks,
 )
 
@@ -74,6 +75,10 @@ class PoolRanker(TorchRankerAgent):
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
 
+    def encode_true_replies(self, batch: Batch) -> Tensor:
+        """The true replies' encodings, ``(batch, dim)``."""
+        return self.encode_candidates(batch.label_vec)
+
     @property
     @abstractmethod
     def dim(self) -> int:
@@ -99,6 +104,7 @@ class PoolRanker(TorchRankerAgent):
         """ParlAI's batch, with the texts of the candidates and where they and the examples come from."""
         batch = super().batchify(obs_batch, sort)
         valid = [obs for obs in obs_batch if self.is_valid(obs)]
+        batch.observations = valid
         if valid and not batch.is_training:
             lists = [list(obs.get("label_candidates") or []) for obs in valid]
             batch.candidates = lists if all(lists) else None
@@ -115,11 +121,11 @@ class PoolRanker(TorchRankerAgent):
             return self.fixed_candidates, self.fixed_candidate_vecs, self._among_fixed(batch)
         if batch.candidates is None:
             return self._without_inline(batch, mode)
-        encodings = self._inline_encodings(batch.candidates)
+        encodings = self.encode_texts(batch.candidates)
         true = self._among_inline(batch)
         if true is not None and all(len(texts) == BLOCK for texts in batch.candidates):
             ranks = true_ranks(self.score_candidates(batch, encodings), true)
-            metrics = inline_precisions(ranks, self.opt["score"], batch.candidates_source, batch.split)
+            metrics = ranked_precisions(ranks, "inline", self.opt["score"], batch.candidates_source, batch.split)
             for name, values in metrics.items():
                 self.record_local_metric(name, values)
         return batch.candidates, encodings, true
@@ -133,8 +139,8 @@ class PoolRanker(TorchRankerAgent):
         )
         return super()._build_candidates(batch, "batch", mode)  # type: ignore[no-any-return]
 
-    def _inline_encodings(self, candidates: list[list[str]]) -> Tensor:
-        """Each example's candidates to ``(batch, most candidates, dim)``, padded with zeros."""
+    def encode_texts(self, candidates: list[list[str]]) -> Tensor:
+        """Lists of replies to ``(lists, longest list, dim)``, padded with zeros; each text is encoded once."""
         new = list(dict.fromkeys(text for texts in candidates for text in texts if text not in self._encoded))
         if new:
             self._encoded.update(zip(new, self._encode_replies(new), strict=True))
@@ -161,9 +167,13 @@ class PoolRanker(TorchRankerAgent):
     def reply_tokens(self, text: str) -> Tensor:
         """A reply's token ids, ``(length,)``, as :meth:`encode_candidates` takes them."""
 
+    def replies_tokens(self, texts: Sequence[str]) -> list[Tensor]:
+        """The token ids of many replies."""
+        return [self.reply_tokens(text) for text in texts]
+
     def _encode_replies(self, texts: list[str]) -> Tensor:
         """Texts to encodings ``(n, dim)``; texts of like length go together, so that little is padding."""
-        vectors = [self.reply_tokens(text) for text in texts]
+        vectors = self.replies_tokens(texts)
         order = sorted(range(len(texts)), key=lambda i: len(vectors[i]))
         encodings = torch.empty(len(texts), self.dim)
         device: torch.device = next(self.bare_model.parameters()).device
@@ -194,7 +204,7 @@ class PoolRanker(TorchRankerAgent):
         positions = torch.arange(self._seen, self._seen + count) * num_workers() + get_rank()
         self._seen += count
         contexts = self.encode_contexts(batch).cpu()
-        replies = self.encode_candidates(batch.label_vec).cpu()
+        replies = self.encode_true_replies(batch).cpu()
         examples = EncodedExamples(positions, contexts, replies)
         for name, metric in block_precisions(examples, self.opt["score"], batch.split).items():
             self.global_metrics.add(name, metric)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -24,6 +25,7 @@ from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_enco
 from parlai_empathy.agents.weights import keep_dictionary, load_model
 from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower, TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
+from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
 from parlai_empathy.modules.hugging_face import load_encoder
 from parlai_empathy.modules.precision import use_bfloat16
@@ -128,15 +130,21 @@ class RetrievalAgent(PoolRanker):
 
         :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
         """
+        if self.is_finetuned:
+            own = self.model.state_dict()
+            return load_model(path, lambda weights: self.load_state_dict(with_own_head(weights, own)))
         return load_model(path, self.load_state_dict)
 
     def save(self, path: str | None = None) -> None:
         """Save the model, and what describes its pretrained encoder."""
         path = path or self.opt.get("model_file")
         if path and self.pretrained and is_primary_worker():
-            tower: Any = self.bare_model.contexts
-            save_encoder(path, self.dict.tokenizer_of_encoder, tower.encoder.config)
+            self._save_encoder(path)
         super().save(path)
+
+    def _save_encoder(self, path: str) -> None:
+        tower: Any = self.bare_model.contexts
+        save_encoder(path, self.dict.tokenizer_of_encoder, tower.encoder.config)
 
     # --- scores ------------------------------------------------------------------------------------------------------
 
@@ -167,7 +175,7 @@ class RetrievalAgent(PoolRanker):
         """The contexts' encodings, ``(batch, dim)``, computed once a batch."""
         if "contexts" not in batch:
             with self._autocast():
-                batch.contexts = self.bare_model.contexts(batch.text_vec).float()
+                batch.contexts = self.bare_model.contexts(self.context_inputs(batch)).float()
         contexts: Tensor = batch.contexts
         return contexts
 
@@ -176,6 +184,18 @@ class RetrievalAgent(PoolRanker):
         with self._autocast():
             encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
         return encodings.float()  # of a model in half precision too: pools and metrics know one kind of number
+
+    def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
+        """Encode contexts that are given as their turns, oldest first, as in a conversation: ``(n, dim)``."""
+        observer, size = self.clone(), self.opt["history_size"]
+        observed = []
+        for turns in contexts:
+            text = "\n".join(turns[-size:] if size > 0 else turns)
+            observed.append(observer.observe(Message({"text": text, "episode_done": True})))
+            observer.self_observe(Message({"id": self.id, "text": "", "episode_done": True}))
+        self.model.eval()
+        with torch.no_grad():
+            return self.encode_contexts(self.batchify(observed))
 
     def _encode_both(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
         with self._autocast():
@@ -198,16 +218,27 @@ class RetrievalAgent(PoolRanker):
             return super().train_step(batch)
         self.model.train()
         self.zero_grad()
-        replies, negatives = self._without_empty(batch.label_vec), self._hard_negatives(batch)
-        if negatives is not None:
-            rows = [*replies, *negatives]
-            replies = padded_tensor(rows, pad_idx=self.NULL_IDX)[0].to(replies.device)
+        contexts, replies = self.context_inputs(batch), self.reply_inputs(batch, self._hard_negatives(batch))
         if self.opt["gradient_cache"]:
-            self._learn_in_chunks(batch, replies)
+            self._learn_in_chunks(batch, contexts, replies)
         else:
-            self.backward(self.losses(batch, *self._encode_both(batch.text_vec, replies)).mean())
+            self.backward(self.losses(batch, *self._encode_both(contexts, replies)).mean())
         self.update_params()
         return Output()
+
+    def context_inputs(self, batch: Batch) -> Tensor:
+        """What the contexts' tower reads: token ids, ``(batch, length)``."""
+        tokens: Tensor = batch.text_vec
+        return tokens
+
+    def reply_inputs(self, batch: Batch, negatives: Sequence[str]) -> Tensor:
+        """What the replies' tower reads: token ids of the true replies, then of the negatives, ``(n, length)``."""
+        replies = self._without_empty(batch.label_vec)
+        if not negatives:
+            return replies
+        rows = [*replies, *(tokens.to(replies.device) for tokens in self.replies_tokens(negatives))]
+        padded: Tensor = padded_tensor(rows, pad_idx=self.NULL_IDX)[0]
+        return padded.to(replies.device)
 
     def losses(self, batch: Batch, contexts: Tensor, replies: Tensor) -> Tensor:
         """Each example's loss, ``(batch,)``; recorded, with how the true replies rank.
@@ -224,7 +255,7 @@ class RetrievalAgent(PoolRanker):
         self.record_local_metric("mrr", AverageMetric.many((1 / ranks).tolist()))
         return losses
 
-    def _learn_in_chunks(self, batch: Batch, replies: Tensor) -> None:
+    def _learn_in_chunks(self, batch: Batch, contexts: Tensor, replies: Tensor) -> None:
         """The same gradients as for the whole batch at once; only the vectors of it are in memory."""
         bare, chunk = self.bare_model, self.opt["gradient_cache"]
 
@@ -238,7 +269,7 @@ class RetrievalAgent(PoolRanker):
 
         encoded = [
             CachedEncoding(encode(tower), tokens, chunk)
-            for tower, tokens in ((bare.contexts, batch.text_vec), (bare.replies, replies))
+            for tower, tokens in ((bare.contexts, contexts), (bare.replies, replies))
         ]
         self.backward(self.losses(batch, *(part.vectors for part in encoded)).mean())
         for part in encoded:
@@ -251,14 +282,14 @@ class RetrievalAgent(PoolRanker):
         check_finite(loss, self.opt, self._number_training_updates)
         super().backward(loss, **kwargs)
 
-    def _hard_negatives(self, batch: Batch) -> list[Tensor] | None:
-        """Token ids of ``--hard-negatives`` wrong replies for each example."""
+    def _hard_negatives(self, batch: Batch) -> list[str]:
+        """``--hard-negatives`` wrong replies for each example."""
         if not self.opt["hard_negatives"]:
-            return None
+            return []
         if self._negatives is None:
-            self._negatives = HardNegatives.stored_or_mined(self)
-        texts = self._negatives.draw(batch.observations, self.opt["hard_negatives"], self._number_training_updates)
-        return [self.reply_tokens(text) for text in texts]
+            self._negatives = HardNegatives.stored_or_mined(self, self.opt)
+        drawn = self._negatives.draw(batch.observations, self.opt["hard_negatives"], self._number_training_updates)
+        return [text for texts in drawn for text in texts]
 
     # --- text to token ids -------------------------------------------------------------------------------------------
 

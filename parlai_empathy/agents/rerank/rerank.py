@@ -1,0 +1,282 @@
+"""``-m empathy:rerank``: a cross-encoder puts the best replies of a bi-encoder in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.metrics import AverageMetric
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.core.torch_agent import Output, TorchAgent
+from parlai.utils.distributed import num_workers
+from parlai.utils.misc import warn_once
+from torch import Tensor
+from torch.nn import functional as F
+
+from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.judge_examples import TextPair, labels_of
+from parlai_empathy.agents.judge_replies import Choice, drawn_choices
+from parlai_empathy.agents.rerank.blocks import BlockPrecisions
+from parlai_empathy.agents.retrieval.negatives import HardNegatives
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
+
+_DEFAULTS: dict[str, Any] = {
+    "validation_metric": "mrr",  # of the whole ranking, as for empathy:retrieval
+    "validation_cutoff": math.nan,
+    "negatives": 3,  # each costs one more reading
+    "num_epochs": 2.0,
+    "use_reply": "label",  # what it says is part of the conversation
+}
+_SHOWN = 100  # of a pool's replies, how many the ranking names; a block has no more
+
+
+class RerankAgent(TextClassifierAgent):
+    """Answers with the reply that reads best after the context, of those that a retriever finds.
+
+    In training the wrong replies are some that the retriever ranks high.
+    """
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group("Rerank (empathy:rerank)")
+        group.add_argument("--retriever", default=None, help="Model file of a trained empathy:retrieval.")
+        group.add_argument(
+            "--rerank-top", type=int, default=10, help="How many of the retriever's best replies to put in order."
+        )
+        group.add_argument(
+            "--pool", default=None, help="What to answer from, such as ed+dd+reddit; by default the retriever's pool."
+        )
+        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        if opt["rerank_top"] < 2:
+            raise OptionError(f"--rerank-top {opt['rerank_top']}: must be at least 2")
+        self.retriever: RetrievalAgent = shared["retriever"] if shared else _load_retriever(opt)
+        opt["classes_known"] = True  # it tells replies apart, whatever candidates the task gives
+        self._negatives: HardNegatives | None = None
+        self._blocks: BlockPrecisions[_Example] | None = None
+        self._trained = False
+        super().__init__(opt, shared)
+        if self.classes:
+            raise OptionError(f"--classes {' '.join(self.classes)}: empathy:rerank tells replies apart; leave it out")
+
+    def share(self) -> dict[str, Any]:
+        """Also share the retriever."""
+        return {**super().share(), "retriever": self.retriever}
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def train_step(self, batch: Any) -> Output:
+        """One step."""
+        self._trained = True
+        return super().train_step(batch)
+
+    def _losses(self, observations: Sequence[Message]) -> Tensor:
+        """Each example's loss, ``(n,)``: its true reply against some that the retriever ranks high."""
+        if self._negatives is None:
+            self._negatives = HardNegatives.stored_or_mined(self.retriever, self.opt)
+        wrong = self._negatives.draw(observations, self.opt["negatives"], self._number_training_updates)
+        messages = [
+            {"lines": obs["lines"], "labels": labels_of(obs), "label_candidates": texts}
+            for obs, texts in zip(observations, wrong, strict=True)
+        ]
+        choices = drawn_choices(messages, self.opt["negatives"], self.random)
+        return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
+
+    def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:
+        """Softmax over each choice's replies: only their order matters."""
+        if self.opt["loss"] != "ce":
+            return super()._reply_losses(logits, choices)
+        parts = torch.split(logits, [len(choice.replies) for choice in choices])
+        true = [torch.tensor(choice.is_true.index(True), device=logits.device) for choice in choices]
+        return torch.stack([F.cross_entropy(part, place) for part, place in zip(parts, true, strict=True)])
+
+    # --- ranking -----------------------------------------------------------------------------------------------------
+
+    def _is_judged(self, obs: Message) -> bool:
+        """Nothing is: a reply is looked for, in a chat too."""
+        return False
+
+    def self_observe(self, self_message: Message) -> None:
+        """What it says is part of the conversation."""
+        TorchAgent.self_observe(self, self_message)
+
+    def _rank(self, observations: Sequence[Message]) -> Output:
+        """Answer from each message's candidates, or from the pool where it has none."""
+        contexts = self.retriever.encode_turns([obs["lines"] for obs in observations])
+        lists = [list(obs.get("label_candidates") or ()) for obs in observations]
+        if all(lists):
+            ranked = self._ordered(contexts, self.retriever.encode_texts(lists), observations, lists)
+            self._record_ranks(observations, ranked)
+        else:
+            ranked = self._from_pool(contexts, observations)
+        if all(map(labels_of, observations)):
+            self._record_blocks(observations, contexts)
+            self._record_avg_bleu(observations, contexts)
+        return Output([replies[0] for replies in ranked], text_candidates=ranked)
+
+    def _ordered(
+        self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
+    ) -> list[list[str]]:
+        """Each message's replies, the best first."""
+        orders = self._places(contexts, encodings, messages, lists)
+        return [[texts[place] for place in order] for texts, order in zip(lists, orders, strict=True)]
+
+    def _places(
+        self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
+    ) -> list[list[int]]:
+        """Where each message's best replies stand: the retriever's best in the cross-encoder's order, then others.
+
+        :param contexts: ``(n, dim)``
+        :param encodings: ``(n, longest list, dim)``, rows of zeros being padding; or ``(replies, dim)``, for all.
+        :param messages: with the context's turns under ``lines``.
+        :param lists: each message's replies.
+        """
+        scores = torch.einsum("nd,nmd->nm" if encodings.dim() == 3 else "nd,md->nm", contexts, encodings)
+        if encodings.dim() == 3:
+            scores = scores.masked_fill((encodings == 0).all(dim=-1), -math.inf)
+        found = scores.topk(min(scores.size(1), max(_SHOWN, self.opt["rerank_top"])), dim=1).indices.tolist()
+        found = [[place for place in row if place < len(texts)] for row, texts in zip(found, lists, strict=True)]
+        return self._reordered(found, messages, lists)
+
+    def _reordered(
+        self, found: Sequence[list[int]], messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
+    ) -> list[list[int]]:
+        """The first ``--rerank-top`` of each row in the cross-encoder's order."""
+        top = self.opt["rerank_top"]
+        pairs = [
+            TextPair(tuple(message["lines"]), texts[place])
+            for row, message, texts in zip(found, messages, lists, strict=True)
+            for place in row[:top]
+        ]
+        parts = torch.split(self._read(pairs)[:, 0], [len(row[:top]) for row in found])
+        orders = [part.argsort(descending=True, stable=True).tolist() for part in parts]
+        return [[row[place] for place in order] + row[top:] for row, order in zip(found, orders, strict=True)]
+
+    def _from_pool(self, contexts: Tensor, observations: Sequence[Message]) -> list[list[str]]:
+        pool = self.retriever.pool()
+        ranked = self._ordered(contexts, pool.encodings, observations, [pool.texts] * len(observations))
+        if not self.opt.get("interactive_mode"):
+            return ranked
+        # As ParlAI's rankers: do not repeat a line of the conversation, unless there is nothing else to say.
+        said = [set(obs["lines"]) for obs in observations]
+        return [
+            [text for text in texts if text not in lines] or texts for texts, lines in zip(ranked, said, strict=True)
+        ]
+
+    # --- what is measured --------------------------------------------------------------------------------------------
+
+    @property
+    def _score_name(self) -> str:
+        return f"rerank-{self.opt['rerank_top']}"
+
+    def _record_ranks(self, observations: Sequence[Message], ranked: Sequence[list[str]]) -> None:
+        true = [
+            [place for place, text in enumerate(texts, start=1) if text in labels_of(obs)]
+            for obs, texts in zip(observations, ranked, strict=True)
+        ]
+        if not all(true):
+            warn_once("some candidates lack the true reply: no rank for their batches")
+            return
+        ranks = torch.tensor([places[0] for places in true])
+        self.record_local_metric("rank", AverageMetric.many(ranks.tolist()))
+        self.record_local_metric("mrr", AverageMetric.many((1 / ranks).tolist()))
+        if all(len(texts) == BLOCK for texts in ranked):
+            source = observations[0].get("candidates_source", "task")
+            split = observations[0].get("fold")
+            for name, values in ranked_precisions(ranks, "inline", self._score_name, source, split).items():
+                self.record_local_metric(name, values)
+
+    def _record_blocks(self, observations: Sequence[Message], contexts: Tensor) -> None:
+        if num_workers() > 1:
+            warn_once("P@k,100 shuffled and ordered of empathy:rerank need all examples in one process")
+            return
+        if self._blocks is None:
+            fold = observations[0].get("fold")
+            self._blocks = BlockPrecisions(_fold_size(self.opt), self._block_ranks, self._score_name, fold)
+        for obs, context in zip(observations, contexts, strict=True):
+            for name, metric in self._blocks.add(_Example(obs["lines"], labels_of(obs)[0], context)):
+                self.global_metrics.add(name, metric)
+
+    def _block_ranks(self, block: list[_Example]) -> Tensor:
+        """The rank of each example's reply among the block's."""
+        contexts = torch.stack([example.context for example in block])
+        replies = [example.reply for example in block]
+        encodings = self.retriever.encode_texts([replies])[0]
+        messages = [{"lines": example.lines} for example in block]
+        orders = self._places(contexts, encodings, messages, [replies] * len(block))
+        return torch.tensor([order.index(true) + 1 for true, order in enumerate(orders)])
+
+    def _record_avg_bleu(self, observations: Sequence[Message], contexts: Tensor) -> None:
+        if self._trained:
+            return  # only for final weights, not at each validation in a training
+        pool, tokenise = self.retriever.pool(), self.dict.tokenizer_fun
+        metrics = [
+            AvgBleu(
+                bleu_statistics(tokenise(texts[0]), tokenise(labels_of(obs)[0])),
+                self.dict.tokenizer,
+                1,
+                pool.name,
+                obs.get("fold"),
+                decoding=self._score_name,
+            )
+            for texts, obs in zip(self._from_pool(contexts, observations), observations, strict=True)
+        ]
+        self.record_local_metric("avg_bleu", metrics)
+
+    def reset_metrics(self) -> None:
+        """Forget the examples seen, with ParlAI's metrics."""
+        super().reset_metrics()
+        self._blocks = None
+
+
+@dataclass(frozen=True)
+class _Example:
+    """An example that waits for the rest of its block."""
+
+    lines: Sequence[str]
+    reply: str
+    context: Tensor
+
+
+def _fold_size(opt: Opt) -> int:
+    """How many examples the evaluation has."""
+    return sum(teacher.num_examples() for teacher in create_task_agent_from_taskname(Opt({**opt, "batchsize": 1})))
+
+
+def _load_retriever(opt: Opt) -> RetrievalAgent:
+    path = opt.get("retriever")
+    if not path:
+        raise OptionError("--retriever: name the model file of a trained empathy:retrieval, whose replies are reranked")
+    if not Path(path).is_file():
+        raise ModelFileError(
+            f"--retriever {path}: there is no such file; train one: parlai train_model -m empathy:retrieval"
+        )
+    changes = {"pool": opt.get("pool")} if opt.get("pool") else {}
+    same = {name: opt[name] for name in ("datapath", "no_cuda", "gpu") if name in opt}
+    try:
+        agent: Any = create_agent_from_model_file(path, Opt({**changes, **same, "interactive_mode": False}))
+    except EmpathyError:
+        raise
+    except Exception as error:  # another program's file can be wrong in any way
+        raise ModelFileError(f"--retriever {path} cannot be loaded ({type(error).__name__}: {error})") from error
+    if not isinstance(agent, RetrievalAgent):
+        raise OptionError(f"--retriever {path}: is a model of {agent.opt['model']}, not of empathy:retrieval")
+    logging.info(f"the retriever is {path}")
+    return agent

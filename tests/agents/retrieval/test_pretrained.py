@@ -1,0 +1,203 @@
+"""The agent on a pretrained encoder: a BERT of random weights, trained for a moment on the sample."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from tiny_judge import write_bert
+
+from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
+from parlai_empathy.metrics.precision_at_k import key
+
+TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(0)
+    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
+
+
+def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    options = {
+        **TASK,
+        "model": "empathy:retrieval",
+        "encoder": "hf",
+        "hf_model": str(bert),
+        "precision": "float32",
+        "batchsize": 8,
+        "max_train_steps": 3,
+        "pool_max_tokens": -1,  # this tokenizer spells
+        "seed": 3,
+        **changes,
+    }
+    return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
+
+
+def load(model_file: Path, **changes: Any) -> Any:
+    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
+    path = tmp_path_factory.mktemp("pretrained") / "model"
+    train(path, bert)
+    return path
+
+
+def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, learningrate=0.0, max_train_steps=1)
+    own = transformers.AutoModel.from_pretrained(bert).state_dict()
+    ours = weights(tmp_path / "model")
+    for name, values in own.items():
+        if not name.startswith("pooler."):
+            torch.testing.assert_close(ours[f"contexts.encoder.{name}"], values)
+
+
+def test_training_changes_the_encoder_and_evaluation_reports_all_protocols(model_file: Path, bert: Path) -> None:
+    own = transformers.AutoModel.from_pretrained(bert).state_dict()
+    name = "encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(weights(model_file)[f"contexts.encoder.{name}"], own[name])
+    report = EvalModel.main(**TASK, model_file=str(model_file), datatype="test")
+    for protocol in ("shuffled", "ordered", "inline"):
+        assert 0 <= float(report[key(1, protocol)]) <= 1
+    assert float(report["avg_bleu"]) >= 0
+
+
+@pytest.mark.parametrize(("pooling", "projection", "score"), [("mean", 0, "cosine"), ("first", 12, "dot")])
+def test_vectors_are_those_of_the_encoder_called_by_hand(
+    tmp_path: Path, bert: Path, pooling: str, projection: int, score: str
+) -> None:
+    """The transformers library alone, one text at a time, against the agent's batch."""
+    options = {"pooling": pooling, "projection": projection, "score": score, "temperature": 0.25, "towers": 2}
+    train(tmp_path / "model", bert, **options)
+    agent = load(tmp_path / "model")
+    agent.model.eval()
+    texts = ["hello you", "i am so sad.\nwhy is that?", "good"]
+    observed = [agent.clone().observe(Message({"text": text, "episode_done": True})) for text in texts]
+    encoder = agent.model.contexts.encoder
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
+    with torch.no_grad():
+        ours = agent.encode_contexts(agent.batchify(observed))
+        for row, text in zip(ours, texts, strict=True):
+            read = tokenizer(text.replace("\n", "[SEP]"), return_tensors="pt")
+            states = encoder(**read).last_hidden_state[0]
+            vector = states.mean(dim=0) if pooling == "mean" else states[0]
+            if projection:
+                vector = agent.model.contexts.projection(vector)
+            if score == "cosine":  # their dot product is the cosine over the temperature: lengths of 0.25 ** -0.5
+                vector = vector / vector.norm() * 2
+            torch.testing.assert_close(row, vector, atol=1e-5, rtol=1e-4)
+
+
+def test_one_tower_reads_both_sides_alike_and_two_learn_apart(tmp_path: Path, bert: Path, model_file: Path) -> None:
+    one = load(model_file).model
+    assert one.contexts is one.replies
+    train(tmp_path / "two", bert, towers=2)
+    two = load(tmp_path / "two").model
+    name = "encoder.encoder.layer.0.output.dense.weight"
+    assert not torch.equal(two.contexts.state_dict()[name], two.replies.state_dict()[name])
+
+
+def test_the_model_needs_no_other_folder_once_it_is_trained(tmp_path: Path, bert: Path) -> None:
+    copied = tmp_path / "bert"
+    shutil.copytree(bert, copied)
+    train(tmp_path / "model", copied)
+    shutil.rmtree(copied)
+    agent = load(tmp_path / "model", interactive_mode=True)
+    agent.observe(Message({"text": "hello", "episode_done": False}))
+    assert agent.act()["text"]
+
+
+def test_a_saved_model_gives_the_same_numbers(model_file: Path, tmp_path: Path) -> None:
+    first, second = (EvalModel.main(**TASK, model_file=str(model_file), datatype="valid") for _ in range(2))
+    for name in ("p_at_1_100_shuffled", "p_at_10_100_inline", "avg_bleu", "loss"):
+        assert float(first[name]) == float(second[name])
+
+
+def test_training_from_another_model_keeps_its_tokenizer(model_file: Path, tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "next", Path("no such model"), init_model=str(model_file), learningrate=0.0, max_train_steps=1)
+    for name, values in weights(model_file).items():
+        torch.testing.assert_close(weights(tmp_path / "next")[name], values)
+    assert load(tmp_path / "next").dict.tok2ind == load(model_file).dict.tok2ind
+
+
+def test_gradient_caching_takes_the_same_step(tmp_path: Path, bert: Path) -> None:
+    changes = {"max_train_steps": 1, "optimizer": "sgd", "learningrate": 1.0, "lr_scheduler": "none"}
+    config = transformers.AutoConfig.from_pretrained(bert)
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # which is drawn in another order in chunks
+    plain = tmp_path / "plain"
+    shutil.copytree(bert, plain)
+    config.save_pretrained(plain)
+    train(tmp_path / "whole", plain, **changes)
+    train(tmp_path / "chunks", plain, gradient_cache=3, **changes)
+    before = transformers.AutoModel.from_pretrained(bert).state_dict()
+    moved = 0.0
+    for name, values in weights(tmp_path / "whole").items():
+        torch.testing.assert_close(weights(tmp_path / "chunks")[name], values, atol=1e-5, rtol=1e-4)
+        if name.startswith("contexts.encoder.") and "layer" in name:
+            moved += float((values - before[name.removeprefix("contexts.encoder.")]).abs().sum())
+    assert moved > 0.01
+
+
+# --- hard negatives --------------------------------------------------------------------------------------------------
+
+
+def test_hard_negatives_are_mined_once_and_kept(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, hard_negatives=2)
+    kept = tmp_path / "model.negatives"
+    stored = torch.load(kept, weights_only=True)
+    assert set(stored) == {"replies", "places"}
+    for example, places in stored["places"].items():
+        true = example.split("\n\n")[-1]
+        assert places
+        assert true not in [stored["replies"][place] for place in places]
+    written = kept.stat().st_mtime_ns
+    train(tmp_path / "model", bert, hard_negatives=2, max_train_steps=5)
+    assert kept.stat().st_mtime_ns == written
+
+
+def test_a_broken_file_of_hard_negatives_is_named(tmp_path: Path, bert: Path) -> None:
+    (tmp_path / "model.negatives").write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(ModelFileError, match=r"model\.negatives is no readable file .* delete it"):
+        train(tmp_path / "model", bert, hard_negatives=1)
+
+
+# --- what cannot work ------------------------------------------------------------------------------------------------
+
+
+def test_texts_longer_than_the_encoder_takes_are_refused(tmp_path: Path, bert: Path) -> None:
+    with pytest.raises(OptionError, match=r"--text-truncate 127: .* takes at most 126"):
+        train(tmp_path / "model", bert, text_truncate=127)
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"--hf-model .*nothing cannot be loaded"):
+        train(tmp_path / "model", tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("changes", [{}, {"gradient_cache": 3}])
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path, changes: dict[str, Any]) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(bert, broken)
+    encoder = transformers.AutoModel.from_pretrained(bert)
+    with torch.no_grad():
+        encoder.embeddings.word_embeddings.weight.fill_(float("nan"))
+    encoder.save_pretrained(broken)
+    with pytest.raises(TrainingError, match="the loss is nan after 0 updates"):
+        train(tmp_path / "model", broken, **changes)
+    assert not (tmp_path / "model").exists()
