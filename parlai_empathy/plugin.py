@@ -145,9 +145,13 @@ def register_scripts(script: Any) -> None:
 
 
 def register_zoo(zoo: Any) -> None:
-    """Let ``zoo:empathy/<name>/model`` find our zoo's modules: ParlAI looks for ``parlai.zoo.empathy.<name>``."""
+    """Let ``zoo:empathy/<name>/model`` find our models: ParlAI imports ``parlai.zoo.empathy.<name>`` to download it."""
     ours = importlib.import_module(f"{PACKAGE}.zoo")
     sys.modules["parlai.zoo.empathy"] = zoo.empathy = ours
+    for name, model in importlib.import_module(f"{PACKAGE}.zoo.model_list").MODELS.items():
+        module: Any = ModuleType(f"parlai.zoo.empathy.{name}", model.title)
+        module.download = model.download
+        sys.modules[module.__name__] = module
 
 
 def share_our_builder(build_module: Any) -> None:

@@ -6,9 +6,11 @@ BLEU of each sentence, averaged: the two are not comparable.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from parlai.core.metrics import Metric
@@ -41,14 +43,25 @@ class BleuStatistics:
         )
 
 
-def bleu_statistics(reply: Sequence[str], reference: Sequence[str]) -> BleuStatistics:
-    """Count the n-grams of one tokenised reply and of its reference."""
+def bleu_statistics(reply: Sequence[str], reference: Sequence[str], *others: Sequence[str]) -> BleuStatistics:
+    """Count the n-grams of one tokenised reply and of its reference.
+
+    :param others: more references, if there are any. An n-gram then matches as often as the one that has it most often;
+        the length that counts is the one closest to the reply's, of two the shorter (Papineni et al. 2002).
+    """
+    references = [reference, *others]
     matches, totals = [], []
     for n in range(1, MAX_ORDER + 1):
-        counted, allowed = _ngrams(reply, n), _ngrams(reference, n)
+        counted, allowed = _ngrams(reply, n), _most(_ngrams(tokens, n) for tokens in references)
         matches.append((counted & allowed).total())
         totals.append(counted.total())
-    return BleuStatistics(tuple(matches), tuple(totals), len(reply), len(reference))
+    closest = min(map(len, references), key=lambda length: (abs(length - len(reply)), length))
+    return BleuStatistics(tuple(matches), tuple(totals), len(reply), closest)
+
+
+def _most(counters: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]:
+    """Each n-gram as often as in the counter that has it most often."""
+    return functools.reduce(operator.or_, counters)
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
@@ -78,24 +91,43 @@ class AvgBleu(Metric):
     """AVG BLEU of the replies added up so far.
 
     :param tokens: the tokeniser's name, for the signature.
-    :param pool: where the replies came from, for the signature.
+    :param pool: where the replies were chosen from, for the signature.
+    :param case: ``kept``, or ``lower`` where both sides were lower-cased, for the signature.
+    :param decoding: how the replies were written, for the signature.
     """
 
-    __slots__ = ("n", "pool", "split", "statistics", "tokens")
+    __slots__ = ("case", "decoding", "n", "pool", "split", "statistics", "tokens")
 
     def __init__(
-        self, statistics: BleuStatistics, tokens: str, n: int = 1, pool: str | None = None, split: str | None = None
+        self,
+        statistics: BleuStatistics,
+        tokens: str,
+        n: int = 1,
+        pool: str | None = None,
+        split: str | None = None,
+        case: str = "kept",
+        decoding: str | None = None,
     ) -> None:
         self.statistics = statistics
         self.n = n
         self.tokens = tokens
         self.pool = pool
         self.split = split
+        self.case = case
+        self.decoding = decoding
 
     def __add__(self, other: AvgBleu | None) -> AvgBleu:
         if other is None:
             return self
-        return AvgBleu(self.statistics + other.statistics, self.tokens, self.n + other.n, self.pool, self.split)
+        return AvgBleu(
+            self.statistics + other.statistics,
+            self.tokens,
+            self.n + other.n,
+            self.pool,
+            self.split,
+            self.case,
+            self.decoding,
+        )
 
     @property
     def macro_average(self) -> bool:
@@ -113,10 +145,11 @@ class AvgBleu(Metric):
             "AVG BLEU",
             orders="1-4",
             smoothing="none",
-            case="kept",
+            case=self.case,
             tokens=self.tokens,
             references=1,
             pool=self.pool,
+            decoding=self.decoding,
             n=self.n,
             split=self.split,
         )

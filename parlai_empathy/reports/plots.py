@@ -1,9 +1,10 @@
-"""The plots that reports have: bars beside one another, and values with their intervals."""
+"""The plots that reports have: bars beside one another, bars in rows, and values with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -17,6 +18,7 @@ _SIZE = (8.0, 4.5)  # inches; a plot of many rows is higher
 _DPI = 120
 _TITLE = 72  # letters in a line of the title
 _NAME = 44  # letters in a line beside a row: longer ones would leave no room for the plot
+_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # told apart in print, where colours are not
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,77 @@ class Bars:
         """Of the whole plot, in inches."""
         return _SIZE[1]
 
-    def draw(self, axes: Any) -> list[Any]:
-        """Draw on matplotlib's axes; returns what stands for each series in a legend."""
-        drawn = []
+    def draw(self, axes: Any) -> dict[str, Any]:
+        """Draw on matplotlib's axes; returns what a legend shows, by name."""
+        drawn = {}
         width = 0.8 / len(self.series)
-        for place, heights in enumerate(self.series.values()):
+        for place, (name, heights) in enumerate(self.series.items()):
             middle = (place - (len(self.series) - 1) / 2) * width
-            drawn.append(axes.bar([n + middle for n in range(len(self.groups))], heights, width))
+            drawn[name] = axes.bar([n + middle for n in range(len(self.groups))], heights, width)
         longest = max(map(len, self.groups), default=0)
         turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if longest > 6 else {}
         axes.set_xticks(range(len(self.groups)), [fill(group, _NAME) for group in self.groups], **turned)
         return drawn
+
+
+@dataclass(frozen=True)
+class Line:
+    """A value to compare with, drawn across all rows.
+
+    :param series: whose colour it has, for it compares with that alone; by default it is grey.
+    """
+
+    name: str
+    value: float
+    series: str | None = None
+
+
+@dataclass(frozen=True)
+class RowBars:
+    """Bars that lie: one row a name, in each row a bar for each series that has a value there.
+
+    :param name: what its file is called after.
+    :param rows: what stands beside the rows, each once, from top to bottom; there may be none.
+    :param series: each series' name and its values by row; a row may be missing. At least one series.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    rows: Sequence[str]
+    series: Mapping[str, Mapping[str, float]]
+    lines: Sequence[Line] = ()
+
+    @property
+    def height(self) -> float:
+        """Of the whole plot, in inches."""
+        legend = 0.22 * ((len(self.series) + len(self.lines) + 1) // 2)
+        bars = sum(row in values for row in self.rows for values in self.series.values())
+        return max(_SIZE[1], 1.2 + legend + 0.12 * len(self.rows) + 0.2 * bars)
+
+    def draw(self, axes: Any) -> dict[str, Any]:
+        """Draw on matplotlib's axes, the first row at the top; returns what a legend shows, by name."""
+        drawn: dict[str, Any] = {}
+        colors = {name: f"C{place}" for place, name in enumerate(self.series)}
+        for name, values in self.series.items():
+            found = [(*self._place(name, row), values[row]) for row in self.rows if row in values]
+            at, thick, lengths = zip(*found, strict=True) if found else ((), (), ())
+            drawn[name] = axes.barh(at, lengths, thick, color=colors[name])
+            axes.bar_label(drawn[name], fmt="%.2f", padding=2, fontsize="x-small")
+        for place, line in enumerate(self.lines):
+            color = colors.get(line.series or "", "dimgrey")
+            drawn[line.name] = axes.axvline(line.value, color=color, linestyle=_LINES[place % len(_LINES)])
+        axes.margins(x=0.12)  # room for the numbers beside the bars
+        axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
+        axes.invert_yaxis()
+        return drawn
+
+    def _place(self, series: str, row: str) -> tuple[float, float]:
+        """Where in a row a series' bar lies, and how thick it is: the row's bars share its room."""
+        there = [name for name, values in self.series.items() if row in values]
+        thick = 0.8 / len(there)
+        return self.rows.index(row) + (there.index(series) - (len(there) - 1) / 2) * thick, thick
 
 
 @dataclass(frozen=True)
@@ -75,29 +137,38 @@ class Intervals:
         """Of the whole plot, in inches."""
         return max(_SIZE[1], 1 + 0.15 * (len(self.series) + 1) * len(self.rows))
 
-    def draw(self, axes: Any) -> list[Any]:
-        """Draw on matplotlib's axes, the first row at the top; returns what stands for each series in a legend."""
-        drawn = []
-        for place, values in enumerate(self.series.values()):
+    def draw(self, axes: Any) -> dict[str, Any]:
+        """Draw on matplotlib's axes, the first row at the top; returns what a legend shows, by name."""
+        drawn = {}
+        for place, (name, values) in enumerate(self.series.items()):
             shift = (place - (len(self.series) - 1) / 2) * 0.8 / len(self.series)
             found = [(number + shift, *values[row]) for number, row in enumerate(self.rows) if row in values]
             at, value, low, high = zip(*found, strict=True) if found else ((), (), (), ())
             color = f"C{place}"
             axes.hlines(at, low, high, color=color)
             axes.plot([*low, *high], [*at, *at], "|", color=color)
-            drawn += axes.plot(value, at, "o", color=color)
+            (drawn[name],) = axes.plot(value, at, "o", color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
         axes.invert_yaxis()
         axes.axvline(0, color="grey", linewidth=0.8)
         return drawn
 
 
-Plot = Bars | Intervals
+Plot = Bars | RowBars | Intervals
 
 
 def draw(plot: Plot, path: Path) -> None:
     """Write a plot to a PNG file, 960 pixels wide.
 
+    :raises MissingDependencyError: without matplotlib.
+    """
+    path.write_bytes(drawing(plot, "png"))
+
+
+def drawing(plot: Plot, form: str) -> bytes:
+    """A plot as a file's content.
+
+    :param form: ``png``, 960 pixels wide, or ``svg``, the same whenever it is drawn.
     :raises MissingDependencyError: without matplotlib.
     """
     try:
@@ -106,20 +177,23 @@ def draw(plot: Plot, path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError('no plots: they need matplotlib: pip install "parlai-empathy[plots]"') from error
-    with matplotlib.rc_context({"text.parse_math": False}):  # a name may have dollar signs, and is no formula
+    # A name may have dollar signs, and is no formula; an SVG's marks of its parts are otherwise drawn by lot.
+    with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": plot.name}):
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
         FigureCanvasAgg(figure)  # draws into memory: no screen is needed
         axes = figure.subplots()
         drawn = plot.draw(axes)
         if len(drawn) > 1:
-            _explain(figure, drawn, list(plot.series))
+            _explain(figure, drawn)
         axes.set(xlabel=plot.x, ylabel=plot.y)
         figure.suptitle(fill(plot.title, _TITLE))  # of the whole figure: beside long names the axes are narrow
-        figure.savefig(path, dpi=_DPI)
+        content = BytesIO()
+        figure.savefig(content, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
+        return content.getvalue()
 
 
-def _explain(figure: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:
+def _explain(figure: Any, drawn: Mapping[str, Any]) -> None:
     """Put a legend below: inside the plot it could hide what it explains."""
-    texts = [f" {fill(name, _NAME)}" for name in names]  # matplotlib leaves out what begins with _
-    columns = 4 if max(map(len, names)) <= _NAME // 2 else 2
-    figure.legend(drawn, texts, loc="outside lower center", ncols=columns)
+    texts = [f" {fill(name, _NAME)}" for name in drawn]  # matplotlib leaves out what begins with _
+    columns = 4 if max(map(len, drawn)) <= _NAME // 2 else 2
+    figure.legend(list(drawn.values()), texts, loc="outside lower center", ncols=columns)

@@ -13,15 +13,11 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
-from parlai_empathy.reports.plots import Plot, draw
-
-Cell = str | int | float | tuple[float, float] | None
+from parlai_empathy.reports.cells import Cell, one_line, shown
+from parlai_empathy.reports.page import page
+from parlai_empathy.reports.plots import Plot, draw, drawing
 
 _LONGEST_NAME = 60  # letters of a file's name, its ending apart: 255 bytes are the most that file systems take
-
-
-class PValue(float):
-    """A p-value, which tables show as papers print it."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +25,37 @@ class Table:
     """Rows of numbers.
 
     :param header: the columns' names.
-    :param rows: as many cells each; a float is shown with three digits behind its point, a pair as an interval, None
-        as nothing.
+    :param rows: as many cells each; a pair is shown as an interval, None as nothing.
     :param notes: what one has to know to read it, such as the numbers' signatures.
+    :param digits: how many are shown behind a float's point.
     """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
+    digits: int = 3
 
     def text(self) -> str:
         """The table in Markdown, with its columns aligned."""
-        lines = [[_shown(cell) for cell in line] for line in (self.header, *self.rows)]
+        lines = [[_in_markdown(shown(cell, self.digits)) for cell in line] for line in (self.header, *self.rows)]
         widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(self.header))]
-        shown = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+        aligned = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
         rule = "|".join("-" * (width + 2) for width in widths)
-        table = [f"| {shown[0]} |", f"|{rule}|", *(f"| {line} |" for line in shown[1:])]
-        notes = ["", *map(_one_line, self.notes)] if self.notes else []
-        return "\n".join([f"## {_one_line(self.title)}", "", *table, *notes])
+        table = [f"| {aligned[0]} |", f"|{rule}|", *(f"| {line} |" for line in aligned[1:])]
+        notes = ["", *map(one_line, self.notes)] if self.notes else []
+        return "\n".join([f"## {one_line(self.title)}", "", *table, *notes])
+
+    def record(self) -> dict[str, Any]:
+        """The table for JSON: numbers in full, and their signatures where they have some."""
+        signatures = [[getattr(cell, "signature", None) for cell in row] for row in self.rows]
+        return {
+            "title": self.title,
+            "header": list(self.header),
+            "rows": [list(row) for row in self.rows],
+            **({"signatures": signatures} if any(map(any, signatures)) else {}),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Report:
 
     def text(self) -> str:
         """All tables in Markdown."""
-        return "\n\n".join([f"# {_one_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
+        return "\n\n".join([f"# {one_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
 
     def show(self, folder: str | Path | None = None) -> None:
         """Print the tables, and save everything if a folder is named: see :meth:`save`."""
@@ -77,17 +85,21 @@ class Report:
             logging.info(f"saved in {folder}")
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.md``, ``report.json``, ``items.jsonl`` and the plots as PNG files.
+        """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl`` and the plots as PNG files.
 
-        Without matplotlib the plots are left out, with a warning.
+        The page holds everything that it shows, plots too, and can be sent about as it is. Without matplotlib the
+        plots are left out, with a warning.
 
         :raises OptionError: if the folder cannot be written to.
         """
         folder = Path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "report.md").write_text(self._page(self._draw(folder)), encoding="utf-8")
-            (folder / "report.json").write_text(json.dumps(self._record(), indent=1), encoding="utf-8")
+            files = self._draw(folder)
+            (folder / "report.md").write_text(self._markdown(files), encoding="utf-8")
+            (folder / "report.html").write_text(self._page(bool(files)), encoding="utf-8")
+            record = {"title": self.title, "tables": [table.record() for table in self.tables]}
+            (folder / "report.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
             if self.items:
                 lines = "".join(json.dumps(item) + "\n" for item in self.items)
                 (folder / "items.jsonl").write_text(lines, encoding="utf-8")
@@ -105,16 +117,12 @@ class Report:
             return {}
         return drawn
 
-    def _page(self, drawn: dict[str, Plot]) -> str:
+    def _markdown(self, drawn: dict[str, Plot]) -> str:
         return self.text() + "".join(f"\n![{_in_brackets(plot.title)}]({file})\n" for file, plot in drawn.items())
 
-    def _record(self) -> dict[str, Any]:
-        tables = [
-            {"title": table.title, "header": list(table.header), "rows": [list(row) for row in table.rows]}
-            | {"notes": list(table.notes)}
-            for table in self.tables
-        ]
-        return {"title": self.title, "tables": tables}
+    def _page(self, with_plots: bool) -> str:
+        images = [(plot.title, drawing(plot, "svg")) for plot in self.plots] if with_plots else []
+        return page(self.title, self.tables, images)
 
 
 def _files(names: Sequence[str]) -> Iterator[str]:
@@ -127,25 +135,10 @@ def _files(names: Sequence[str]) -> Iterator[str]:
         yield f"{file}.png"
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _in_brackets(text: str) -> str:
-    return re.sub(r"([][])", r"\\\1", _one_line(text))
+    return re.sub(r"([][])", r"\\\1", one_line(text))
 
 
-def _shown(cell: Cell) -> str:
-    """A cell's text, which no ``|`` and no new line in it may end."""
-    if cell is None:
-        return ""
-    if isinstance(cell, tuple):
-        return f"{cell[0]:.3f} to {cell[1]:.3f}"
-    if isinstance(cell, PValue):
-        return p_value(cell)
-    return f"{cell:.3f}" if isinstance(cell, float) else _one_line(str(cell)).replace("|", "&#124;")
-
-
-def p_value(value: float) -> str:
-    """A p-value as papers print it."""
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+def _in_markdown(text: str) -> str:
+    """A cell's text, which no ``|`` in it may end."""
+    return text.replace("|", "&#124;")

@@ -19,9 +19,9 @@ from tqdm import tqdm
 
 from parlai_empathy.metrics.names import METRIC_NAMES
 from parlai_empathy.metrics.signature import signature_lines
-from parlai_empathy.zoo.retrieval_sample import MODEL
+from parlai_empathy.zoo.model_list import MODELS
 
-RECIPE = MODEL.recipe
+RECIPE = MODELS["retrieval_sample"].recipe or ""
 MESSAGES = (
     "I finally passed my driving test after failing it twice!",
     "My dog died last week and the house feels so empty.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parlai.core.opt import Opt
@@ -10,10 +12,16 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.reports import ed_leaderboard
+from parlai_empathy.reports.ed_logs import Log, logs_table, score_logs
+from parlai_empathy.reports.ed_models import REPLY_TASKS, Measured, measure
+from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.reports.humod_leaderboard import ORACLE, REFERENCES, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge, judge_name
 from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.scoring.logs_scores import TOKENS
 from parlai_empathy.scoring.overlap import overlap_judges
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build
@@ -36,20 +44,47 @@ class Leaderboard(ParlaiScript):
             nargs="*",
             default=[],
             metavar="[NAME=]FILE",
-            help="Model files of trained judges, each with a name for the table if you like.",
+            help="Model files, each with a name for the table if you like: of trained judges (humod), or of agents "
+            "that reply or tell emotions (ed).",
         )
-        group.add_argument("--out", default=None, help="Folder for the report, its plots, and each item's scores.")
-        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for the intervals.")
+        group.add_argument(
+            "--out",
+            default=None,
+            help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with --suite ed "
+            "evaluations that are done are kept there too, and not repeated.",
+        )
+        group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
         humod = parser.add_argument_group("--suite humod")
         add_file_options(humod)
         humod.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As of the task.")
-        humod.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="Which pairs are scored.")
+        humod.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for the intervals.")
         humod.add_argument(
             "--references",
             choices=list(REFERENCES),
             default="human",
             help="What word overlap is counted with: the human replies to the context, its original reply, or all.",
         )
+        ed = parser.add_argument_group("--suite ed")
+        ed.add_argument(
+            "--tasks",
+            nargs="+",
+            choices=list(REPLY_TASKS),
+            default=["ed"],
+            help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
+        )
+        ed.add_argument(
+            "--eval-args",
+            default="",
+            metavar="OPTIONS",
+            help='More options of eval_model, for all models, as one text: --eval-args="--inference beam".',
+        )
+        ed.add_argument(
+            "--logs", nargs="*", default=[], metavar="[NAME=]FILE", help="Logs of replies that any system wrote."
+        )
+        ed.add_argument(
+            "--tokens", choices=list(TOKENS), default="re", help="How the replies of --logs are cut into tokens."
+        )
+        ed.add_argument("--lower-case", type="bool", default=False, help="Score --logs in lower case.")
         return parser
 
     def run(self) -> Report:
@@ -74,6 +109,50 @@ def humod(opt: Opt) -> Report:
     return leaderboard([*overlap, *trained], pairs, opt["references"], opt["resamples"], about, list(map(str, missing)))
 
 
+def ed(opt: Opt) -> Report:
+    """The tables of EmpatheticDialogues' paper and its successors: our models, and replies that others' wrote."""
+    if not (opt["models"] or opt["logs"]):
+        raise OptionError("--suite ed: name what is to be compared with --models or --logs")
+    if opt["fold"] not in ("valid", "test"):
+        raise OptionError(f"--fold {opt['fold']}: --suite ed scores valid or test")
+    models = _by_name("--models", opt["models"])
+    logs = [Log(name, read_replies_log(file)) for name, file in _by_name("--logs", opt["logs"]).items()]
+    datasets = list(dict.fromkeys(opt["tasks"]))
+    tables, plots, items = [], [], []
+    if models:
+        found = _measure(models, datasets, opt)
+        about = f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
+        tables, plots = ed_leaderboard.tables(found, datasets, about), ed_leaderboard.plots(found)
+    if logs:
+        scores = score_logs(logs, opt["tokens"], opt["lower_case"])
+        tables.append(logs_table(scores))
+        items = [item for score in scores for item in score.items]
+    return Report("EmpatheticDialogues: leaderboard", tables, plots, items)
+
+
+def _measure(models: Mapping[str, str], datasets: Sequence[str], opt: Opt) -> list[Measured]:
+    folder = Path(opt["out"]) / "evaluations" if opt["out"] else None
+    try:
+        more = shlex.split(opt["eval_args"])
+    except ValueError as error:
+        raise OptionError(f"--eval-args: {error}: write it as on the command line") from error
+    options = ["--edition", opt["edition"], *more]  # a saved model remembers another, of its training
+    try:
+        return measure(models, datasets, opt["fold"], options, Evaluations(folder), opt["datapath"])
+    except KeyboardInterrupt:
+        goes_on = " The same command goes on where this one ended." if folder else ""
+        raise SystemExit(f"\nStopped.{goes_on}") from None
+
+
+def _by_name(option: str, named: Sequence[str]) -> dict[str, str]:
+    """Name to file, for ``FILE`` or ``NAME=FILE``; each name once."""
+    pairs = [_name_and_file(one) for one in named]
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise OptionError(f"{option}: {name} is the name of two: write NAME=FILE to tell them apart")
+    return dict(pairs)
+
+
 def trained_judges(models: Sequence[str], taken: Sequence[str] = ()) -> list[Judge]:
     """Judges from ``FILE`` or ``NAME=FILE``; each name once.
 
@@ -92,7 +171,7 @@ def _name_and_file(model: str) -> tuple[str, str]:
     return name or judge_name(file), file
 
 
-SUITES = {"humod": humod}
+SUITES = {"humod": humod, "ed": ed}
 
 
 if __name__ == "__main__":

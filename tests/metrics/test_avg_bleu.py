@@ -66,6 +66,18 @@ def test_counts_are_sacrebleus(pairs: Pairs) -> None:
     assert (statistics.reply_length, statistics.reference_length) == (theirs.sys_len, theirs.ref_len)
 
 
+@settings(deadline=None)
+@given(corpus=st.lists(st.tuples(tokens, st.lists(tokens.filter(len), min_size=3, max_size=3)), min_size=1, max_size=5))
+def test_of_several_references_counts_are_sacrebleus(corpus: list[tuple[list[str], list[list[str]]]]) -> None:
+    bleu = BLEU(tokenize="none", smooth_method="none", effective_order=False, force=True)
+    streams = [[" ".join(references[i]) for _, references in corpus] for i in range(3)]
+    theirs = bleu.corpus_score([" ".join(reply) for reply, _ in corpus], streams)
+    statistics = functools.reduce(operator.add, (bleu_statistics(reply, *refs) for reply, refs in corpus))
+    assert list(statistics.matches) == list(theirs.counts)
+    assert list(statistics.totals) == list(theirs.totals)
+    assert (statistics.reply_length, statistics.reference_length) == (theirs.sys_len, theirs.ref_len)
+
+
 def published_replies(path: Path, reply: str, reference: str) -> list[tuple[list[str], list[str]]]:
     """The pairs of a log in which replies and references stand on lines that begin with these words."""
     pairs, said = [], None

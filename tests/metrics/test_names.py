@@ -33,7 +33,16 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         embedding_size=4,
         **ONE_STEP,
     )
-    return {**retrieval, **judge}
+    _, generative = TrainModel.main(
+        task="empathy:empathetic_dialogues",
+        model="empathy:generative",
+        model_file=str(folder / "generative"),
+        ppl_protocol="peers",
+        label_truncate=8,
+        **ONE_STEP,
+        **TINY_RETRIEVAL,
+    )
+    return {**retrieval, **judge, **generative}
 
 
 def test_every_name_in_the_table_is_reported(report: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.plots import Bars, Interval, Intervals, Plot, draw
+from parlai_empathy.reports.plots import Bars, Interval, Intervals, Line, Plot, RowBars, draw, drawing
 
 ONE: dict[str, dict[str, Interval]] = {"one": {"a": (0.5, 0.4, 0.7), "b": (0.2, -0.1, 0.3)}}
 
@@ -79,6 +79,49 @@ def test_bars_can_be_drawn(plot: Bars, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, 540)
 
 
+# --- bars in rows ----------------------------------------------------------------------------------------------------
+
+
+def rows(names: list[str], series: dict[str, dict[str, float]], *lines: Line) -> RowBars:
+    return RowBars("r", "Rows", "x", "y", names, series, lines)
+
+
+def test_the_bars_of_a_row_share_its_room(axes: Any) -> None:
+    rows(["a", "b"], {"one": {"a": 3, "b": 4}, "two": {"a": 5}}).draw(axes)
+    found = [(round(patch.get_y(), 6), round(patch.get_height(), 6), patch.get_width()) for patch in axes.patches]
+    # Row 0 has two bars between -0.4 and 0.4, row 1 has one from 0.6 to 1.4.
+    assert found == [(-0.4, 0.4, 3), (0.6, 0.8, 4), (0.0, 0.4, 5)]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+    assert [text.get_text() for text in axes.texts] == ["3.00", "4.00", "5.00"]
+    assert axes.yaxis_inverted(), "the first row is at the top"
+
+
+def test_lines_stand_at_their_values_in_the_colour_of_what_they_compare_with(axes: Any) -> None:
+    plot = rows(["a"], {"one": {"a": 3}, "two": {"a": 5}}, Line("theirs", 4, "two"), Line("others", 6))
+    drawn = plot.draw(axes)
+    assert list(drawn) == ["one", "two", "theirs", "others"]
+    theirs, others = drawn["theirs"], drawn["others"]
+    assert [list(line.get_xdata()) for line in (theirs, others)] == [[4, 4], [6, 6]]
+    assert theirs.get_color() == "C1"
+    assert others.get_color() not in ("C0", "C1")
+    assert theirs.get_linestyle() != others.get_linestyle()
+
+
+@pytest.mark.parametrize(
+    ("plot", "height"),
+    [
+        (rows(["a"], {"one": {"a": 1}}), 540),
+        (rows([], {"one": {}}, Line("l", 3)), 540),
+        (rows(["a", "$b$"], {"one": {"a": 0}, "_two": {}}, Line("$l", 3)), 540),
+        # 1.2 inches, 0.22 for the legend's one line, and 0.12 + 0.2 for each of 40 rows with one bar; at 120 pixels.
+        (rows([f"row {n}" for n in range(40)], {"one": {f"row {n}": n for n in range(40)}}), 1706),
+    ],
+    ids=["plain", "no rows", "missing", "many rows"],
+)
+def test_rows_can_be_drawn(plot: RowBars, height: int, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, height)
+
+
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
@@ -98,13 +141,15 @@ def test_intervals_show_value_and_ends(axes: Any) -> None:
 def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_gap(axes: Any) -> None:
     drawn = intervals(["a", "b"], {"one": {"b": (0.2, 0.1, 0.3)}, "two": {"a": (0.4, 0.3, 0.5)}}).draw(axes)
     # Two series: 0.2 above the row's middle and 0.2 below it.
-    assert [line.get_xydata().tolist() for line in drawn] == [[[0.2, 0.8]], [[0.4, 0.2]]]
-    assert drawn[0].get_color() != drawn[1].get_color()
+    assert list(drawn) == ["one", "two"]
+    one, two = drawn.values()
+    assert [line.get_xydata().tolist() for line in (one, two)] == [[[0.2, 0.8]], [[0.4, 0.2]]]
+    assert one.get_color() != two.get_color()
 
 
 def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
     # A correlation of 1 may have an interval that ends a hair below.
-    (points,) = intervals(["a"], {"one": {"a": (1.0, 0.8, 0.9999999999999998)}}).draw(axes)
+    (points,) = intervals(["a"], {"one": {"a": (1.0, 0.8, 0.9999999999999998)}}).draw(axes).values()
     assert points.get_xdata().tolist() == [1.0]
 
 
@@ -156,6 +201,14 @@ def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, monkeypatch: p
     assert [text.get_text().strip() for text in legend.get_texts()] == ["_one", "two"]
     assert legend.get_window_extent().y1 < figures[0].axes[0].get_window_extent().y0
     assert figures[1].legends == [], "one series needs no legend"
+
+
+def test_an_svg_is_the_same_whenever_it_is_drawn() -> None:
+    plot = bars(["1"], one=[1], two=[2])
+    first = drawing(plot, "svg")
+    assert first == drawing(plot, "svg")
+    assert b"<svg " in first
+    assert b"Date" not in first
 
 
 def test_drawing_changes_no_setting_and_opens_no_window(tmp_path: Path) -> None:

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Bars, Intervals
-from parlai_empathy.reports.report import Cell, PValue, Report, Table, p_value
+from parlai_empathy.reports.report import Report, Table
 
 TABLE = Table("Lengths", ["text", "words"], [("original", 7), ("human", 6.5)], ["- counted by hand"])
+PAGES = ["report.html", "report.json", "report.md"]
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
 
 
@@ -75,12 +78,6 @@ def test_a_cell(cell: Cell, shown: str) -> None:
     assert read(Table("t", ["x"], [[cell]]).text()) == [["x"], [shown]]
 
 
-def test_p_values() -> None:
-    assert [p_value(value) for value in (0.0, 0.0009, 0.001, 0.04951, 1.0)] == [
-        *("< 0.001", "< 0.001", "0.001", "0.050", "1.000")
-    ]
-
-
 # Without &: a table leaves alone what looks like an entity, such as &lt;.
 texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), max_size=12)
 
@@ -106,7 +103,7 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     report = Report("All", [Table("t", list("uvwxyz"), rows, ["- n"])], [BARS], [{"id": 1, "score": 0.5}, {"id": 2}])
     report.save(tmp_path / "new" / "folder")
     folder = tmp_path / "new" / "folder"
-    assert sorted(path.name for path in folder.iterdir()) == ["heights.png", "items.jsonl", "report.json", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == ["heights.png", "items.jsonl", *PAGES]
     assert (folder / "report.md").read_text() == report.text() + "\n![Heights](heights.png)\n"
     table = {"title": "t", "header": list("uvwxyz"), "notes": ["- n"]}
     cells = ["a|b", 1, 0.123456, [0.1, 0.2], 0.00004, None]  # in full, and as numbers
@@ -115,9 +112,29 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     assert items == [{"id": 1, "score": 0.5}, {"id": 2}]
 
 
+def test_digits_are_a_tables_own() -> None:
+    table = Table("t", ["x", "y"], [[0.125, (1.0, 2.0)]], digits=1)
+    assert read(table.text())[1] == ["0.1", "1.0 to 2.0"]
+
+
+def test_numbers_keep_their_signatures(tmp_path: Path) -> None:
+    Report("r", [Table("t", ["x", "y"], [["a", Number(0.5, "m|n:3")], ["b", 1.0]])]).save(tmp_path)
+    (table,) = json.loads((tmp_path / "report.json").read_text())["tables"]
+    assert table["rows"] == [["a", 0.5], ["b", 1.0]]
+    assert table["signatures"] == [[None, "m|n:3"], [None, None]]
+
+
+def test_the_page_has_the_tables_and_the_plots(tmp_path: Path) -> None:
+    Report("r", [TABLE], [BARS]).save(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Lengths</h2>" in page
+    assert page.count("<img ") == 1
+    assert "heights.png" not in page, "it needs no other file"
+
+
 def test_without_items_there_is_no_file_of_them(tmp_path: Path) -> None:
     Report("r", [TABLE]).save(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == PAGES
 
 
 def test_saving_again_takes_the_place_of_the_old(tmp_path: Path) -> None:
@@ -157,7 +174,7 @@ def test_without_matplotlib_all_the_rest_is_saved(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     Report("r", [TABLE], [BARS, named("p")], [{"id": 1}]).save(tmp_path)
     assert warnings == ['no plots: they need matplotlib: pip install "parlai-empathy[plots]"']
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl", "report.json", "report.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl", *PAGES]
     assert (tmp_path / "report.md").read_text() == Report("r", [TABLE]).text()
 
 

@@ -172,7 +172,7 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("suite", "ed"), ("references", "film"), ("fold", "dev"), ("humod_split", "x"), ("edition", "y")],
+    [("suite", "red"), ("references", "film"), ("fold", "dev"), ("humod_split", "x"), ("edition", "y")],
 )
 def test_values_that_there_are_not(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -228,5 +228,5 @@ def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
 
 
 def test_without_a_suite_the_error_says_which_there_are() -> None:
-    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod$"):
+    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod, ed$"):
         Leaderboard.main(edition="sample", loglevel="error")

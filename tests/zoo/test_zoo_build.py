@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import requests
 from parlai.core.build_data import modelzoo_path
 from parlai.scripts.train_model import TrainModel
 
-from parlai_empathy import zoo
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.zoo.build import ZooModel, all_models
+from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model_list import MODELS
 
 FILES = ("model", "model.opt", "model.dict", "model.pool")
 NAME = "retrieval_sample"
@@ -101,44 +104,82 @@ def test_a_model_that_is_nowhere_is_explained_with_the_command_that_trains_it_th
 @pytest.mark.parametrize("path", ["zoo:empathy/retrieval_simple/model", "zoo:empathy/model"])
 def test_an_unknown_model_is_answered_with_those_there_are(tmp_path: Path, path: str) -> None:
     message = error_of(tmp_path, path)
-    for name in all_models():
-        assert f"zoo:empathy/{name}/model" in message
+    for name in MODELS:
+        assert f"zoo:empathy/{name}/" in message
 
 
 def test_parlais_own_zoo_is_still_found() -> None:
     assert callable(importlib.import_module("parlai.zoo.blender.blender_90M").download)
 
 
-# --- the models ------------------------------------------------------------------------------------------------------
+# --- models that somebody publishes ----------------------------------------------------------------------------------
 
 
-def test_each_file_of_the_zoo_is_a_model_of_its_name() -> None:
-    files = {file.stem for file in Path(zoo.__file__).parent.glob("*.py")} - {"__init__", "build"}
-    models = all_models()
-    assert models.keys() == files
-    assert {name: model.name for name, model in models.items()} == {name: name for name in files}
+class Answer:
+    """What a server says."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.headers = {"Content-Length": str(len(content))}
+        self.raw = self
+
+    def __enter__(self) -> Answer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def raise_for_status(self) -> None:
+        pass
+
+    def iter_content(self, size: int) -> list[bytes]:
+        return [self.content]
+
+    def tell(self) -> int:
+        return len(self.content)
 
 
-@pytest.mark.parametrize("model", all_models().values(), ids=all_models().keys())
-def test_each_model_is_found_by_parlai_and_described(model: ZooModel, tmp_path: Path) -> None:
-    assert f"zoo:empathy/{model.name}/model has no public download" in error_of(
-        tmp_path, f"zoo:empathy/{model.name}/model"
+PUBLISHED = ZooModel("pub", "A published file", None, (), file="model.mdl", url="https://example.org/a.mdl")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A server that has every file; the addresses that it was asked for."""
+    addresses: list[str] = []
+
+    def get(url: str, **_: object) -> Answer:
+        addresses.append(url)
+        return Answer(b"weights")
+
+    monkeypatch.setattr("requests.get", get)
+    return addresses
+
+
+def test_a_published_file_is_downloaded_once_under_its_own_name(tmp_path: Path, asked: list[str]) -> None:
+    PUBLISHED.download(str(tmp_path))
+    PUBLISHED.download(str(tmp_path))
+    assert asked == ["https://example.org/a.mdl"]
+    assert (tmp_path / "models" / "empathy" / "pub" / "model.mdl").read_bytes() == b"weights"
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_checksum_that_is_known_is_compared(tmp_path: Path) -> None:
+    right = replace(PUBLISHED, sha256=hashlib.sha256(b"weights").hexdigest())
+    right.download(str(tmp_path / "right"))
+    with pytest.raises(ModelFileError, match=r"^https://example.org/a.mdl is not the file it should be: its SHA-256"):
+        replace(right, sha256="0" * 64).download(str(tmp_path / "wrong"))
+    assert not (tmp_path / "wrong" / "models" / "empathy" / "pub").exists()
+
+
+def test_without_a_network_the_line_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*_: object, **__: object) -> None:
+        raise requests.ConnectionError
+
+    monkeypatch.setattr("requests.get", get)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(ModelFileError) as caught:
+        PUBLISHED.download(str(tmp_path))
+    assert str(caught.value) == (
+        "cannot download https://example.org/a.mdl (no connection). Without a network, set EMPATHY_MIRROR to a folder "
+        "that holds models/empathy/pub/model.mdl"
     )
-    assert model.title
-    assert "\n" not in model.title
-
-
-@pytest.mark.parametrize("model", all_models().values(), ids=all_models().keys())
-def test_each_recipe_is_a_command_that_train_model_understands(model: ZooModel) -> None:
-    opt = TrainModel.setup_args().parse_args(shlex.split(model.recipe))
-    assert opt["task"].startswith("empathy:")
-    assert opt["model"] == "empathy:retrieval"
-    assert opt.get("model_file") is None  # where it goes is added by whoever trains it
-    assert opt["seed"] is not None  # without a seed nobody gets the same model again
-
-
-def test_the_papers_recipe_is_the_papers_training() -> None:
-    opt = TrainModel.setup_args().parse_args(shlex.split(all_models()["retrieval_paper"].recipe))
-    assert opt["preset"] == "paper"
-    assert opt["task"] == "empathy:empathetic_dialogues:BothRoles"  # the paper trains on both roles' turns
-    assert opt["edition"] == "full"

@@ -1,0 +1,76 @@
+"""The columns of the EmpatheticDialogues leaderboard, and where in a report of ``eval_model`` each is found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.metrics.signature import signature
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    :param name: by which rows have their values.
+    :param title: what stands above it.
+    :param key: of the metric, where a report of ``eval_model`` has it.
+    :param factor: 100 for a share that is shown in percent, and Dist-n, as its papers print it.
+    """
+
+    name: str
+    title: str
+    key: str | None = None
+    factor: float = 1
+
+
+REPLY_COLUMNS = (
+    Column("p_at_1", "P@1,100, protocol not named"),
+    Column("p_at_1_shuffled", "P@1,100 shuffled", "p_at_1_100_shuffled", 100),
+    Column("p_at_1_ordered", "P@1,100 ordered", "p_at_1_100_ordered", 100),
+    Column("p_at_1_inline", "P@1,100 inline", "p_at_1_100_inline", 100),
+    Column("avg_bleu", "AVG BLEU", "avg_bleu"),
+    Column("ppl", "PPL", "ppl"),
+    Column("ppl_peers", "PPL, peers' protocol", "ppl_peers"),
+    Column("dist_1", "Dist-1", "dist_1"),
+    Column("dist_2", "Dist-2", "dist_2"),
+    Column("emotion_context", "emotion: context", "emotion_accuracy", 100),
+)
+_TASK = "empathy:empathetic_dialogues"
+# Each task of a classifier, with the column of its accuracy.
+EMOTION_COLUMNS = {
+    f"{_TASK}:SituationEmotion": Column("emotion_situation", "emotion: situation", "accuracy", 100),
+    f"{_TASK}:SituationEmotionCut": Column("emotion_cut", "emotion: situation, cut", "accuracy", 100),
+    f"{_TASK}:ContextEmotion": Column("emotion_context", "emotion: context", "accuracy", 100),
+}
+COST_COLUMNS = (
+    Column("parameters", "parameters, M"),
+    Column("epochs", "epochs"),
+    Column("minutes", "training, min"),
+)
+COLUMNS = (*REPLY_COLUMNS[:-1], *EMOTION_COLUMNS.values(), *COST_COLUMNS)
+
+
+def numbers(
+    report: Mapping[str, Mapping[str, Any]], columns: Sequence[Column], fold: str, task: str
+) -> dict[str, Number]:
+    """The columns' numbers in a report, by the columns' names; those that are no numbers are left out."""
+    found = {}
+    for column in columns:
+        metric = report.get(column.key or "")
+        if metric is not None and math.isfinite(metric["value"]):
+            text = metric.get("signature") or _parlais(str(column.key), report, fold, task)
+            found[column.name] = Number(column.factor * metric["value"], text)
+    return found
+
+
+def _parlais(key: str, report: Mapping[str, Mapping[str, Any]], fold: str, task: str) -> str:
+    """A signature for a metric of ParlAI's own, which has none."""
+    mean = "tokens" if key == "ppl" else "examples"  # perplexity is of the mean loss of a token, whichever example's
+    count = report.get("exs", {}).get("value")
+    return signature(
+        key, source="parlai", mean=mean, task=task, n=None if count is None else round(count), split=fold.split(":")[0]
+    )

@@ -1,0 +1,159 @@
+"""The models of an EmpatheticDialogues leaderboard: what each is evaluated on, what comes out, what it cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parlai.core.build_data import modelzoo_path
+from parlai.core.loader import load_agent_module
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.core.torch_ranker_agent import TorchRankerAgent
+from tqdm import tqdm
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
+from parlai_empathy.reports.evaluations import Evaluations, Job, Result
+from parlai_empathy.reports.fingerprint import model_fingerprint, model_options
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+REPLY_TASKS = {"ed": "empathy:empathetic_dialogues", "dd": "empathy:daily_dialog", "r": "empathy:reddit"}
+"""What the paper trains and tests on: EmpatheticDialogues, DailyDialog, Reddit."""
+
+
+@dataclass
+class Measured:
+    """A model, and what is known of it so far.
+
+    :param values: for each of :data:`REPLY_TASKS` the columns' numbers; a classifier's stand under ``ed``.
+    :param cost: what it took to make it, by column.
+    :param failures: one line for each evaluation that failed.
+    """
+
+    name: str
+    file: str
+    values: dict[str, dict[str, float]] = field(default_factory=dict)
+    cost: dict[str, float] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One evaluation: of which model, and which of its numbers stand in which table."""
+
+    model: Measured
+    path: str
+    job: Job
+    dataset: str
+    columns: Sequence[Column]
+
+
+def measure(
+    models: Mapping[str, str],
+    datasets: Sequence[str],
+    fold: str,
+    options: Sequence[str],
+    evaluations: Evaluations,
+    datapath: str,
+) -> list[Measured]:
+    """Evaluate all models, with a progress bar. One that fails does not keep the others from theirs.
+
+    :param models: name to file, which may be ``zoo:...``.
+    :param datasets: of :data:`REPLY_TASKS`.
+    :param fold: ``valid`` or ``test``.
+    :param options: more of ``eval_model``'s, as they are typed.
+    :raises EmpathyError: the first failure, if all fail.
+    """
+    measured = [Measured(name, file) for name, file in models.items()]
+    steps = [step for model in measured for step in _steps(model, datasets, fold, options, datapath)]
+    done = sum(evaluations.is_kept(step.job) for step in steps)
+    with tqdm(total=len(steps), initial=done, desc="evaluating", disable=not steps) as bar:
+        for step in steps:
+            bar.set_postfix_str(f"{step.model.name}, {step.job.task}")
+            is_new = not evaluations.is_kept(step.job)
+            _take(step, evaluations, datapath)
+            bar.update(is_new)
+    if not any(model.values for model in measured):
+        failures = [f"{model.name}: {failure}" for model in measured for failure in model.failures]
+        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
+    return measured
+
+
+def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequence[str], datapath: str) -> list[_Step]:
+    """The evaluations of a model; none, and a failure noted, if it is no model that can be evaluated."""
+    try:
+        path = str(Path(modelzoo_path(datapath, model.file)).expanduser())
+        opt = model_options(path)
+        if _is_classifier(opt, path):
+            tasks = [("ed", task, [column]) for task, column in EMOTION_COLUMNS.items()] if "ed" in datasets else []
+            if not tasks:
+                raise OptionError(f"{model.file} is a classifier, and --tasks {' '.join(datasets)} has no emotions")
+        else:
+            tasks = [(dataset, REPLY_TASKS[dataset], list(REPLY_COLUMNS)) for dataset in datasets]
+        fingerprint = model_fingerprint(path)
+        model.cost.update(training_cost(path))
+    except EmpathyError as error:
+        model.failures.append(str(error))
+        return []
+    return [
+        _Step(model, path, Job(fingerprint, task, fold, tuple(options)), dataset, columns)
+        for dataset, task, columns in tasks
+    ]
+
+
+def _is_classifier(opt: Mapping[str, Any], path: str) -> bool:
+    """Whether a model says an emotion, and not a reply.
+
+    :raises EmpathyError: if its agent is not to be found, or it says something else.
+    """
+    try:
+        kind = load_agent_module(opt["model"])
+    except EmpathyError:
+        raise
+    except Exception as error:  # ParlAI's loader ends in a different kind for each way in which a name can be wrong
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        raise ModelFileError(f"{path}.opt names no agent ({reason}): train the model again") from error
+    classes = opt.get("classes")
+    if issubclass(kind, TorchRankerAgent | TorchGeneratorAgent):
+        return False
+    if not classes and hasattr(kind, "score_pairs") and not opt.get("retriever"):
+        # It would be asked for a score of each of 100 candidates of each example, to no avail.
+        raise OptionError(f"{path} judges the replies of others and gives none: see --suite humod")
+    if not classes:
+        return False
+    if not set(classes) <= set(EMOTIONS):
+        raise ModelFileError(f"{path} tells other classes than the 32 emotions: {', '.join(map(str, classes))[:80]}")
+    return True
+
+
+def _take(step: _Step, evaluations: Evaluations, datapath: str) -> None:
+    """Evaluate, and keep what the table shows, or why there is nothing."""
+    try:
+        result = evaluations.result(step.job, step.path, datapath)
+        found = numbers(result.report, step.columns, step.job.fold, step.job.task)
+        if not found:
+            raise ModelFileError(
+                f"eval_model on {step.job.task} reports nothing that this table has, but {_keys(result)}"
+            )
+    except EmpathyError as error:
+        step.model.failures.append(f"{step.job.task}: {error}")
+        return
+    step.model.values.setdefault(step.dataset, {}).update(found)
+    if result.parameters is not None:
+        step.model.cost["parameters"] = result.parameters / 1e6
+
+
+def _keys(result: Result) -> str:
+    return ", ".join(result.report)[:160] or "nothing"
+
+
+def training_cost(path: str) -> dict[str, float]:
+    """What ParlAI noted of a training: epochs, and minutes without the validations. Nothing if it noted nothing."""
+    try:
+        stats = json.loads(Path(f"{path}.trainstats").read_text(encoding="utf-8"))
+        return {"epochs": float(stats["total_epochs"]), "minutes": float(stats["train_time"]) / 60}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

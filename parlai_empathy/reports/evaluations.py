@@ -1,0 +1,146 @@
+"""Evaluations that remember: what was measured once is not measured again, unless model, data or options change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import ModelFileError, OptionError
+
+_MODULE = "parlai_empathy.reports.evaluate"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What decides a result. Two jobs that are the same have the same one.
+
+    :param model: the model's fingerprint: see :mod:`parlai_empathy.reports.fingerprint`.
+    :param options: those of ``eval_model`` that change its numbers, as they are typed.
+    """
+
+    model: str
+    task: str
+    fold: str
+    options: tuple[str, ...] = ()
+    version: str = __version__
+
+    @property
+    def name(self) -> str:
+        """A file's name for it."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an evaluation gave.
+
+    :param report: ParlAI's metrics: ``value``, and ``signature`` for those that have one.
+    :param parameters: of the model; None if it is none of torch's.
+    """
+
+    report: dict[str, dict[str, Any]]
+    parameters: int | None
+
+
+class Evaluations:
+    """Runs jobs, and keeps their results.
+
+    :param folder: where results and logs are kept; None keeps nothing.
+    :param run: given a job's arguments, an answer's file and a log, lets :mod:`~.evaluate` do it.
+    """
+
+    def __init__(self, folder: Path | None, run: Callable[[list[str], Path, Path], int] | None = None) -> None:
+        self.folder = folder
+        self._run = run
+
+    def result(self, job: Job, model_file: str, datapath: str) -> Result:
+        """The job's result: the one that is kept, or a new one, which is kept from then on.
+
+        :raises ModelFileError: if the evaluation fails; nothing is kept then but its log.
+        """
+        if self.folder is None:
+            with tempfile.TemporaryDirectory() as temporary:
+                return self._new(job, model_file, datapath, Path(temporary))
+        return self._kept(job) or self._new(job, model_file, datapath, self.folder)
+
+    def is_kept(self, job: Job) -> bool:
+        """Whether the job has been done before."""
+        return self._kept(job) is not None
+
+    def _kept(self, job: Job) -> Result | None:
+        path = self.folder / f"{job.name}.json" if self.folder else None
+        if path is None or not path.exists():
+            return None
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            return Result({key: dict(number) for key, number in kept["report"].items()}, kept["parameters"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            logging.warning(f"{path} is no whole result: it is measured anew")
+            return None
+
+    def _new(self, job: Job, model_file: str, datapath: str, folder: Path) -> Result:
+        log, answer = folder / f"{job.name}.log", folder / f"{job.name}.answer"
+        arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            answer.unlink(missing_ok=True)
+            code = (self._run or run_process)([*arguments, *job.options], answer, log)
+            found: dict[str, Any] = _read(answer) if answer.exists() else {"error": _death(code, log)}
+            if "error" in found:
+                raise ModelFileError(_with_log(found["error"], log if self.folder else None))
+            if self.folder:
+                _write(folder / f"{job.name}.json", {"job": asdict(job), "model_file": model_file, **found})
+        except OSError as error:
+            raise OptionError(
+                f"--out: {folder} cannot be written to ({error.strerror}): name another folder"
+            ) from error
+        return Result(found["report"], found["parameters"])
+
+
+def run_process(arguments: list[str], answer: Path, log: Path) -> int:
+    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status."""
+    command = [sys.executable, "-m", _MODULE, str(answer), *arguments]
+    with log.open("wb") as output:
+        return subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+        ).returncode
+
+
+def _death(code: int, log: Path) -> str:
+    """Why a process ended without an answer, in one line."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        memory = " (is there enough memory for it?)" if name == "SIGKILL" else ""
+        return f"its evaluation was ended by {name}{memory}"
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return f"its evaluation ended with status {code}: {lines[-1][:300] if lines else 'it said nothing'}"
+
+
+def _read(answer: Path) -> dict[str, Any]:
+    """Take an answer, which has no further use."""
+    found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    answer.unlink()
+    return found
+
+
+def _with_log(error: str, log: Path | None) -> str:
+    return f"{error} (log: {log})" if log else error
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write whole or not at all."""
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    os.replace(unfinished, path)

@@ -1,0 +1,93 @@
+"""A model file's fingerprint: it changes when anything changes that decides what the model answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.tasks.builder import sha256_of
+
+# What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
+_ENDINGS = (".opt", ".dict", ".vec", ".bin")
+_FOLDER = ".encoder"
+# Options that name files which a training began with, and which are in the weights by now, or which are its output.
+_NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
+
+
+def model_fingerprint(model_file: str | Path) -> str:
+    """A digest of a model's weights, options and dictionary, and of the files and models that its options name.
+
+    An agent may be put together with others (``--classifier``, ``--retriever``): if one of these changes, so does it.
+
+    :returns: 64 hexadecimal digits.
+    :raises ModelFileError: if there is no model, or a file of it cannot be read.
+    """
+    digest = hashlib.sha256()
+    _add(Path(model_file).expanduser(), digest, set())
+    return digest.hexdigest()
+
+
+def model_options(model_file: str | Path) -> dict[str, Any]:
+    """What ``<model>.opt`` says.
+
+    :raises ModelFileError: if there is no model, or its options cannot be read.
+    """
+    path = Path(model_file).expanduser()
+    options = path.with_name(f"{path.name}.opt") if path.name else path
+    if not (path.is_file() and options.is_file()):
+        raise ModelFileError(f"{path} is no trained model: {path.name} and {path.name}.opt should be there")
+    try:
+        opt = json.loads(options.read_text(encoding="utf-8"))
+        if not isinstance(opt.get("model"), str):
+            raise ValueError("no agent is named")
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{options} holds no options of a model ({error}): train the model again") from error
+    return dict(opt)
+
+
+def _add(path: Path, digest: Any, seen: set[Path]) -> None:
+    if path.resolve() in seen:
+        return
+    seen.add(path.resolve())
+    opt = model_options(path)
+    for file in [path, *_companions(path)]:
+        _add_file(file, file.relative_to(path.parent), digest)
+    for name, value in sorted(opt.items()):
+        if name in _NOT_READ or not isinstance(value, str) or not value:
+            continue
+        named = _in_zoo(value, opt) or Path(value)
+        if _is_file(Path(f"{named}.opt")):
+            _add(named, digest, seen)
+        elif _is_file(named):
+            _add_file(named, Path(name), digest)
+
+
+def _in_zoo(value: str, opt: Mapping[str, Any]) -> Path | None:
+    """Where a model of the zoo is, once it has been brought."""
+    if not value.startswith(("zoo:", "models:")):
+        return None
+    return Path(opt.get("datapath") or "", "models", value.partition(":")[2])
+
+
+def _companions(path: Path) -> list[Path]:
+    files = [path.with_name(path.name + ending) for ending in _ENDINGS]
+    folder = path.with_name(path.name + _FOLDER)
+    return [file for file in [*files, *sorted(folder.rglob("*"))] if file.is_file()]
+
+
+def _add_file(file: Path, name: Path, digest: Any) -> None:
+    try:
+        digest.update(f"{name} {sha256_of(file)}\n".encode())
+    except OSError as error:
+        raise ModelFileError(f"{file} cannot be read ({error.strerror}): see to it, or name another model") from error
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a text too long for a path, for one
+        return False

@@ -1,0 +1,91 @@
+"""A report as one HTML page that needs nothing else: its few rules of style and its plots are part of it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from typing import Protocol
+
+from parlai_empathy.reports.cells import Cell, one_line, shown
+
+# Wide tables scroll in a frame of their own, with the names of the rows in sight; nothing is wider than a phone.
+_STYLE = """
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1rem }
+h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 2.5rem }
+.wide { overflow-x: auto; border: 1px solid #8886; border-radius: .4rem }
+table { border-collapse: collapse; font-size: .9rem; width: 100% }
+th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #8883; vertical-align: top }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+thead th { border-bottom: 2px solid #8886; vertical-align: bottom }
+tbody th { font-weight: inherit; min-width: 9rem; max-width: 18rem }
+tr > :first-child { position: sticky; left: 0; background: Canvas }
+tbody tr:last-child > * { border-bottom: 0 }
+details { margin: .7rem 0; font-size: .85rem } summary { cursor: pointer } li { overflow-wrap: anywhere }
+figure { margin: 2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem }
+"""
+
+
+class _Table(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def header(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Sequence[Cell]]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def digits(self) -> int: ...
+
+
+def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes]]) -> str:
+    """The page's HTML.
+
+    :param images: each plot's title, and its SVG.
+    """
+    name = escape(one_line(title))
+    parts = [*map(_table, tables), *(_figure(text, svg) for text, svg in images)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{name}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _table(table: _Table) -> str:
+    header = "".join(f'<th scope="col">{escape(one_line(text))}</th>' for text in table.header)
+    rows = "\n".join(f"<tr>{_row(row, table.digits)}</tr>" for row in table.rows)
+    return (
+        f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n<table>\n'
+        f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>{_notes(table.notes)}"
+    )
+
+
+def _row(row: Sequence[Cell], digits: int) -> str:
+    cells = [_cell(cell, digits) for cell in row[1:]]
+    return "".join([f'<th scope="row">{escape(shown(cell, digits))}</th>' for cell in row[:1]] + cells)
+
+
+def _cell(cell: Cell, digits: int) -> str:
+    """A cell; a number's signature shows where the mouse rests on it, and stands among the notes as well."""
+    signature = getattr(cell, "signature", None)
+    title = f' title="{escape(signature)}"' if signature else ""
+    kind = "" if cell is None or isinstance(cell, str) else ' class="number"'
+    return f"<td{kind}{title}>{escape(shown(cell, digits))}</td>"
+
+
+def _notes(notes: Sequence[str]) -> str:
+    if not notes:
+        return ""
+    items = "\n".join(f"<li>{escape(one_line(note).removeprefix('- '))}</li>" for note in notes)
+    return f"\n<details>\n<summary>Notes and signatures</summary>\n<ul>\n{items}\n</ul>\n</details>"
+
+
+def _figure(title: str, svg: bytes) -> str:
+    data = base64.b64encode(svg).decode()
+    text = escape(one_line(title))
+    return f'<figure><img alt="{text}" src="data:image/svg+xml;base64,{data}"></figure>'

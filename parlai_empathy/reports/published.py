@@ -1,0 +1,65 @@
+"""Figures that papers report for EmpatheticDialogues, each with where it stands, to set beside what is measured here.
+
+Only figures whose source is certain are in this list: a gap means that nobody has entered the figure yet, not that the
+paper lacks it. Shares are in percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+RASHKIN = "Rashkin et al. 2019"
+ZHOU = "Zhou et al. 2023"
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a paper says of one system.
+
+    :param source: the paper, and its table where there is no doubt of it.
+    :param values: by the names of the leaderboard's columns (:mod:`parlai_empathy.reports.ed_columns`).
+    """
+
+    system: str
+    source: str
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return f"{self.system} ({self.source})"
+
+
+# Rashkin et al. 2019, ACL, fine-tuned on EmpatheticDialogues after 1.7 billion Reddit conversations. The paper does not
+# say which protocol its P@1,100 is of. Perplexity is per word over 250,006 words. Parameters are as the paper prints
+# them, in millions.
+_PAPER = (
+    Published("retrieval Transformer", RASHKIN, {"p_at_1": 56.90, "parameters": 84.3}),
+    Published("retrieval Transformer, Large", RASHKIN, {"p_at_1": 60.44, "parameters": 86.5}),
+    Published("retrieval BERT", RASHKIN, {"p_at_1": 65.92}),
+    Published("retrieval BERT, EmoPrepend-1", RASHKIN, {"p_at_1": 66.04}),
+    Published("generative Transformer", RASHKIN, {"avg_bleu": 6.27, "ppl": 21.24, "parameters": 85.1}),
+    Published("generative Transformer, Large", RASHKIN, {"avg_bleu": 8.06, "ppl": 16.55, "parameters": 86.2}),
+    Published("fastText", f"{RASHKIN}, Table 10", {"emotion_situation": 43.0}),
+    Published("DeepMoji", f"{RASHKIN}, Table 10", {"emotion_situation": 48.0}),
+)
+
+# The line of MoEL (Lin et al. 2019, EMNLP), without Reddit, on MoEL's preprocessing: all as reported side by side by
+# CASE (Zhou et al. 2023, ACL), whose peers' perplexity, corpus level Dist-n (x100) and emotion accuracy from the
+# context these are.
+_PEERS = (
+    Published("Transformer", ZHOU, {"ppl_peers": 37.65}),
+    Published("MoEL", ZHOU, {"ppl_peers": 38.35, "dist_1": 0.44, "dist_2": 2.10, "emotion_context": 32.2}),
+    Published("MIME", ZHOU, {"ppl_peers": 37.33}),
+    Published("EmpDG", ZHOU, {"ppl_peers": 37.77}),
+    Published("CEM", ZHOU, {"ppl_peers": 36.86}),
+    Published("CASE", ZHOU, {"ppl_peers": 35.37, "dist_1": 0.74, "dist_2": 4.01, "emotion_context": 40.2}),
+)
+
+PUBLISHED = (*_PAPER, *_PEERS)
+
+
+def published(*columns: str) -> list[Published]:
+    """The systems for which at least one of the columns is known."""
+    return [one for one in PUBLISHED if any(column in one.values for column in columns)]

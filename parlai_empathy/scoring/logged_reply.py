@@ -1,0 +1,25 @@
+"""One reply that some system gave, as a log tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LoggedReply:
+    """A reply, and what the log says beside it.
+
+    :param reply: may be empty: a system may have said nothing.
+    :param context: the turns before it, oldest first; none if the log does not give them.
+    :param references: what people replied there; none if the log does not say.
+    :param emotion: of the conversation, if the log says so.
+    :param system: who gave the reply, in a log of several systems; else empty.
+    :param line: where it stands in the log, from 1: where a text block begins, and where a row of a table ends.
+    """
+
+    reply: str
+    context: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    emotion: str | None = None
+    system: str = ""
+    line: int = 0

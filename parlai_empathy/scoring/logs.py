@@ -1,0 +1,70 @@
+"""Logs of replies, whoever's system wrote them: the format is found out, and records come back.
+
+============== ========================================================================================================
+JSON lines     one object a line with ``reply``, and if you like ``context`` (a list of turns, or a text with a turn a
+               line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``
+CSV, TSV       columns of the same names; ``references``, and ``context`` if it begins with ``[``, are JSON lists
+ParlAI's logs  what ``parlai eval_model --world-logs FILE`` writes: a conversation a line
+text blocks    the test outputs of MoEL, EmpDG, CEM and their kin: lines ``Emotion: …``, ``Context: [...]``, one line
+               ``<system>: reply`` for each system, and ``Ref: …``
+============== ========================================================================================================
+
+A reply may be empty and is a record like any other; whatever cannot be read is an error with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs_records import read_csv, read_json_lines
+from parlai_empathy.scoring.logs_text import begins_a_block, read_blocks
+
+__all__ = ["LoggedReply", "read_replies_log"]
+
+Lines = Iterator[tuple[int, str]]
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_replies_log(path: str | Path) -> list[LoggedReply]:
+    """Read a log, in the order of its file.
+
+    :raises DataError: if it cannot be read, is in none of the formats, breaks its format, or holds no reply.
+    """
+    path = Path(path).expanduser()
+    replies = list(_reader(path)(_lines(path), path))
+    if not replies:
+        raise DataError(f"{path} holds no reply: name a log with at least one")
+    return replies
+
+
+def _reader(path: Path) -> Callable[[Lines, Path], Iterator[LoggedReply]]:
+    """What reads the file, by its name and its first line that is not blank."""
+    if delimiter := _DELIMITERS.get(path.suffix.lower()):
+        return lambda lines, path: read_csv(lines, path, delimiter)
+    number, first = next(((n, line) for n, line in _lines(path) if line.strip()), (0, ""))
+    if first.lstrip().startswith("{"):
+        return read_json_lines
+    if begins_a_block(first):
+        return read_blocks
+    if not number:
+        raise DataError(f"{path} is empty: name a log of replies")
+    raise DataError(
+        f"{path}, line {number}: {first.strip()[:40]!r} begins no log of replies: expected JSON lines, a line that "
+        "begins with Emotion:, or a file called .csv or .tsv"
+    )
+
+
+def _lines(path: Path) -> Lines:
+    """Number and text of each line, its end included; a mark of the byte order at the beginning is left out."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): name a log of replies") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): save the log as UTF-8") from error

@@ -1,0 +1,137 @@
+"""Logs with a record a line: JSON lines and CSV with documented names, and the conversations that ParlAI logs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+
+Lines = Iterator[tuple[int, str]]
+
+_NAMES = "reply, and perhaps context, reference or references, emotion, system"
+
+
+def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
+    """Read one object a line: a reply with its fields, or a conversation that ParlAI logged (``dialog``).
+
+    :raises DataError: if a line is no such object.
+    """
+    for number, line in lines:
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{where}: no JSON object, or not a whole one ({error}): is the file cut off?") from error
+        if not isinstance(record, dict):
+            raise DataError(f"{where}: {line.strip()[:40]!r} is no JSON object: expected one with {_NAMES}")
+        if "dialog" in record:
+            yield from _conversation(record["dialog"], number, where)
+        else:
+            yield _record(record, number, where)
+
+
+def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
+    """Read a table whose first row names the columns.
+
+    :raises DataError: if there is no column ``reply``, or a row has more or fewer fields than the first.
+    """
+    reached = 1  # csv's own number of the line lags behind where a row is broken
+
+    def texts() -> Iterator[str]:
+        nonlocal reached
+        for reached, line in lines:  # noqa: B007
+            yield line
+
+    reader = csv.DictReader(texts(), delimiter=delimiter, strict=True)
+    if "reply" not in (reader.fieldnames or ()):
+        found = ", ".join(reader.fieldnames or ()) or "nothing"
+        raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
+    try:
+        for row in reader:
+            where = f"{path}, line {reached}"
+            if None in row or None in row.values():
+                raise DataError(f"{where}: more or fewer fields than the {len(reader.fieldnames or ())} of the header")
+            yield _record({key: _unpacked(key, text, where) for key, text in row.items()}, reached, where)
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reached}: no row of a table ({error})") from error
+
+
+def _unpacked(column: str, text: str, where: str) -> Any:
+    """A column's value: lists are written as JSON; an empty field is none, unless it is the reply."""
+    if column == "references" or (column == "context" and text.startswith("[")):
+        try:
+            return json.loads(text) if text else None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{where}: {column} is {text[:40]!r}, expected a JSON list of texts") from error
+    return text if text or column == "reply" else None
+
+
+def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
+    reply = record.get("reply")
+    if not isinstance(reply, str):
+        raise DataError(f"{where}: {'no reply' if reply is None else 'reply is no text'}: expected {_NAMES}")
+    references = [*_texts(record, "reference", where), *_texts(record, "references", where)]
+    context = [turn for text in _texts(record, "context", where) for turn in _turns(text)]
+    return LoggedReply(
+        reply.strip(),
+        tuple(context),
+        tuple(text for text in references if text.strip()),
+        _text(record, "emotion", where) or None,
+        _text(record, "system", where),
+        number,
+    )
+
+
+def _texts(record: Mapping[str, Any], name: str, where: str) -> list[str]:
+    """One text or a list of them; nothing where the field is missing or null."""
+    value = record.get(name)
+    texts = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{where}: {name} is {value!r:.40}, expected a text or a list of texts")
+    return texts
+
+
+def _text(record: Mapping[str, Any], name: str, where: str) -> str:
+    value = record.get(name)
+    if value is not None and not isinstance(value, str):
+        raise DataError(f"{where}: {name} is {value!r:.40}, expected a text")
+    return value or ""
+
+
+def _turns(text: str) -> list[str]:
+    return [turn.strip() for turn in text.split("\n") if turn.strip()]
+
+
+def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]:
+    """The second message of each pair answers the first, and all pairs before it are its context too.
+
+    A true reply that the log gives (``eval_labels``, ``labels``) is the reference, and part of what comes after: that
+    is what ParlAI's agents are told of an evaluation's earlier turns.
+    """
+    context: list[str] = []
+    for turn, pair in enumerate(_pairs(dialog, where), start=1):
+        place = f"{where}, pair {turn}"
+        asked, answered = pair
+        context += _turns(_text(asked, "text", place))
+        references = _texts(asked, "eval_labels", place) or _texts(asked, "labels", place)
+        references = [text for text in references if text.strip()]
+        reply = _text(answered, "text", place).strip()
+        emotion = _text(asked, "emotion", place) or None
+        yield LoggedReply(reply, tuple(context), tuple(references), emotion, "", number)
+        context += _turns(references[0] if references else reply)
+
+
+def _pairs(dialog: Any, where: str) -> list[list[dict[str, Any]]]:
+    pairs = dialog if isinstance(dialog, list) else [dialog]
+    for place, pair in enumerate(pairs, start=1):
+        messages = pair if isinstance(pair, list) else []
+        if len(messages) != 2 or not all(isinstance(message, dict) for message in messages):
+            raise DataError(f"{where}: pair {place} of the conversation is no pair of two messages")
+    return pairs

@@ -1,0 +1,116 @@
+"""The text logs that MoEL (Lin et al. 2019) and its successors write when they are tested: a block of lines an item.
+
+::
+
+    Emotion: proud
+    Context: ['i won the race today', 'well done ! was it a long one ?', 'it was my first marathon']
+    MoEL: you must be so proud of yourself .
+    Ref: wow , that is a long way .
+
+After the context stands one line for each system; ``Pred`` and the like name none. EmpDG adds
+``Emotion_context``, CEM lines of knowledge before the context: both are left out. Keys may be in upper or lower case.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+
+_FIRST = "emotion"
+_NO_REPLY = ("emotion_context",)
+_NO_NAME = ("pred", "prediction", "response", "reply")  # a log of a single system need not name it
+
+
+@dataclass
+class _Block:
+    """What is known of an item so far."""
+
+    line: int
+    emotion: str
+    context: tuple[str, ...] | None = None
+    replies: dict[str, str] = field(default_factory=dict)
+    reference: str | None = None
+
+
+def begins_a_block(line: str) -> bool:
+    """Whether a log whose first line this is has blocks."""
+    return _key(line) == _FIRST
+
+
+def _key(line: str) -> str:
+    return line.partition(":")[0].strip().lower()
+
+
+def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[LoggedReply]:
+    """Read the blocks; of an item with several systems, one record each.
+
+    :param lines: their numbers and texts.
+    :raises DataError: if a line is none of those expected, or a block lacks one.
+    """
+    block: _Block | None = None
+    for number, line in lines:
+        if not line.strip(" \t\r\n-"):  # blank, or CEM's rule between blocks
+            continue
+        if begins_a_block(line):
+            if block:
+                yield from _records(block, path)
+            block = _Block(number, line.partition(":")[2].strip())
+        elif block is None:
+            raise DataError(f"{path}, line {number}: {line.strip()[:40]!r} stands before the first Emotion: line")
+        else:
+            _add(block, line, f"{path}, line {number}")
+    if block:
+        yield from _records(block, path)
+
+
+def _add(block: _Block, line: str, where: str) -> None:
+    """Put what a line says into its block."""
+    name, colon, value = line.partition(":")
+    name, key, value = name.strip(), _key(line), value.strip()
+    if not colon:
+        raise DataError(f"{where}: {line.strip()[:40]!r} is no line of the form 'key: text'")
+    if key == "context":
+        block.context = _turns(value, where)
+    elif key in ("ref", "reference"):
+        block.reference = value
+    elif block.context is not None and key not in _NO_REPLY:
+        system = "" if key in _NO_NAME else name
+        if system in block.replies:
+            raise DataError(f"{where}: a second line {name} in the block that begins at line {block.line}")
+        block.replies[system] = value
+
+
+def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
+    found = {"Context": block.context is not None, "with a reply": block.replies, "Ref": block.reference is not None}
+    lacking = next((name for name, is_there in found.items() if not is_there), None)
+    if lacking:
+        raise DataError(
+            f"{path}, line {block.line}: the block that begins here has no line {lacking}: is the file cut off?"
+        )
+    for system, reply in block.replies.items():
+        references = (block.reference,) if block.reference else ()
+        yield LoggedReply(reply, block.context or (), references, block.emotion or None, system, block.line)
+
+
+def _turns(text: str, where: str) -> tuple[str, ...]:
+    """The turns as Python prints a list of texts, or of lists of words."""
+    try:
+        turns: Any = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        turns = None
+    if not isinstance(turns, list) or not turns:
+        raise DataError(f"{where}: Context is {text[:40]!r}, expected a list of turns such as ['hello', 'hi there']")
+    texts = tuple(" ".join(turn) if _is_words(turn) else turn for turn in turns)
+    if not all(isinstance(turn, str) for turn in texts):
+        raise DataError(f"{where}: Context holds something that is no text")
+    return texts
+
+
+def _is_words(turn: Any) -> bool:
+    return isinstance(turn, list) and all(isinstance(word, str) for word in turn)

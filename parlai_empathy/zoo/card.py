@@ -1,0 +1,62 @@
+"""Model cards: a page for each model of the zoo, written from the list by ``python -m parlai_empathy.zoo.card``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model_list import MODELS
+
+CARDS = Path(__file__).with_name("cards")
+
+_ABOUT = """\
+## Data and use
+
+Trained on {data}: English, and no more of the world than stands there. For research. What it says may be wrong, or \
+hurt, and is no help in an emergency.
+"""
+
+
+def card(model: ZooModel) -> str:
+    """A model's card in Markdown."""
+    parts = [f"# {model.title}", f"`{model.path}`", *([model.remark] if model.remark else []), _origin(model)]
+    return "\n\n".join([*parts, _numbers(model), _ABOUT.format(data=model.data)])
+
+
+def _origin(model: ZooModel) -> str:
+    mirror = f"Where `EMPATHY_MIRROR` names a mirror, it is taken from there: `{model.source.on_mirror}`."
+    if model.recipe is not None:
+        command = model.training(f"data/models/empathy/{model.name}/{model.file}")
+        data = "`data` stands for ParlAI's data folder, see `--datapath`."
+        return f"There is no public download. Train it:\n\n```console\n$ {command}\n```\n\n{data} {mirror}"
+    checksum = f"SHA-256 `{model.sha256}`" if model.sha256 else "no checksum is published: what came is logged"
+    return f"Downloaded from <{model.url}> when it is first used ({checksum}). {mirror}"
+
+
+def _numbers(model: ZooModel) -> str:
+    """Expected numbers: the paper's, and this model's own."""
+    measured = model.measured or {}
+    names = list(dict.fromkeys([*model.paper, *measured]))
+    if not names:
+        return "## Numbers\n\nNot measured, and no figure of the paper's is entered."
+    rows = [f"| {name} | {_shown(model.paper.get(name))} | {_shown(measured.get(name))} |" for name in names]
+    notes = [] if model.measured else ["", "Not measured yet."]
+    return "\n".join(["## Numbers", "", "| test fold | the paper's | measured |", "|---|---|---|", *rows, *notes])
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def main() -> None:
+    """Write all cards, and delete those of models that are gone."""
+    CARDS.mkdir(exist_ok=True)
+    for file in CARDS.glob("*.md"):
+        if file.stem not in MODELS:
+            file.unlink()
+    for model in MODELS.values():
+        (CARDS / f"{model.name}.md").write_text(card(model), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""The models of the zoo: one recipe for each model of the EmpatheticDialogues paper, and what its authors published.
+
+Numbers are of the test fold: P@1,100 and accuracies in percent. The paper's models of replies began with a training on
+1.7 billion Reddit conversations, which cannot be had any more: these recipes do without, and will stay below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from parlai_empathy.zoo.build import ZooModel
+
+_BOTH_ROLES = "-t empathy:empathetic_dialogues:BothRoles"  # the paper's training set
+_LISTENER = "-t empathy:empathetic_dialogues"
+_SITUATION = "-t empathy:empathetic_dialogues:SituationEmotion"
+_SEED = "--seed 1"
+
+_POOL = (".opt", ".dict", ".pool")
+_ENCODER = tuple(f".encoder/{file}" for file in ("config.json", "tokenizer.json", "tokenizer_config.json"))
+
+_ACCURACY = "emotion accuracy from the situation"
+_NO_REDDIT = "The paper's model began with 1.7 billion Reddit conversations; this one does without."
+_DEEPMOJI = "It begins with the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which has to be there."
+_BASES = {  # the two agents that reply, as parts are put round them
+    "retrieval": ("", "Transformer that chooses a reply", _POOL),
+    "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict")),
+}
+_PUBLISHED = "https://dl.fbaipublicfiles.com/parlai/empatheticdialogues/models"
+_BEGIN = "A file to begin with, `--init-model {path}`: it is no model of ParlAI's, and has no dictionary beside it."
+
+
+def _retrieval() -> Iterator[ZooModel]:
+    paper = f"{_BOTH_ROLES} -m empathy:retrieval --preset paper {_SEED}"
+    yield ZooModel(
+        "retrieval_sample",
+        "Small retrieval model of the sample dialogues: the one that `parlai empathy_demo` trains",
+        # One layer is all that 288 short dialogues can fill; the word vectors keep the paper's size.
+        f"{_LISTENER} --edition sample -m empathy:retrieval --n-layers 1 --ffn-size 600 --num-epochs 25 {_SEED}",
+        _POOL,
+        data="the sample dialogues, which were written for this package",
+    )
+    yield ZooModel(
+        "retrieval_paper",
+        "The paper's retrieval Transformer, trained on EmpatheticDialogues alone",
+        paper,
+        _POOL,
+        {"P@1,100": 56.90},
+        remark=_NO_REDDIT,
+    )
+    yield ZooModel(
+        "retrieval_paper_large",
+        "The paper's Large retrieval Transformer, with five layers",
+        f"{paper} --n-layers 5",
+        _POOL,
+        {"P@1,100": 60.44},
+        remark=_NO_REDDIT,
+    )
+    yield ZooModel(
+        "retrieval_paper_bert",
+        "The paper's retrieval BERT: two towers that begin with bert-base-cased",
+        f"{paper} --encoder hf",
+        _POOL + _ENCODER,
+        {"P@1,100": 65.92},
+        remark=_NO_REDDIT,
+    )
+    yield ZooModel(
+        "retrieval_minilm",
+        "Retrieval with MiniLM, a small encoder that is pretrained on sentences",
+        f"{_BOTH_ROLES} -m empathy:retrieval --encoder hf {_SEED}",
+        _POOL + _ENCODER,
+    )
+    yield ZooModel(
+        "rerank_minilm",
+        "A second look at retrieval_minilm's best replies, each read together with its context",
+        f"{_BOTH_ROLES} -m empathy:rerank --retriever zoo:empathy/retrieval_minilm/model {_SEED}",
+        (".opt", ".dict", *_ENCODER),
+    )
+
+
+def _generative() -> Iterator[ZooModel]:
+    paper = f"{_BOTH_ROLES} -m empathy:generative --preset paper {_SEED}"
+    yield ZooModel(
+        "generative_paper",
+        "The paper's generative Transformer, trained on EmpatheticDialogues alone",
+        paper,
+        paper={"PPL": 21.24, "AVG BLEU": 6.27},
+        remark=_NO_REDDIT,
+    )
+    yield ZooModel(
+        "generative_paper_large",
+        "The paper's Large generative Transformer, with five and four layers",
+        f"{paper} --n-encoder-layers 5 --n-decoder-layers 4",
+        paper={"PPL": 16.55, "AVG BLEU": 8.06},
+        remark=_NO_REDDIT,
+    )
+
+
+def _classifiers() -> Iterator[ZooModel]:
+    yield ZooModel(
+        "fasttext_emotion",
+        "fastText tells the emotion of a situation (the paper's classifier for EmoPrepend)",
+        f"{_SITUATION} -m empathy:fasttext {_SEED}",
+        paper={_ACCURACY: 43.0},
+    )
+    yield ZooModel(
+        "fasttext_topic",
+        "fastText tells the topic of a text, of those of 20 Newsgroups (the paper's classifier for TopicPrepend)",
+        f"-t empathy:newsgroups -m empathy:fasttext {_SEED}",
+        data="20 Newsgroups",
+    )
+    deepmoji = f"{_SITUATION} -m empathy:deepmoji"
+    published = f"{deepmoji} --deepmoji-weights data/models/empathy/published_deepmoji --finetuning"
+    data = f"tweets, and {ZooModel.data}"
+    yield ZooModel(
+        "deepmoji_new",
+        "DeepMoji's network, trained anew, tells the emotion of a situation",
+        f"{deepmoji} {_SEED}",
+    )
+    yield ZooModel(
+        "deepmoji_as_is",
+        "A new last layer on DeepMoji as it was published tells the emotion of a situation",
+        f"{published} last {_SEED}",
+        remark=_DEEPMOJI,
+        data=data,
+    )
+    yield ZooModel(
+        "deepmoji_tuned",
+        "DeepMoji, fine-tuned layer by layer, tells the emotion of a situation",
+        f"{published} chain-thaw {_SEED}",
+        paper={_ACCURACY: 48.0},
+        remark=_DEEPMOJI,
+        data=data,
+    )
+    yield ZooModel(
+        "text_classifier_emotion",
+        "MiniLM tells the emotion of a situation",
+        f"{_SITUATION} -m empathy:text_classifier {_SEED}",
+        (".opt", ".dict", *_ENCODER),
+    )
+
+
+def _parts(base: str) -> Iterator[ZooModel]:
+    """Prepend, multitask and ensemble round a base."""
+    suffix, what, companions = _BASES[base]
+    emotion, topic = (f"--classifier zoo:empathy/fasttext_{kind}/model --prepend-k" for kind in ("emotion", "topic"))
+    ensemble = f"--base-model zoo:empathy/{base}_paper/model --classifier zoo:empathy"
+    parts = (
+        ("emoprepend_1", "with the likeliest emotion before the texts", "prepend", f"{emotion} 1"),
+        ("emoprepend_3", "with the three likeliest emotions before the texts", "prepend", f"{emotion} 3"),
+        ("emoprepend_5", "with the five likeliest emotions before the texts", "prepend", f"{emotion} 5"),
+        ("topicprepend_1", "with the likeliest topic before the texts", "prepend", f"{topic} 1"),
+        ("multitask", "which also learns to tell the emotion", "multitask", ""),
+        (
+            "ensemble_deepmoji",
+            "joined with DeepMoji as it was published",
+            "ensemble",
+            f"{ensemble}/deepmoji_as_is/model",
+        ),
+        ("ensemble_deepmoji_tuned", "joined with fine-tuned DeepMoji", "ensemble", f"{ensemble}/deepmoji_tuned/model"),
+    )
+    for name, title, part, options in parts:
+        words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {options} {_SEED}".split()
+        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), companions, remark=_NO_REDDIT)
+
+
+def _published() -> Iterator[ZooModel]:
+    """What the paper's authors, and DeepMoji's, offer for download. Nobody has published checksums of these files."""
+    models: tuple[tuple[str, str, str, dict[str, float]], ...] = (
+        ("transformer_pretrained", "normal_transformer_pretrained", "retrieval Transformer, trained on Reddit", {}),
+        ("transformer", "normal_transformer_finetuned", "retrieval Transformer, fine-tuned", {"P@1,100": 56.90}),
+        ("bert_pretrained", "bert_pretrained", "retrieval BERT, trained on Reddit", {}),
+        ("bert", "bert_finetuned", "retrieval BERT, fine-tuned", {"P@1,100": 65.92}),
+        ("bert_emoprepend_1", "bert_finetuned_emoprepend1", "retrieval BERT, EmoPrepend-1", {"P@1,100": 66.04}),
+    )
+    for name, file, title, paper in models:
+        model = _download(f"published_{name}", f"The authors' own {title}", "model.mdl", f"{_PUBLISHED}/{file}.mdl")
+        data = "Reddit conversations" if name.endswith("pretrained") else f"Reddit conversations and {model.data}"
+        yield replace(model, paper=paper, data=data)
+    title = "The authors' own fastText, which tells the emotion of a situation"
+    url = f"{_PUBLISHED}/fasttext_empathetic_dialogues.mdl"
+    yield replace(_download("published_fasttext_emotion", title, "model.bin", url), paper={_ACCURACY: 43.0})
+    yield replace(
+        _download(
+            "published_deepmoji",
+            "DeepMoji's own weights, as torchMoji has them",
+            "pytorch_model.bin",
+            "https://www.dropbox.com/s/q8lax9ary32c7t9/pytorch_model.bin?dl=1",
+        ),
+        remark="Put `vocabulary.json` beside it, from torchMoji's repository, and name the folder with "
+        "`--deepmoji-weights`.",
+        data="tweets",
+    )
+
+
+def _download(name: str, title: str, file: str, url: str) -> ZooModel:
+    model = ZooModel(name, title, None, (), file=file, url=url)
+    return replace(model, remark=_BEGIN.format(path=model.path))
+
+
+MODELS = {
+    model.name: model
+    for model in (
+        *_retrieval(),
+        *_generative(),
+        *_classifiers(),
+        *_parts("retrieval"),
+        *_parts("generative"),
+        *_published(),
+    )
+}

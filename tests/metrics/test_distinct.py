@@ -1,0 +1,65 @@
+"""Dist-n against counts that are derived here, and the rule of adding."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from parlai.core.metrics import Metrics
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.distinct import Distinct, distinct
+
+replies_of_words = st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=8)
+
+
+def test_of_the_whole_corpus_and_not_of_single_replies() -> None:
+    # Words: a b a, a b: 2 different ones of 5. Pairs: ab ba, ab: 2 different ones of 3.
+    replies = [["a", "b", "a"], ["a", "b"]]
+    assert distinct(replies, 1) == pytest.approx(40)
+    assert distinct(replies, 2) == pytest.approx(200 / 3)
+
+
+def test_no_pair_goes_over_the_end_of_a_reply() -> None:
+    assert distinct([["a", "b"], ["c", "d"]], 2) == 100
+    assert distinct([["a"], ["a", "b"], []], 2) == 100
+
+
+@pytest.mark.parametrize("replies", [[], [[]], [["a"], ["b"]]])
+def test_of_no_pair_is_an_error(replies: list[list[str]]) -> None:
+    with pytest.raises(NotComputableError, match=r"^Dist-2: no reply has 2 token\(s\)$"):
+        distinct(replies, 2)
+
+
+@given(replies_of_words, st.integers(1, 2))
+def test_it_is_a_share_and_falls_when_all_is_said_twice(replies: list[list[str]], order: int) -> None:
+    if max(map(len, replies)) < order:
+        return
+    once = distinct(replies, order)
+    assert 0 < once <= 100
+    assert distinct(replies * 2, order) == pytest.approx(once / 2)
+
+
+@given(replies_of_words, st.integers(1, 2))
+def test_parlais_metric_adds_up_to_the_corpus(replies: list[list[str]], order: int) -> None:
+    if max(map(len, replies)) < order:
+        return
+    metrics = Metrics()
+    for reply in replies:
+        metrics.add("dist", Distinct(order, [reply], tokens="re"))
+    assert metrics.report()["dist"].value() == pytest.approx(distinct(replies, order))
+
+
+def test_where_nothing_can_be_counted_the_report_has_no_number() -> None:
+    assert math.isnan(Distinct(2, [["a"]], tokens="re").value())
+
+
+def test_adding_keeps_what_decided_the_number() -> None:
+    first, second = (Distinct(2, [reply.split()], "peers", "greedy", "test") for reply in ("a b", "c d"))
+    total = first + second
+    assert total + None is total
+    assert total.macro_average
+    assert total.signature == (f"Dist-2|level:corpus|tokens:peers|decoding:greedy|n:2|split:test|version:{__version__}")

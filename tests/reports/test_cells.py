@@ -1,0 +1,32 @@
+"""What cells look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.reports.cells import Cell, PValue, one_line, p_value, shown
+
+
+def test_p_values() -> None:
+    assert [p_value(value) for value in (0.0, 0.0009, 0.001, 0.04951, 1.0)] == [
+        *("< 0.001", "< 0.001", "0.001", "0.050", "1.000")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, ""),
+        (3, "3"),
+        (0.126, "0.13"),
+        ((0.0, 1.005), "0.00 to 1.00"),
+        (PValue(0.0001), "< 0.001"),
+        ("a\n b", "a b"),
+    ],
+)
+def test_a_cell_with_two_digits(cell: Cell, text: str) -> None:
+    assert shown(cell, 2) == text
+
+
+def test_one_line() -> None:
+    assert one_line(" a\r\n\tb  c ") == "a b c"

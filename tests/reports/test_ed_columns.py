@@ -1,0 +1,62 @@
+"""Columns, and the numbers that are found for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy import __version__
+from parlai_empathy.metrics.names import METRIC_NAMES
+from parlai_empathy.reports.ed_columns import COLUMNS, COST_COLUMNS, EMOTION_COLUMNS, REPLY_COLUMNS, numbers
+from parlai_empathy.reports.published import PUBLISHED
+
+REPORT = {
+    "exs": {"value": 142.0},
+    "p_at_1_100_shuffled": {"value": 0.25, "signature": "P@k,100|protocol:shuffled"},
+    "avg_bleu": {"value": 5.5, "signature": "AVG BLEU|n:142"},
+    "ppl": {"value": 40.0},
+    "p_at_1_100_ordered": {"value": float("nan"), "signature": "x"},
+    "emotion_accuracy": {"value": 0.375},
+    "accuracy": {"value": 0.5},
+    "hits@1": {"value": 0.25},
+}
+
+
+def test_names_are_unique_and_every_number_has_its_column() -> None:
+    names = [column.name for column in COLUMNS]
+    assert len(set(names)) == len(names)
+    assert {column.name for column in (*REPLY_COLUMNS, *COST_COLUMNS, *EMOTION_COLUMNS.values())} == set(names)
+    assert {name for one in PUBLISHED for name in one.values} <= set(names)
+
+
+def test_the_same_column_of_replies_and_of_classifiers_has_one_title() -> None:
+    (own,) = [column for column in REPLY_COLUMNS if column.name == "emotion_context"]
+    (classifiers,) = [column for column in EMOTION_COLUMNS.values() if column.name == "emotion_context"]
+    assert own.title == classifiers.title
+
+
+def test_our_metrics_are_called_as_in_reports() -> None:
+    ours = {column.key for column in REPLY_COLUMNS if column.name.startswith(("p_at", "avg"))} - {None}
+    assert ours <= set(METRIC_NAMES)
+
+
+def test_numbers_of_a_model_that_replies() -> None:
+    found = numbers(REPORT, REPLY_COLUMNS, "test", "empathy:empathetic_dialogues")
+    assert found == {"p_at_1_shuffled": 25.0, "avg_bleu": 5.5, "ppl": 40.0, "emotion_context": 37.5}
+    assert found["avg_bleu"].signature == "AVG BLEU|n:142"
+    assert found["ppl"].signature == (
+        f"ppl|source:parlai|mean:tokens|task:empathy:empathetic_dialogues|n:142|split:test|version:{__version__}"
+    )
+
+
+@pytest.mark.parametrize("task", EMOTION_COLUMNS)
+def test_numbers_of_a_classifier(task: str) -> None:
+    column = EMOTION_COLUMNS[task]
+    found = numbers(REPORT, [column], "valid", task)
+    assert found == {column.name: 50.0}
+    assert found[column.name].signature == (
+        f"accuracy|source:parlai|mean:examples|task:{task}|n:142|split:valid|version:{__version__}"
+    )
+
+
+def test_a_report_without_any_of_them_gives_nothing() -> None:
+    assert numbers({"f1": {"value": 0.1}}, REPLY_COLUMNS, "test", "t") == {}

@@ -1,0 +1,87 @@
+"""The tables and plots of made-up measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.ed_leaderboard import plots, tables
+from parlai_empathy.reports.ed_models import Measured
+from parlai_empathy.reports.plots import draw
+from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.reports.report import Table
+
+
+def retrieval(name: str = "mine") -> Measured:
+    values = {"p_at_1_shuffled": Number(50, "P|shuffled"), "avg_bleu": Number(5.5, "AVG BLEU")}
+    return Measured(name, "f", {"ed": dict(values), "dd": dict(values)}, {"parameters": 14.0, "minutes": 43.0})
+
+
+def classifier() -> Measured:
+    return Measured("emotions", "f", {"ed": {"emotion_situation": Number(52, "accuracy")}})
+
+
+def generative() -> Measured:
+    return Measured("writes", "f", {"ed": {"ppl_peers": Number(36, "PPL"), "emotion_context": Number(39, "E")}})
+
+
+def read(table: Table) -> dict[str, dict[str, object]]:
+    """Each row's cells by column, without the empty ones."""
+    rows = {row[0]: dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
+    return {str(name): {key: cell for key, cell in row.items() if cell is not None} for name, row in rows.items()}
+
+
+def test_measured_models_stand_above_published_ones() -> None:
+    (table,) = tables([retrieval(), classifier()], ["ed"], "test fold")
+    rows = read(table)
+    assert list(rows) == ["mine", "emotions", *(one.name for one in PUBLISHED)]
+    assert rows["mine"] == {
+        "P@1,100 shuffled": 50,
+        "AVG BLEU": 5.5,
+        "parameters, M": 14.0,
+        "training, min": 43.0,
+    }
+    assert rows["emotions"] == {"emotion: situation": 52}
+    assert rows["retrieval BERT (Rashkin et al. 2019)"] == {"P@1,100, protocol not named": 65.92}
+    assert table.title == "EmpatheticDialogues, test fold"
+
+
+def test_columns_that_nobody_fills_are_left_out() -> None:
+    (table,) = tables([classifier()], ["ed"], "test fold")
+    assert "emotion: situation" in table.header
+    assert "P@1,100 inline" not in table.header
+    assert "epochs" not in table.header
+
+
+def test_another_data_set_has_its_own_table_without_published_figures() -> None:
+    ed, dd = tables([retrieval(), classifier()], ["ed", "dd"], "valid fold")
+    assert dd.title == "DailyDialog, valid fold"
+    assert list(read(dd)) == ["mine"]
+    assert len(ed.rows) > 2
+
+
+def test_notes_have_signatures_and_failures() -> None:
+    broken = Measured("broken", "f", failures=["f is broken"])
+    (table,) = tables([retrieval(), broken], ["ed"], "test fold")
+    assert {"- P|shuffled", "- AVG BLEU", "- broken: left out: f is broken"} <= set(table.notes)
+    assert "broken" not in read(table)
+
+
+def test_plots_show_what_was_measured_beside_what_is_published(tmp_path: Path) -> None:
+    found = {plot.name: plot for plot in plots([retrieval(), classifier(), generative()])}
+    assert list(found) == ["p_at_1", "emotions", "perplexity"]
+    assert found["p_at_1"].series == {"shuffled": {"mine": 50}}
+    assert [line.value for line in found["p_at_1"].lines] == [56.90, 60.44, 65.92, 66.04]
+    assert found["emotions"].rows == ["emotions", "writes"]
+    assert {(line.value, line.series) for line in found["emotions"].lines} == {
+        *((43.0, "situation"), (48.0, "situation"), (32.2, "context"), (40.2, "context"))
+    }
+    assert found["perplexity"].rows[0] == "writes"
+    assert found["perplexity"].series["published"]["CASE (Zhou et al. 2023)"] == 35.37
+    for plot in found.values():
+        draw(plot, tmp_path / f"{plot.name}.png")
+
+
+def test_nothing_measured_is_nothing_plotted() -> None:
+    assert [plot.name for plot in plots([classifier()])] == ["emotions"]
+    assert plots([Measured("none", "f")]) == []

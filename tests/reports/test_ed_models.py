@@ -1,0 +1,184 @@
+"""Which evaluations a model gets, what is kept, and what happens when some fail; nothing is really evaluated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.reports.ed_models import Measured, measure, training_cost
+from parlai_empathy.reports.evaluations import Evaluations
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+ED = "empathy:empathetic_dialogues"
+REPLIES = {"p_at_1_100_shuffled": {"value": 0.5, "signature": "P"}, "exs": {"value": 3.0}}
+ACCURACY = {"accuracy": {"value": 0.25}, "exs": {"value": 3.0}}
+
+
+def write(folder: Path, model: str = "empathy:retrieval", content: str = "weights", **opt: Any) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model").write_text(content)
+    (folder / "model.opt").write_text(json.dumps({"model": model, **opt}))
+    return str(folder / "model")
+
+
+def classifier(folder: Path, **opt: Any) -> str:
+    return write(folder, "empathy:text_classifier", **{"classes": list(EMOTIONS), **opt})
+
+
+class Runner:
+    """Stands for the process: reports replies' numbers, or emotions', and remembers what it was asked for."""
+
+    def __init__(self, **failing: Any) -> None:
+        self.failing = failing
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, arguments: list[str], answer: Path, log: Path) -> int:
+        given = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        name, task = Path(given["--model-file"]).parent.name, given["--task"]
+        self.asked.append((name, task))
+        wrong = self.failing.get(name)
+        if isinstance(wrong, BaseException):
+            raise wrong
+        found = {"report": ACCURACY if "Emotion" in task else REPLIES, "parameters": 2_500_000}
+        answer.write_text(json.dumps(wrong or found))
+        return 0
+
+
+def run(
+    models: dict[str, str], runner: Runner, folder: Path | None = None, datasets: tuple[str, ...] = ("ed",)
+) -> list[Measured]:
+    return measure(models, datasets, "test", ["--edition", "sample"], Evaluations(folder, runner), "data")
+
+
+def test_a_model_that_replies_is_evaluated_on_each_data_set(tmp_path: Path) -> None:
+    runner = Runner()
+    (model,) = run({"mine": write(tmp_path / "m")}, runner, datasets=("ed", "dd", "r"))
+    assert runner.asked == [("m", ED), ("m", "empathy:daily_dialog"), ("m", "empathy:reddit")]
+    assert model.values == {dataset: {"p_at_1_shuffled": 50.0} for dataset in ("ed", "dd", "r")}
+    assert model.values["ed"]["p_at_1_shuffled"].signature == "P"  # type: ignore[attr-defined]
+    assert model.cost == {"parameters": 2.5}
+    assert model.failures == []
+
+
+def test_a_classifier_is_evaluated_on_the_emotion_tasks(tmp_path: Path) -> None:
+    runner = Runner()
+    (model,) = run({"mine": classifier(tmp_path / "c")}, runner, datasets=("ed", "dd"))
+    assert runner.asked == [
+        ("c", f"{ED}:{name}") for name in ("SituationEmotion", "SituationEmotionCut", "ContextEmotion")
+    ]
+    assert model.values == {"ed": {"emotion_situation": 25.0, "emotion_cut": 25.0, "emotion_context": 25.0}}
+
+
+def test_a_model_that_replies_and_knows_emotions_is_no_classifier(tmp_path: Path) -> None:
+    runner = Runner()
+    run({"mine": write(tmp_path / "m", classes=list(EMOTIONS))}, runner)
+    assert runner.asked == [("m", ED)]
+
+
+def test_a_model_of_parlais_own_can_be_measured(tmp_path: Path) -> None:
+    runner = Runner()
+    run({"mine": write(tmp_path / "m", "transformer/generator")}, runner)
+    assert runner.asked == [("m", ED)]
+
+
+def test_a_zoo_model_is_found(tmp_path: Path) -> None:
+    write(tmp_path / "models" / "empathy" / "retrieval_paper")
+    (model,) = measure(
+        {"zoo": "zoo:empathy/retrieval_paper/model"}, ["ed"], "test", [], Evaluations(None, Runner()), str(tmp_path)
+    )
+    assert model.values
+
+
+def test_a_second_run_does_nothing_again_and_a_changed_model_is_measured_anew(tmp_path: Path) -> None:
+    models = {"a": write(tmp_path / "a"), "b": write(tmp_path / "b", content="others")}
+    runner = Runner()
+    first = run(models, runner, tmp_path / "out")
+    assert len(runner.asked) == 2
+    assert [one.values for one in run(models, runner, tmp_path / "out")] == [one.values for one in first]
+    assert len(runner.asked) == 2
+    write(tmp_path / "b", content="changed")
+    run(models, runner, tmp_path / "out")
+    assert runner.asked[2:] == [("b", ED)]
+
+
+def test_an_interrupted_run_goes_on_where_it_ended(tmp_path: Path) -> None:
+    models = {name: write(tmp_path / name, content=name) for name in ("a", "b", "c")}
+    runner = Runner(b=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        run(models, runner, tmp_path / "out")
+    assert [name for name, _ in runner.asked] == ["a", "b"]
+    runner = Runner()
+    assert all(model.values for model in run(models, runner, tmp_path / "out"))
+    assert [name for name, _ in runner.asked] == ["b", "c"]
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "model").touch()
+    models = {
+        "none": str(tmp_path / "none" / "model"),
+        "torn": str(tmp_path / "torn" / "model"),
+        "broken": write(tmp_path / "broken"),
+        "ratings": classifier(tmp_path / "ratings", classes=["1", "2"]),
+        "judge": classifier(tmp_path / "judge", classes=[]),
+        "stranger": write(tmp_path / "stranger", "empathy:no_such_agent"),
+        "typo": write(tmp_path / "typo", "no/such/agent"),
+        "other": write(tmp_path / "other"),
+        "good": write(tmp_path / "good"),
+    }
+    runner = Runner(
+        broken={"error": "broken/model is broken"}, other={"report": {"f1": {"value": 0.1}}, "parameters": 1}
+    )
+    found = {model.name: model for model in run(models, runner)}
+    assert {name for name, model in found.items() if model.values} == {"good"}
+    failures = {name: model.failures for name, model in found.items() if model.failures}
+    assert failures.keys() == models.keys() - {"good"}
+    lines = {name: line for name, (line,) in failures.items()}
+    assert lines["none"] == f"{models['none']} is no trained model: model and model.opt should be there"
+    assert lines["torn"] == f"{models['torn']} is no trained model: model and model.opt should be there"
+    assert lines["broken"] == f"{ED}: broken/model is broken"
+    assert lines["ratings"] == f"{models['ratings']} tells other classes than the 32 emotions: 1, 2"
+    assert lines["judge"] == f"{models['judge']} judges the replies of others and gives none: see --suite humod"
+    assert lines["stranger"].startswith("empathy:no_such_agent: there is no such agent; there are: ")
+    assert lines["typo"].startswith(f"{models['typo']}.opt names no agent (")
+    assert lines["other"] == f"{ED}: eval_model on {ED} reports nothing that this table has, but f1"
+    assert not any("\n" in line for line in lines.values())
+
+
+def test_a_classifier_needs_the_data_set_with_emotions(tmp_path: Path) -> None:
+    models = {"good": write(tmp_path / "m"), "c": classifier(tmp_path / "c")}
+    (_, model) = run(models, Runner(), datasets=("dd",))
+    assert model.failures == [f"{models['c']} is a classifier, and --tasks dd has no emotions"]
+
+
+def test_if_all_fail_it_is_an_error(tmp_path: Path) -> None:
+    models = {"b": str(tmp_path / "b"), "a": write(tmp_path / "a")}
+    with pytest.raises(ModelFileError, match=f"^b: {tmp_path}/b is no trained model: .*; all 2 failed$"):
+        run(models, Runner(a={"error": "a is broken"}))
+    with pytest.raises(ModelFileError, match=f"^a: {ED}: a is broken$"):
+        run({"a": models["a"]}, Runner(a={"error": "a is broken"}))
+
+
+# --- cost ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_training_cost(tmp_path: Path) -> None:
+    path = write(tmp_path / "m")
+    Path(f"{path}.trainstats").write_text(json.dumps({"train_time": 90, "total_epochs": 2.5, "parleys": 7}))
+    assert training_cost(path) == {"epochs": 2.5, "minutes": 1.5}
+    (model,) = run({"m": path}, Runner())
+    assert model.cost == {"epochs": 2.5, "minutes": 1.5, "parameters": 2.5}
+
+
+@pytest.mark.parametrize("stats", [None, "", "{}", "[]", '{"train_time": "x", "total_epochs": 1}'])
+def test_a_training_that_left_no_notes(tmp_path: Path, stats: str | None) -> None:
+    if stats is not None:
+        (tmp_path / "model.trainstats").write_text(stats)
+    assert training_cost(str(tmp_path / "model")) == {}

@@ -1,0 +1,171 @@
+"""Evaluations are run once, kept whole or not at all, and end in one line when they fail."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.reports import evaluations as module
+from parlai_empathy.reports.evaluations import Evaluations, Job, Result, run_process
+
+JOB = Job("f" * 64, "empathy:empathetic_dialogues", "test", ("--edition", "sample"))
+FOUND: dict[str, Any] = {"report": {"avg_bleu": {"value": 5.0, "signature": "AVG BLEU|n:3"}}, "parameters": 7}
+RESULT = Result(FOUND["report"], 7)
+
+
+class Runner:
+    """Stands for the process: answers what it is told, and counts."""
+
+    def __init__(self, *answers: Any, code: int = 0, log: str = "") -> None:
+        self.answers = list(answers)
+        self.code = code
+        self.log = log
+        self.arguments: list[list[str]] = []
+
+    def __call__(self, arguments: list[str], answer: Path, log: Path) -> int:
+        self.arguments.append(arguments)
+        log.write_text(self.log)
+        found = self.answers.pop(0) if self.answers else None
+        if isinstance(found, BaseException):
+            raise found
+        if found is not None:
+            answer.write_text(json.dumps(found))
+        return self.code
+
+
+def result(evaluations: Evaluations, job: Job = JOB) -> Result:
+    return evaluations.result(job, "m/model", "data")
+
+
+def test_a_job_is_done_once(tmp_path: Path) -> None:
+    runner = Runner(FOUND)
+    evaluations = Evaluations(tmp_path / "kept", runner)
+    assert not evaluations.is_kept(JOB)
+    assert result(evaluations) == RESULT
+    assert evaluations.is_kept(JOB)
+    assert result(Evaluations(tmp_path / "kept", runner)) == RESULT
+    assert runner.arguments == [
+        ["--model-file", "m/model", "--task", JOB.task, "--datatype", "test", "--datapath", "data", *JOB.options]
+    ]
+
+
+def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
+    result(Evaluations(tmp_path, Runner(FOUND)))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".log"]
+    kept = json.loads((tmp_path / f"{JOB.name}.json").read_text())
+    assert kept["model_file"] == "m/model"
+    assert kept["job"]["task"] == JOB.task
+    assert kept["report"] == FOUND["report"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(JOB, model="e" * 64),
+        replace(JOB, task="empathy:daily_dialog"),
+        replace(JOB, fold="valid"),
+        replace(JOB, options=("--edition", "full")),
+        replace(JOB, version="0.0"),
+    ],
+)
+def test_whatever_decides_makes_another_job(tmp_path: Path, other: Job) -> None:
+    evaluations = Evaluations(tmp_path, Runner(FOUND, {**FOUND, "parameters": 8}))
+    result(evaluations)
+    assert result(evaluations, other).parameters == 8
+
+
+def test_without_a_folder_nothing_is_kept() -> None:
+    runner = Runner(FOUND, FOUND)
+    evaluations = Evaluations(None, runner)
+    assert [result(evaluations), result(evaluations)] == [RESULT, RESULT]
+    assert not evaluations.is_kept(JOB)
+    assert len(runner.arguments) == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"report": 3, "parameters": null}'])
+def test_a_broken_result_is_measured_anew(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    (tmp_path / f"{JOB.name}.json").write_text(content)
+    assert result(Evaluations(tmp_path, Runner(FOUND))) == RESULT
+    assert warnings == [f"{tmp_path / JOB.name}.json is no whole result: it is measured anew"]
+    assert result(Evaluations(tmp_path, Runner())) == RESULT, "from then on it is whole"
+
+
+def test_a_failure_is_an_error_with_its_log_and_is_tried_again(tmp_path: Path) -> None:
+    runner = Runner({"error": "m/model is broken"}, FOUND)
+    evaluations = Evaluations(tmp_path, runner)
+    with pytest.raises(ModelFileError, match=f"^m/model is broken \\(log: {tmp_path / JOB.name}.log\\)$"):
+        result(evaluations)
+    assert not evaluations.is_kept(JOB)
+    assert result(evaluations) == RESULT
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "reason"),
+    [
+        (-signal.SIGKILL, "", "its evaluation was ended by SIGKILL (is there enough memory for it?)"),
+        (-signal.SIGSEGV, "x", "its evaluation was ended by SIGSEGV"),
+        (-200, "x", "its evaluation was ended by signal 200"),
+        (
+            2,
+            "usage: ...\n\neval_model: error: no such option\n\n",
+            "its evaluation ended with status 2: eval_model: error",
+        ),
+        (1, "", "its evaluation ended with status 1: it said nothing"),
+    ],
+)
+def test_a_process_that_dies_without_an_answer_is_explained(tmp_path: Path, code: int, log: str, reason: str) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        result(Evaluations(tmp_path, Runner(code=code, log=log)))
+    assert str(caught.value).startswith(reason)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_old_answer_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / f"{JOB.name}.answer").write_text(json.dumps(FOUND))
+    with pytest.raises(ModelFileError, match="it said nothing"):
+        result(Evaluations(tmp_path, Runner(code=1)))
+
+
+def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
+    evaluations = Evaluations(tmp_path, Runner(FOUND, KeyboardInterrupt()))
+    result(evaluations)
+    with pytest.raises(KeyboardInterrupt):
+        result(evaluations, replace(JOB, fold="valid"))
+    assert evaluations.is_kept(JOB)
+    assert not evaluations.is_kept(replace(JOB, fold="valid"))
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match=r"/file/below cannot be written to \(Not a directory\): name another "):
+        result(Evaluations(tmp_path / "file" / "below", Runner(FOUND)))
+
+
+def test_the_process_gets_the_arguments_and_its_output_goes_to_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "child.py").write_text("import sys\nprint('out', sys.argv[1:])\nsys.stderr.write('err')\nsys.exit(3)\n")
+    monkeypatch.setattr(module, "_MODULE", "child")
+    monkeypatch.chdir(tmp_path)
+    assert run_process(["--task", "x"], tmp_path / "answer", tmp_path / "log") == 3
+    log = (tmp_path / "log").read_text()
+    assert f"out ['{tmp_path}/answer', '--task', 'x']\n" in log
+    assert "err" in log
+
+
+def test_the_real_process_answers_for_a_model_that_is_none(tmp_path: Path) -> None:
+    answer = tmp_path / "answer"
+    arguments = ["-m", "repeat_query", "-t", "empathy:empathetic_dialogues", "--ed-history", "0", "--edition", "sample"]
+    command = [sys.executable, "-m", "parlai_empathy.reports.evaluate", str(answer), *arguments]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    assert json.loads(answer.read_text()) == {"error": "--ed-history 0: must be at least 1, or -1 for all turns"}

@@ -1,0 +1,114 @@
+"""A fingerprint changes with what decides a model's answers, and with nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.reports.fingerprint import model_fingerprint, model_options
+
+
+def write(folder: Path, name: str = "model", **opt: Any) -> Path:
+    """A model's files, as far as a fingerprint looks at them."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"weights")
+    path.with_name(f"{name}.opt").write_text(json.dumps({"model": "empathy:retrieval", **opt}))
+    path.with_name(f"{name}.dict").write_text("word\t1\n")
+    return path
+
+
+def test_it_is_the_same_wherever_the_model_stands(tmp_path: Path) -> None:
+    first = model_fingerprint(write(tmp_path / "a"))
+    assert first == model_fingerprint(write(tmp_path / "b"))
+    assert len(first) == 64
+    assert set(first) <= set("0123456789abcdef")
+
+
+@pytest.mark.parametrize("file", ["model", "model.opt", "model.dict", "model.encoder/config.json"])
+def test_it_changes_with_each_file_that_decides(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path)
+    before = model_fingerprint(path)
+    changed = tmp_path / file
+    changed.parent.mkdir(exist_ok=True)
+    changed.write_text('{"model": "empathy:generative"}')
+    assert model_fingerprint(path) != before
+
+
+@pytest.mark.parametrize("file", ["model.pool", "model.trainstats", "model.checkpoint", "other"])
+def test_it_does_not_change_with_what_an_evaluation_writes_or_ignores(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path)
+    before = model_fingerprint(path)
+    (tmp_path / file).write_text("x")
+    assert model_fingerprint(path) == before
+
+
+def test_it_changes_with_a_model_that_an_option_names(tmp_path: Path) -> None:
+    classifier = write(tmp_path / "c", "classifier")
+    path = write(tmp_path, classifier=str(classifier))
+    before = model_fingerprint(path)
+    assert before != model_fingerprint(write(tmp_path / "without"))
+    classifier.write_bytes(b"other weights")
+    after = model_fingerprint(path)
+    assert after != before
+    classifier.with_name("classifier.dict").write_text("other\t1\n")
+    assert model_fingerprint(path) != after
+
+
+def test_it_changes_with_a_model_of_the_zoo_that_an_option_names(tmp_path: Path) -> None:
+    classifier = write(tmp_path / "data" / "models" / "empathy" / "c")
+    path = write(tmp_path, classifier="zoo:empathy/c/model", datapath=str(tmp_path / "data"))
+    before = model_fingerprint(path)
+    classifier.write_bytes(b"other weights")
+    assert model_fingerprint(path) != before
+
+
+def test_it_changes_with_a_file_that_an_option_names_and_not_with_what_a_training_began_with(tmp_path: Path) -> None:
+    (tmp_path / "replies.txt").write_text("hello\n")
+    (tmp_path / "vectors.txt").write_text("a 1\n")
+    opt = {"fixed_candidates_path": str(tmp_path / "replies.txt"), "vectors_file": str(tmp_path / "vectors.txt")}
+    path = write(tmp_path, **opt)
+    before = model_fingerprint(path)
+    (tmp_path / "vectors.txt").write_text("a 2\n")
+    assert model_fingerprint(path) == before
+    (tmp_path / "replies.txt").write_text("good bye\n")
+    assert model_fingerprint(path) != before
+
+
+def test_models_that_name_each_other_come_to_an_end(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", classifier=str(tmp_path / "b"))
+    write(tmp_path, "b", classifier=str(path))
+    assert model_fingerprint(path)
+
+
+def test_options_of_any_kind_are_no_files(tmp_path: Path) -> None:
+    assert model_fingerprint(write(tmp_path, a="x" * 5000, b="", c=None, d=["e"], f=3, g="."))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("", "holds no options of a model (Expecting value"),
+        ("{", "holds no options of a model (Expecting"),
+        ("[]", "holds no options of a model ('list' object has no attribute 'get')"),
+        ('{"task": "x"}', "holds no options of a model (no agent is named): train the model again"),
+    ],
+)
+def test_broken_options_are_named(tmp_path: Path, options: str, reason: str) -> None:
+    path = write(tmp_path)
+    (tmp_path / "model.opt").write_text(options)
+    with pytest.raises(ModelFileError) as caught:
+        model_options(path)
+    assert str(caught.value).startswith(f"{tmp_path}/model.opt {reason}")
+
+
+@pytest.mark.parametrize("missing", ["model", "model.opt"])
+def test_a_missing_model_is_named(tmp_path: Path, missing: str) -> None:
+    path = write(tmp_path)
+    (tmp_path / missing).unlink()
+    with pytest.raises(ModelFileError, match=r"/model is no trained model: model and model\.opt should be there$"):
+        model_fingerprint(path)

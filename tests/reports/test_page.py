@@ -1,0 +1,100 @@
+"""The page: read back with the standard library's parser."""
+
+from __future__ import annotations
+
+import base64
+from html.parser import HTMLParser
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.page import page
+from parlai_empathy.reports.report import Table
+
+_VOID = {"meta", "img"}
+
+
+class Page(HTMLParser):
+    """What is on a page: cells, notes, images; that every element is closed in its turn; and what it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.titles: list[dict[str, str | None]] = []
+        self.notes: list[str] = []
+        self.headings: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "everything is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.addresses += [found[name] or "" for name in ("src", "href", "action") if name in found]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.titles.append(found)
+        elif tag == "li":
+            self.notes.append("")
+        elif tag in ("h1", "h2"):
+            self.headings.append("")
+        elif tag == "img":
+            self.images.append(found)
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] in (["td"], ["th"]):
+            self.rows[-1][-1] += data
+        elif self.open[-1:] == ["li"]:
+            self.notes[-1] += data
+        elif self.open[-1:] in (["h1"], ["h2"]):
+            self.headings[-1] += data
+
+
+def test_a_page() -> None:
+    table = Table(
+        "T", ["model", "score"], [["a", Number(0.5, "m|n:3")], ["b", None]], ["- a note", "another"], digits=1
+    )
+    read = Page(page("Title", [table], [("Plot", b"<svg/>")]))
+    assert read.headings == ["Title", "T"]
+    assert read.rows == [["model", "score"], ["a", "0.5"], ["b", ""]]
+    assert {"class": "number", "title": "m|n:3"} in read.titles
+    assert read.notes == ["a note", "another"]
+    (image,) = read.images
+    assert image["alt"] == "Plot"
+    assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == b"<svg/>"
+
+
+def test_a_page_loads_nothing_and_fits_a_phone() -> None:
+    text = page("T", [Table("t", ["x"], [["y"]])], [("Plot", b"<svg/>")])
+    assert all(address.startswith("data:") for address in Page(text).addresses)
+    assert "url(" not in text
+    assert "@import" not in text
+    assert "<script" not in text
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+    assert "overflow-x: auto" in text
+
+
+texts = st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(title=texts, cells=st.lists(texts, min_size=2, max_size=2), note=texts, signature=texts)
+def test_no_text_breaks_a_page(title: str, cells: list[str], note: str, signature: str) -> None:
+    table = Table(title, cells, [cells, ["n", Number(1.0, signature)]], [f"- {note}"])
+    read = Page(page(title, [table], [(title, b"")]))
+    line = " ".join(title.split())
+    assert read.headings == [line, line]
+    assert read.rows == [[" ".join(cell.split()) for cell in cells]] * 2 + [["n", "1.000"]]
+    assert read.notes == [" ".join(f"- {note}".split()).removeprefix("- ")]
+    assert read.images[0]["alt"] == line
+    assert signature in [found.get("title") for found in read.titles]

@@ -1,0 +1,97 @@
+"""Which reader a log gets, by its name and its first line; and the real logs of other systems."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from parlai.scripts.eval_model import EvalModel
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.scoring.logs import LoggedReply, read_replies_log
+
+BLOCK = "Emotion: sad\nContext: ['a']\nPred: b\nRef: c\n"
+RECORD = '{"reply": "b", "context": ["a"], "reference": "c", "emotion": "sad"}\n'
+CONVERSATION = '{"dialog": [[{"text": "a", "eval_labels": ["c"], "emotion": "sad"}, {"text": "b"}]]}\n'
+
+
+def log(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.txt", BLOCK),
+        ("log", "\n\n" + BLOCK),
+        ("log.jsonl", RECORD),
+        ("log.txt", RECORD),
+        ("log.jsonl", b"\xef\xbb\xbf" + RECORD.encode()),
+        ("log.jsonl", CONVERSATION),
+        ("log.csv", "reply,context,reference,emotion\nb,a,c,sad\n"),
+        ("log.CSV", b"\xef\xbb\xbfreply,context,reference,emotion\r\nb,a,c,sad\r\n"),
+        ("log.tsv", "context\temotion\treply\treference\na\tsad\tb\tc\n"),
+    ],
+)
+def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | bytes) -> None:
+    (reply,) = read_replies_log(log(tmp_path, name, content))
+    assert reply == LoggedReply("b", ("a",), ("c",), "sad", "", reply.line)
+    assert reply.line > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", " is empty: name a log of replies"),
+        (b"\n \n", " is empty: name a log of replies"),
+        (
+            b"hello\n",
+            ", line 1: 'hello' begins no log of replies: expected JSON lines, a line that begins with Emotion:",
+        ),
+        (b'[{"reply": "a"}]', ', line 1: \'[{"reply": "a"}]\' begins no log of replies'),
+        (BLOCK.encode() + b"Emotion: \xff\n", ", line 5: not UTF-8 (invalid start byte): save the log as UTF-8"),
+        (b'{"dialog": []}\n', " holds no reply: name a log with at least one"),
+    ],
+)
+def test_what_is_no_log_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = log(tmp_path, "log", content)
+    with pytest.raises(DataError, match=f"^{re.escape(str(path) + message)}"):
+        read_replies_log(path)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("none", "No such file or directory"), ("", "Is a directory")])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, reason: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(
+        DataError, match=f"^{re.escape(str(path))} cannot be read \\({reason}\\): name a log of replies$"
+    ):
+        read_replies_log(path)
+
+
+def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
+    EvalModel.main(
+        model="repeat_label",
+        task="empathy:empathetic_dialogues",
+        edition="sample",
+        datatype="test",
+        world_logs=str(tmp_path / "log.jsonl"),
+        loglevel="error",
+    )
+    replies = read_replies_log(tmp_path / "log.jsonl")
+    assert len(replies) == 142, "the Listener's turns of the sample's test fold"
+    assert all(reply.references == (reply.reply,) and reply.context and reply.emotion for reply in replies)
+
+
+def test_the_logs_of_published_systems(real_data: Path) -> None:
+    moel = read_replies_log(real_data / "peers" / "MoEL_generation_result.txt")
+    # MoEL's arrays have 5,255 test items: grep -c ^Emotion says the same.
+    assert Counter(reply.system for reply in moel) == dict.fromkeys(("trs", "trs+multitask", "MOE", "MOE+oracle"), 5255)
+    assert all(reply.reply and reply.references and reply.context for reply in moel)
+    for name in ("EmpDG", "Transformer", "EmoPrepend"):
+        empdg = read_replies_log(real_data / "peers" / f"EmpDG_{name}.txt")
+        assert Counter(reply.system for reply in empdg) == {"": 2713}
+        assert {len(reply.references) for reply in empdg} == {1}

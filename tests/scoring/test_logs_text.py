@@ -1,0 +1,126 @@
+"""Text logs of the MoEL line: invented blocks in each of its layouts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs_text import begins_a_block, read_blocks
+
+LOG = Path("log.txt")
+
+MOEL = """\
+Emotion: proud
+Context: ['i won the race', "well done ! who 's that ?", 'my dog : rex']
+trs: that is great : really .
+MOE: i am proud of you .
+ref: how long was it ?
+
+Emotion: sad
+Context: ['my cat ran away']
+trs:
+ref: oh no !
+MOE: i am sorry .
+"""
+
+EMPDG = "".join(
+    f"{line} \n"
+    for line in (
+        "emotion:proud",
+        "Context:['i won the race']",
+        "Emotion_context:['won', 'race']",
+        "Pred:good for you ! ",
+        "Ref:how long was it ?",
+    )
+)
+
+CEM = """\
+Emotion: proud
+Pred Emotions: proud, joyful
+xIntent:['to win']
+Context:[['i', 'won'], ['well', 'done']]
+Beam:well run .
+Greedy:good .
+Ref:how long was it ?
+---------------------------------------------------------------
+"""
+
+
+def read(text: str) -> list[LoggedReply]:
+    return list(read_blocks(numbered(text), LOG))
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    return enumerate(text.splitlines(keepends=True), start=1)
+
+
+def error_of(text: str) -> str:
+    with pytest.raises(DataError) as caught:
+        read(text)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_several_systems_and_a_reference_that_comes_early() -> None:
+    context = ("i won the race", "well done ! who 's that ?", "my dog : rex")
+    assert read(MOEL) == [
+        LoggedReply("that is great : really .", context, ("how long was it ?",), "proud", "trs", 1),
+        LoggedReply("i am proud of you .", context, ("how long was it ?",), "proud", "MOE", 1),
+        LoggedReply("", ("my cat ran away",), ("oh no !",), "sad", "trs", 7),
+        LoggedReply("i am sorry .", ("my cat ran away",), ("oh no !",), "sad", "MOE", 7),
+    ]
+
+
+def test_a_single_system_without_a_name_and_spaces_everywhere() -> None:
+    (reply,) = read(EMPDG)
+    assert reply == LoggedReply("good for you !", ("i won the race",), ("how long was it ?",), "proud", "", 1)
+
+
+def test_knowledge_before_the_context_is_no_reply_and_turns_may_be_lists_of_words() -> None:
+    assert [(reply.system, reply.reply, reply.context) for reply in read(CEM)] == [
+        ("Beam", "well run .", ("i won", "well done")),
+        ("Greedy", "good .", ("i won", "well done")),
+    ]
+
+
+def test_an_empty_reference_is_none() -> None:
+    assert read("Emotion: x\nContext: ['a']\nPred: b\nRef: \n")[0].references == ()
+
+
+@pytest.mark.parametrize("line", ["Emotion: proud", "emotion:proud", " EMOTION : x"])
+def test_a_block_begins_with_its_emotion(line: str) -> None:
+    assert begins_a_block(line)
+
+
+@pytest.mark.parametrize("line", ["Context: ['a']", "emotional: x", "", "{}"])
+def test_what_begins_no_block(line: str) -> None:
+    assert not begins_a_block(line)
+
+
+START = "Emotion: x\nContext: ['a']\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Pred: b\n", "log.txt, line 1: 'Pred: b' stands before the first Emotion: line"),
+        (START + "just words\n", "log.txt, line 3: 'just words' is no line of the form 'key: text'"),
+        (START + "Pred: b\nPred: c\n", "log.txt, line 4: a second line Pred in the block that begins at line 1"),
+        (START + "Pred: b\n", "the block that begins here has no line Ref: is the file cut off?"),
+        (START + "Ref: c\n", "log.txt, line 1: the block that begins here has no line with a reply: is the"),
+        ("Emotion: x\nRef: c\n", "log.txt, line 1: the block that begins here has no line Context: is the"),
+        (START + "Pred: b\n" + MOEL, "log.txt, line 1: the block that begins here has no line Ref"),
+        ("Emotion: x\nContext: ['a', 'b\n", "log.txt, line 2: Context is \"['a', 'b\", expected a list of turns"),
+        ("Emotion: x\nContext: []\n", "log.txt, line 2: Context is '[]', expected a list of turns"),
+        ("Emotion: x\nContext: __import__('os')\n", "log.txt, line 2: Context is"),
+        ("Emotion: x\nContext: [1]\n", "log.txt, line 2: Context holds something that is no text"),
+        ("Emotion: x\nContext: " + "[" * 100_000 + "\n", "log.txt, line 2: Context is"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(text: str, message: str) -> None:
+    assert re.search(re.escape(message), error_of(text))

@@ -1,0 +1,246 @@
+"""``parlai leaderboard --suite ed``: small models that are trained here, and made-up logs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from PIL import Image
+from processes import SAMPLE, TINY, parlai_command, succeeded
+from tiny_judge import train_judge
+
+from parlai_empathy.errors import DataError, ModelFileError, OptionError
+from parlai_empathy.reports import evaluate
+from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts import leaderboard as script
+from parlai_empathy.scripts.leaderboard import Leaderboard
+
+QUICK: dict[str, Any] = {"suite": "ed", "edition": "sample", "loglevel": "error"}
+LOG = """\
+Emotion: proud
+Context: ['i won the race']
+MOE: that is great !
+trs: good .
+ref: how great !
+
+"""
+
+
+@pytest.fixture(scope="module")
+def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that replies."""
+    path = tmp_path_factory.mktemp("ranker") / "model"
+    TrainModel.main(*SAMPLE, *TINY, "--seed", "1", "-mf", str(path), "--loglevel", "error")
+    return path
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that tells emotions."""
+    return train_judge(tmp_path_factory.mktemp("classifier"), task="empathy:empathetic_dialogues:SituationEmotion")
+
+
+def board(**options: Any) -> Report:
+    return Leaderboard.main(**{**QUICK, **options})  # type: ignore[no-any-return]
+
+
+def read(report: Report, place: int = 0) -> dict[str, dict[str, Any]]:
+    table = report.tables[place]
+    return {str(row[0]): dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory, ranker: Path) -> Path:
+    """The folder of a report of a model that replies, of one that is broken, and of one that is not there."""
+    folder = tmp_path_factory.mktemp("board")
+    shutil.copy(f"{ranker}.opt", folder / "torn.opt")
+    (folder / "torn").write_bytes(ranker.read_bytes()[:1000])
+    command = [
+        *("leaderboard", "--suite", "ed", "--edition", "sample", "--out", "out"),
+        *("--models", f"ranks={ranker}", "torn=torn", "gone=gone/model"),
+    ]
+    result = succeeded(parlai_command(*command, cwd=folder))
+    (folder / "stdout").write_text(result.stdout)
+    (folder / "stderr").write_text(result.stderr)
+    return folder
+
+
+def test_its_numbers_are_those_of_eval_model(out: Path, ranker: Path) -> None:
+    (table,) = json.loads((out / "out" / "report.json").read_text())["tables"]
+    rows = {row[0]: dict(zip(table["header"], row, strict=True)) for row in table["rows"]}
+    assert list(rows) == ["ranks", *(one.name for one in PUBLISHED)]
+    theirs = EvalModel.main(*SAMPLE, "-mf", str(ranker), "-dt", "test", "--loglevel", "error")
+    ranks = rows["ranks"]
+    assert ranks["P@1,100 shuffled"] == pytest.approx(100 * float(theirs["p_at_1_100_shuffled"]))
+    assert ranks["AVG BLEU"] == pytest.approx(float(theirs["avg_bleu"]))
+    assert ranks["epochs"] >= 1
+    assert ranks["parameters, M"] > 0
+    signature = table["signatures"][0][table["header"].index("P@1,100 shuffled")]
+    assert signature.startswith("P@k,100|protocol:shuffled|seed:42|")
+
+
+def test_a_classifiers_numbers_are_those_of_eval_model(classifier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_this_process(arguments: list[str], answer: Path, log: Path) -> int:
+        evaluate.main(str(answer), *arguments, "--loglevel", "error")
+        return 0
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", in_this_process)
+    row = read(board(models=[f"tells={classifier}"]))["tells"]
+    for teacher, column in (
+        ("SituationEmotion", "emotion: situation"),
+        ("SituationEmotionCut", "emotion: situation, cut"),
+        ("ContextEmotion", "emotion: context"),
+    ):
+        task = ("-t", f"empathy:empathetic_dialogues:{teacher}", "--edition", "sample")
+        theirs = EvalModel.main(*task, "-mf", str(classifier), "-dt", "test", "--loglevel", "error")
+        assert row[column] == pytest.approx(100 * float(theirs["accuracy"]))
+
+
+def test_what_is_printed_and_what_is_saved(out: Path) -> None:
+    printed = (out / "stdout").read_text()
+    markdown = (out / "out" / "report.md").read_text()
+    assert markdown.split("\n![")[0].strip() in printed
+    assert "evaluating: 100%" in (out / "stderr").read_text()
+    page = (out / "out" / "report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 1
+    with Image.open(out / "out" / "p_at_1.png") as image:
+        assert image.format == "PNG"
+
+
+def test_models_that_fail_are_named_in_the_notes(out: Path) -> None:
+    markdown = (out / "out" / "report.md").read_text()
+    assert re.search(r"^- torn: left out: .*torn is not a model that fits its options .*\.log\)$", markdown, re.M)
+    assert "\n- gone: left out: gone/model is no trained model: model and model.opt should be there\n" in markdown
+
+
+def test_a_second_run_evaluates_nothing_again(
+    out: Path, ranker: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object) -> int:
+        raise AssertionError("nothing should be evaluated")
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", fail)
+    shutil.copytree(out / "out" / "evaluations", tmp_path / "evaluations")
+    before = json.loads((out / "out" / "report.json").read_text())["tables"][0]["rows"][0]
+    report = board(models=[f"ranks={ranker}"], out=str(tmp_path))
+    assert [cell for cell in report.tables[0].rows[0] if cell is not None] == [
+        cell for cell in before if cell is not None
+    ]
+
+
+def test_an_interrupted_run_says_how_it_goes_on(ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
+    with pytest.raises(SystemExit, match=r"^\nStopped\. The same command goes on where this one ended\.$"):
+        board(models=[str(ranker)], out=str(tmp_path))
+    with pytest.raises(SystemExit, match=r"^\nStopped\.$"):
+        board(models=[str(ranker)])
+
+
+def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def remember(arguments: list[str], answer: Path, log: Path) -> int:
+        asked.append(arguments)
+        answer.write_text(json.dumps({"report": {"avg_bleu": {"value": 5.0}}, "parameters": None}))
+        return 0
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", remember)
+    report = board(
+        models=[str(ranker)], fold="valid", tasks=["ed", "dd"], datapath="d", eval_args="--inference beam -bs 4"
+    )
+    assert [table.title for table in report.tables] == [
+        "EmpatheticDialogues, valid fold of the sample",
+        "DailyDialog, valid fold of the sample",
+    ]
+    tail = ["--datatype", "valid", "--datapath", "d", "--edition", "sample", "--inference", "beam", "-bs", "4"]
+    assert asked == [
+        ["--model-file", str(ranker), "--task", task, *tail]
+        for task in ("empathy:empathetic_dialogues", "empathy:daily_dialog")
+    ]
+
+
+def test_if_all_models_fail_the_command_does(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^x: .*/none is no trained model: .*; all 2 failed$"):
+        board(models=[f"x={tmp_path}/none", f"y={tmp_path}/neither"])
+
+
+# --- logs ------------------------------------------------------------------------------------------------------------
+
+
+def test_logs_of_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "moel.txt").write_text(LOG * 2)
+    (tmp_path / "mine.jsonl").write_text('{"reply": "How great!", "reference": "How great!"}\n{"reply": ""}\n')
+    report = board(
+        logs=[f"MoEL={tmp_path}/moel.txt", str(tmp_path / "mine.jsonl")],
+        tokens="space",
+        lower_case=True,
+        out=str(tmp_path / "out"),
+    )
+    assert report.text() in capsys.readouterr().out
+    rows = read(report)
+    assert list(rows)[:3] == ["MoEL: MOE", "MoEL: trs", f"{tmp_path.name}/mine.jsonl"]
+    # "that is great !" twice: 4 different words of 8, 3 different pairs of 6.
+    assert (rows["MoEL: MOE"]["Dist-1"], rows["MoEL: MOE"]["Dist-2"]) == (50, 50)
+    assert rows[f"{tmp_path.name}/mine.jsonl"]["empty"] == 1
+    assert "case:lower|tokens:space" in report.text()
+    items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
+    assert [(item["system"], item["item"]) for item in items] == [
+        *(("MoEL: MOE", 0), ("MoEL: MOE", 1), ("MoEL: trs", 0), ("MoEL: trs", 1)),
+        *((f"{tmp_path.name}/mine.jsonl", 0), (f"{tmp_path.name}/mine.jsonl", 1)),
+    ]
+
+
+def test_a_log_that_cannot_be_read_ends_it_before_models_are_evaluated(
+    ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script, "measure", lambda *_: pytest.fail("nothing should be evaluated"))
+    (tmp_path / "log.txt").write_text("Emotion: x\nContext: oops\n")
+    with pytest.raises(DataError, match=r"log\.txt, line 2: Context is 'oops', expected a list of turns"):
+        board(models=[str(ranker)], logs=[str(tmp_path / "log.txt")])
+
+
+def test_a_real_log(real_data: Path) -> None:
+    row = read(board(logs=[f"EmpDG={real_data}/peers/EmpDG_EmpDG.txt"], tokens="space"))["EmpDG"]
+    assert (row["replies"], row["empty"]) == (2713, 0)
+    # Published Dist-1 and Dist-2 are of twice as many replies, which makes them smaller.
+    assert 0.5 < row["Dist-1"] < 2.5
+    assert 2 < row["Dist-2"] < 10
+
+
+# --- wrong options ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "--suite ed: name what is to be compared with --models or --logs"),
+        ({"models": ["m"], "fold": "all"}, "--fold all: --suite ed scores valid or test"),
+        ({"models": ["m"], "fold": "train"}, "--fold train: --suite ed scores valid or test"),
+        ({"models": ["x=a", "x=b"]}, "--models: x is the name of two: write NAME=FILE to tell them apart"),
+        ({"logs": ["a/x", "b/a/x"]}, "--logs: a/x is the name of two: write NAME=FILE to tell them apart"),
+        (
+            {"models": ["m"], "eval_args": '--a "b'},
+            "--eval-args: No closing quotation: write it as on the command line",
+        ),
+    ],
+)
+def test_options_that_cannot_work(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
+        board(**options)
+
+
+def test_a_data_set_twice_is_one(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(script, "measure", lambda *given: seen.append(given) or [])
+    board(models=[str(ranker)], tasks=["ed", "ed"])
+    assert seen[0][1] == ["ed"]

@@ -1,0 +1,108 @@
+"""The zoo's list: every model is found by ParlAI, and every command is one that ParlAI understands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from parlai.core.build_data import modelzoo_path
+from parlai.scripts.train_model import TrainModel
+
+import parlai_empathy
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model_list import MODELS
+
+AGENTS = Path(parlai_empathy.__file__).parent / "agents"
+TRAINED = {name: model for name, model in MODELS.items() if model.recipe is not None}
+DOWNLOADED = {name: model for name, model in MODELS.items() if model.recipe is None}
+
+
+@pytest.fixture(autouse=True)
+def _no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
+
+
+def parsed(model: ZooModel) -> dict[str, object]:
+    return dict(TrainModel.setup_args().parse_args(shlex.split(model.recipe or "")))
+
+
+def agent_of(model: ZooModel) -> str:
+    """The folder of the recipe's agent, and its base where it has one."""
+    match = re.search(r"-m empathy:(\S+)", model.recipe or "")
+    assert match
+    return match[1]
+
+
+def test_no_name_stands_twice_and_each_is_one_that_parlai_can_import() -> None:
+    assert {name: model.name for name, model in MODELS.items()} == {name: name for name in MODELS}
+    assert all(name.isidentifier() for name in MODELS)
+
+
+def test_every_recipe_of_the_paper_has_its_model() -> None:
+    agents = {agent_of(model) for model in TRAINED.values()}
+    parts = {"prepend", "multitask", "ensemble"}
+    bases = {"retrieval", "rerank", "generative", "fasttext", "deepmoji", "text_classifier"}
+    assert agents == bases | parts | {f"{part}/generative" for part in parts}
+
+
+@pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
+def test_a_model_that_is_trained_is_found_where_it_was_trained(model: ZooModel, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=f"^{model.path} has no public download; train it with `"):
+        modelzoo_path(str(tmp_path), model.path)
+    trained = tmp_path / "models" / "empathy" / model.name / "model"
+    trained.parent.mkdir(parents=True)
+    trained.touch()
+    assert modelzoo_path(str(tmp_path), f"zoo:empathy/{model.name}/model") == str(trained)
+
+
+@pytest.mark.parametrize("model", DOWNLOADED.values(), ids=DOWNLOADED.keys())
+def test_a_model_that_is_downloaded_has_an_address(model: ZooModel, tmp_path: Path) -> None:
+    assert (model.url or "").startswith("https://")
+    there = tmp_path / "models" / "empathy" / model.name / model.file
+    there.parent.mkdir(parents=True)
+    there.touch()
+    assert modelzoo_path(str(tmp_path), model.path) == str(there)
+
+
+@pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
+def test_each_recipe_is_a_command_that_train_model_understands(model: ZooModel) -> None:
+    folder, *base = agent_of(model).split("/")
+    if not (AGENTS / folder / f"{[folder, *base][-1]}.py").is_file():
+        pytest.skip(f"there is no agent {agent_of(model)} yet")
+    opt = parsed(model)  # ParlAI refuses what it does not know
+    assert opt["model"] == f"empathy:{agent_of(model)}"
+    assert str(opt["task"]).startswith("empathy:")
+    assert opt["seed"] is not None  # without a seed nobody gets the same model again
+    assert opt.get("model_file") is None  # where it goes is added by whoever trains it
+
+
+@pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
+def test_what_a_recipe_needs_is_in_the_zoo(model: ZooModel) -> None:
+    assert set(re.findall(r"zoo:\S+", model.recipe or "")) <= {other.path for other in MODELS.values()} - {model.path}
+
+
+def test_the_papers_recipe_is_the_papers_training() -> None:
+    opt = parsed(MODELS["retrieval_paper"])
+    assert opt["preset"] == "paper"
+    assert opt["task"] == "empathy:empathetic_dialogues:BothRoles"  # the paper trains on both roles' turns
+    assert opt["edition"] == "full"
+
+
+def test_expected_numbers_are_those_of_the_leaderboard() -> None:
+    """A figure of the paper stands in two lists, and is the same in both."""
+    columns = {"P@1,100": "p_at_1", "PPL": "ppl", "AVG BLEU": "avg_bleu"}
+    columns["emotion accuracy from the situation"] = "emotion_situation"
+    known = {(column, value) for one in PUBLISHED for column, value in one.values.items()}
+    expected = {(columns[name], value) for model in MODELS.values() for name, value in model.paper.items()}
+    assert expected
+    assert expected <= known
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_titles_and_remarks_are_lines(model: ZooModel) -> None:
+    assert model.title
+    assert "\n" not in model.title + model.remark + model.data
