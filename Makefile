@@ -30,6 +30,7 @@ lint: install
 
 docs: install
 	$(BIN)/python docs/commands.py
+	$(BIN)/python -m parlai_empathy.zoo.card
 
 clean:
 	rm -rf .venv build dist *.egg-info empathy_demo

@@ -9,12 +9,19 @@ from pathlib import Path
 from parlai.core import script
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
+from parlai_empathy.agents.fasttext.fasttext import FasttextAgent
+from parlai_empathy.agents.generative.generative import GenerativeAgent
 from parlai_empathy.agents.han.han import HanAgent
 from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.rerank.rerank import RerankAgent
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
+from parlai_empathy.tasks.daily_dialog.agents import DailyDialogTeacher
 from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
 from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
+from parlai_empathy.tasks.newsgroups.agents import NewsgroupsTeacher
+from parlai_empathy.tasks.reddit.agents import RedditTeacher
 
 PAGE = Path(__file__).with_name("commands.md")
 # Whose options stand under which title in ParlAI's help.
@@ -22,10 +29,17 @@ OWNERS = {
     "-t empathy:empathetic_dialogues": (EmpatheticDialoguesTeacher, "EmpatheticDialogues"),
     "-t empathy:humod": (HumodTeacher, "HUMOD"),
     "-t empathy:humod:Extended": (ExtendedTeacher, "HUMOD, extended"),
+    "-t empathy:daily_dialog": (DailyDialogTeacher, "DailyDialog"),
+    "-t empathy:reddit": (RedditTeacher, "Reddit"),
+    "-t empathy:newsgroups": (NewsgroupsTeacher, "20 Newsgroups"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
+    "-m empathy:generative": (GenerativeAgent, "Generative (empathy:generative)"),
+    "-m empathy:rerank": (RerankAgent, "Rerank (empathy:rerank)"),
     "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
     "-m empathy:han": (HanAgent, "Hierarchical attention network (empathy:han)"),
-    "-m empathy:text_classifier and empathy:han, as judges": (JudgeAgent, "Judges"),
+    "-m empathy:fasttext": (FasttextAgent, "fastText (empathy:fasttext)"),
+    "-m empathy:deepmoji": (DeepmojiAgent, "DeepMoji (empathy:deepmoji)"),
+    "-m empathy:text_classifier, han, fasttext, deepmoji and rerank, as judges": (JudgeAgent, "Judges"),
 }
 
 

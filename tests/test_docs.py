@@ -86,7 +86,7 @@ def test_the_readme_lists_every_teacher_and_agent() -> None:
         own = [kind for kind in vars(module).values() if getattr(kind, "__module__", "") == module.__name__]
         teachers = [kind for kind in own if kind.__name__.endswith("Teacher")]
         concrete = [kind.__name__.removesuffix("Teacher") for kind in teachers if kind is not base_of(teachers)]
-        assert len(concrete) > 1
+        assert len(concrete) >= 1
         for name in concrete:
             assert f"`empathy:{task.parent.name}{'' if name == 'Default' else ':' + name}`" in readme
     for folder in (ROOT / "parlai_empathy" / "agents").glob("*/__init__.py"):

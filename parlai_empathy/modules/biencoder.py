@@ -77,6 +77,8 @@ class PretrainedTower(TextReader):
         size: int = encoder.config.hidden_size
         self.dim = projection or size
         self.projection = nn.Linear(size, projection) if projection else nn.Identity()
+        if pooler := getattr(encoder, "pooler", None):  # of BERT's own: nothing goes through it, and nothing comes back
+            pooler.requires_grad_(False)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode texts.

@@ -1,4 +1,4 @@
-"""Bringing Hugging Face encoders and their tokenizers: from a folder, the hub, or an installed package."""
+"""Bringing Hugging Face models and their tokenizers: from a folder, the hub, or an installed package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,50 @@ def load_encoder(name: str, pretrained: bool = True) -> Any:
     if pretrained:
         return _load("AutoModel", name).float()
     config = _load("AutoConfig", name)
-    return _transformers().AutoModel.from_config(config).float()
+    return transformers_library().AutoModel.from_config(config).float()
+
+
+LANGUAGE_MODELS = {"seq2seq": "AutoModelForSeq2SeqLM", "causal": "AutoModelForCausalLM"}
+"""Kinds of language models: an encoder and a decoder (T5, BART), or a decoder alone (GPT-2, Llama)."""
+
+
+def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) -> tuple[Any, str]:
+    """The language model of ``name``, in single precision; with random weights of its configuration if not pretrained.
+
+    :param kind: one of :data:`LANGUAGE_MODELS`; ``auto`` is what its configuration says.
+    :returns: the model and its kind.
+    :raises ModelFileError: if there is none, it cannot be read or fetched, or it does not write text.
+    """
+    config = _load("AutoConfig", name)
+    found = _kind_of(config) if kind == "auto" else kind
+    if found is None:
+        raise ModelFileError(
+            f"--hf-model {name} ({config.model_type}) writes no text: name a model such as T5, BART, GPT-2 or Llama"
+        )
+    if pretrained:
+        return _load(LANGUAGE_MODELS[found], name).float(), found
+    return _built(LANGUAGE_MODELS[found], name, config).float(), found
+
+
+def _kind_of(config: Any) -> str | None:
+    """Of what a configuration describes; None for an encoder such as BERT, though it has a head for tokens too."""
+    from transformers.models.auto import modeling_auto
+
+    if config.is_encoder_decoder:
+        return "seq2seq"
+    fills_gaps = config.model_type in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    writes = config.model_type in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return "causal" if writes and not fills_gaps else None
+
+
+def _built(auto_class: str, name: str, config: Any) -> Any:
+    try:
+        return getattr(transformers_library(), auto_class).from_config(config)
+    except (ValueError, KeyError) as error:
+        raise ModelFileError(
+            f"--hf-model {name} ({config.model_type}) is no {auto_class.removeprefix('AutoModelFor')}: "
+            "leave --hf-kind away"
+        ) from error
 
 
 def source_of(name: str) -> str:
@@ -46,7 +89,7 @@ def source_of(name: str) -> str:
 
 
 def _load(kind: str, name: str, **options: Any) -> Any:
-    library = _transformers()
+    library = transformers_library()
     library.logging.disable_progress_bar()  # of loading weights: the library writes it to every log
     try:
         return getattr(library, kind).from_pretrained(source_of(name), **options)
@@ -59,7 +102,8 @@ def _load(kind: str, name: str, **options: Any) -> Any:
         ) from error
 
 
-def _transformers() -> Any:
+def transformers_library() -> Any:
+    """Hugging Face's library. Raises :class:`MissingDependencyError` if it is not installed."""
     try:
         import transformers
     except ImportError as error:

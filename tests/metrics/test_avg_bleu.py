@@ -210,3 +210,14 @@ def test_signature() -> None:
         "AVG BLEU|orders:1-4|smoothing:none|case:kept|tokens:re|references:1|pool:7-abc|n:2|split:test"
         f"|version:{__version__}"
     )
+
+
+def test_signature_of_written_replies() -> None:
+    first, second = (
+        AvgBleu(bleu_statistics(*pair), tokens="peers", split="test", case="lower", decoding="beam,size=5")
+        for pair in words("a", "a", "b", "b")
+    )
+    assert (first + second).signature == (
+        "AVG BLEU|orders:1-4|smoothing:none|case:lower|tokens:peers|references:1|decoding:beam,size=5|n:2|split:test"
+        f"|version:{__version__}"
+    )

@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from tiny_generators import KINDS, write_language_model
 from tiny_judge import write_bert
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError
-from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer, source_of
+from parlai_empathy.modules.hugging_face import (
+    MINILM,
+    load_encoder,
+    load_language_model,
+    load_tokenizer,
+    source_of,
+)
 
 NO_NETWORK = "cannot reach the hub,\n  or so it seems"
 
@@ -108,3 +115,34 @@ def test_the_library_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(MissingDependencyError) as caught:
         load_encoder("some/model")
     assert message(caught) == 'Hugging Face models need transformers: pip install "parlai-empathy[hf]"'
+
+
+# --- language models -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_a_language_models_configuration_says_its_kind(name: str, tmp_path: Path) -> None:
+    folder = write_language_model(name, tmp_path)
+    model, kind = load_language_model(str(folder))
+    assert kind == KINDS[name]
+    assert load_language_model(str(folder), kind)[1] == kind
+    other, _ = load_language_model(str(folder), pretrained=False)
+    states, others = model.state_dict(), other.state_dict()
+    assert states.keys() == others.keys()
+    assert not all(torch.equal(states[key], others[key]) for key in states)
+
+
+def test_an_encoder_writes_no_text(folder: Path) -> None:
+    """BERT has a head for tokens too; it fills gaps."""
+    with pytest.raises(ModelFileError) as caught:
+        load_language_model(str(folder))
+    assert message(caught) == (
+        f"--hf-model {folder} (bert) writes no text: name a model such as T5, BART, GPT-2 or Llama"
+    )
+
+
+@pytest.mark.parametrize("pretrained", [True, False])
+def test_a_kind_that_a_model_is_not_is_named(pretrained: bool, tmp_path: Path) -> None:
+    folder = write_language_model("gpt2", tmp_path)
+    with pytest.raises(ModelFileError, match=r"^--hf-model "):
+        load_language_model(str(folder), "seq2seq", pretrained)

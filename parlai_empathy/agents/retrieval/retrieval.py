@@ -7,6 +7,7 @@ from typing import Any
 
 import parlai.utils.logging as logging
 import torch
+from parlai.core.dict import DictionaryAgent
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -20,6 +21,7 @@ from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
+from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
 from parlai_empathy.agents.weights import keep_dictionary, load_model
@@ -33,7 +35,13 @@ from parlai_empathy.modules.vectors import copy_vectors
 
 
 class RetrievalDictionary(ChosenDictionary):
-    """Words, or the tokenizer of ``--encoder hf``."""
+    """Words, the tokenizer of ``--encoder hf``, or the words of a checkpoint of the paper's authors."""
+
+    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
+        """Make the dictionary that the options ask for."""
+        return (
+            PublishedDictionary(opt, shared) if PublishedDictionary.is_meant(opt) else super().__new__(cls, opt, shared)
+        )
 
     @staticmethod
     def is_pretrained(opt: Opt) -> bool:
@@ -60,8 +68,12 @@ class RetrievalAgent(PoolRanker):
         return RetrievalDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        self._published = None if shared else published_to_begin_with(opt)
+        if self._published:
+            adopt(opt, self._published)
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
+        self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
         init_model, self.is_finetuned = self._get_init_model(opt, shared)
         self.is_new = init_model is None  # no trained weights follow: the model begins with what its parts bring
         self._negatives: HardNegatives | None = None
@@ -130,10 +142,16 @@ class RetrievalAgent(PoolRanker):
 
         :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
         """
+        if self._published:
+            self.load_state_dict(self._published.weights)
+            return {}
         if self.is_finetuned:
-            own = self.model.state_dict()
-            return load_model(path, lambda weights: self.load_state_dict(with_own_head(weights, own)))
+            return load_model(path, lambda weights: self.load_state_dict(self.others_weights(weights)))
         return load_model(path, self.load_state_dict)
+
+    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The weights of ``--init-model``, as this model can begin with them."""
+        return with_own_head(weights, self.model.state_dict())
 
     def save(self, path: str | None = None) -> None:
         """Save the model, and what describes its pretrained encoder."""
@@ -295,13 +313,13 @@ class RetrievalAgent(PoolRanker):
 
     def vectorize(self, *args: Any, **kwargs: Any) -> Message:
         """As ParlAI does. Start and end tokens are for pretrained encoders; the paper's has no use for them."""
-        kwargs.update(add_start=self.pretrained, add_end=self.pretrained)
+        kwargs.update(add_start=self.has_ends, add_end=self.has_ends)
         return super().vectorize(*args, **kwargs)
 
     def reply_tokens(self, text: str) -> Tensor:
         """A reply's token ids, ``(length,)``."""
         tokens: Tensor = self._vectorize_text(
-            text, self.pretrained, self.pretrained, truncate=self.label_truncate, truncate_left=False
+            text, self.has_ends, self.has_ends, truncate=self.label_truncate, truncate_left=False
         )
         return tokens
 
@@ -312,6 +330,6 @@ class RetrievalAgent(PoolRanker):
             obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
         if "text" in obs and (obs.get("text_vec") is None or len(obs["text_vec"]) == 0):
             obs.force_set("text_vec", torch.LongTensor([self.dict[self.dict.unk_token]]))
-        if "text" in obs and self.pretrained:
+        if "text" in obs and self.has_ends:
             obs.force_set("text_vec", self._add_start_end_tokens(obs["text_vec"], True, True))
         return obs

@@ -1,0 +1,1 @@
+"""The encoder-decoder that writes replies: see README.md beside this file."""

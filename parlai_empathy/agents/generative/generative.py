@@ -1,0 +1,273 @@
+"""``-m empathy:generative``: an encoder-decoder that writes its replies (Rashkin et al. 2019, section 4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.agents.transformer.transformer import TransformerGeneratorAgent
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, History, Output
+from parlai.core.torch_generator_agent import GreedySearch, TorchGeneratorModel, TreeSearch
+from parlai.utils.distributed import is_primary_worker
+from parlai.utils.torch import padded_tensor
+from torch import Tensor, nn
+
+from parlai_empathy.agents.finite import check_finite
+from parlai_empathy.agents.generative import initial, options
+from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
+from parlai_empathy.agents.generative.initial import begin_with_vectors
+from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
+from parlai_empathy.agents.judge_options import check_init_model
+from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
+from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
+from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
+from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
+from parlai_empathy.modules.emotion_head import with_own_head
+from parlai_empathy.modules.hugging_face import load_language_model
+from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFaceGenerator
+from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
+
+# What a validation can choose the best model by without writing a reply.
+_LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
+
+
+class GenerativeAgent(TransformerGeneratorAgent):
+    """Writes replies with ParlAI's Transformer over words, or with a Hugging Face language model.
+
+    The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last part of
+    the model's output, so :meth:`compute_loss` hands it out with ``return_output``.
+    """
+
+    skip_generation: bool
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options, and the defaults that it recommends for ParlAI's own."""
+        super().add_cmdline_args(parser, partial_opt)
+        return options.add(parser, partial_opt or {})
+
+    @staticmethod
+    def dictionary_class() -> type[GenerativeDictionary]:
+        """Words, or the tokens of ``--hf-model``."""
+        return GenerativeDictionary
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        self._init_model, self._is_finetune = self._get_init_model(opt, shared)
+        if not shared:
+            check_init_model(opt, self._init_model)
+            if self._is_finetune:
+                opt = initial.with_dictionary_of(opt, self._init_model)
+        options.check(opt)
+        self._has_trained = False
+        super().__init__(opt, shared)
+        if self.opt["inference"] == "greedy":
+            self.beam_size = 1
+        if self._is_finetune:
+            keep_dictionary(self.dict, self.opt)
+
+    # --- model -------------------------------------------------------------------------------------------------------
+
+    def build_model(self, states: Any = None) -> TorchGeneratorModel:
+        """The model, from ``--seed`` where it is given."""
+        if self.opt.get("seed") is not None:
+            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        model = self._language_model() if self.opt.get("hf_model") else self._word_model()
+        model.whole = self.show_token_details
+        return model
+
+    def _word_model(self) -> WordGenerator:
+        model = WordGenerator(self.opt, self.dict)
+        if self._init_model or not self._should_initialize_optimizer():
+            return model
+        if self.opt["embedding_type"] != "random":
+            self._copy_embeddings(model.embeddings.weight, self.opt["embedding_type"])
+        if self.opt.get("vectors_file"):
+            found = begin_with_vectors(self.opt["vectors_file"], self.dict.tok2ind, model.embeddings.weight)
+            logging.info(f"{self.opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
+        return model
+
+    def _language_model(self) -> HuggingFaceGenerator:
+        """``--hf-model``, with its own weights unless a trained model's follow."""
+        source, is_new = encoder_source(self.opt), self._init_model is None
+        model, kind = load_language_model(source, self.opt["hf_kind"], pretrained=is_new)
+        begins_with = self.dict.begins_with(kind, model.config)
+        around = [*self.dict.before, *self.dict.behind, *begins_with]
+        options.check_lengths(self.opt, model.config, kind, len(around))
+        return GENERATORS[kind](model, begins_with, self.NULL_IDX, self.START_IDX, self.END_IDX)
+
+    def build_criterion(self) -> nn.Module:
+        """The model gives losses, not scores."""
+        return TrueTokenCriterion(self.NULL_IDX)
+
+    @property
+    def bare_model(self) -> Any:
+        """The model without the wrapper of distributed training."""
+        return getattr(self.model, "module", self.model)
+
+    def autocast(self) -> torch.autocast:
+        """The numbers of ``--precision``, for as long as the context lasts."""
+        device = next(self.model.parameters()).device
+        return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device))
+
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def load(self, path: str) -> dict[str, Any]:
+        """Load weights, executing nothing that a stranger's file may hold."""
+
+        def load_weights(weights: dict[str, Tensor]) -> None:
+            if self._is_finetune:
+                weights = self.others_weights(weights)
+            if not self.special_toks:  # ParlAI makes room for those
+                initial.check_words(weights, len(self.dict), path)
+            if self._is_finetune:
+                begin_with(self.model, weights, path)
+            else:
+                self.load_state_dict(weights)
+
+        return load_model(path, load_weights)
+
+    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The weights of ``--init-model``, as this model can begin with them."""
+        return with_own_head(weights, self.model.state_dict())
+
+    def save(self, path: str | None = None) -> None:
+        """Save the model, and what describes a Hugging Face one."""
+        path = path or self.opt.get("model_file")
+        if path and self.opt.get("hf_model") and is_primary_worker():
+            save_encoder(path, self.dict.tokenizer_of_encoder, self.bare_model.language_model.config)
+        super().save(path)
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def init_optim(self, *args: Any, **kwargs: Any) -> bool:
+        """ParlAI's, in one pass over the weights in place of many: on a CPU several times as fast."""
+        was_reset: bool = super().init_optim(*args, **kwargs)
+        if self.opt["optimizer"] in ("adam", "adamw"):
+            for group in self.optimizer.param_groups:
+                group["fused"] = True
+        return was_reset
+
+    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
+        """ParlAI's; without a schedule too the number of updates goes on."""
+        super().build_lr_scheduler(states, hard_reset)
+        if not hard_reset:
+            self._number_training_updates = (states or {}).get("number_training_updates", 0)
+
+    def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
+        """The mean token loss of a batch, with the numbers of ``--precision``.
+
+        :param return_output: also return what the model gave: see :class:`TrueTokenLosses`.
+        """
+        with self.autocast():
+            return super().compute_loss(batch, return_output)
+
+    def train_step(self, batch: Batch) -> None:
+        """One step."""
+        self._has_trained = True
+        super().train_step(batch)
+
+    def backward(self, loss: Tensor, **kwargs: Any) -> None:
+        """ParlAI's, for a loss that is a number."""
+        check_finite(loss, self.opt, self._number_training_updates)
+        super().backward(loss, **kwargs)
+
+    # --- evaluation --------------------------------------------------------------------------------------------------
+
+    def eval_step(self, batch: Batch) -> Output | None:
+        """Measure, and write replies; a validation within a training writes none unless its metric asks for them."""
+        skip = self.skip_generation
+        if self._has_trained and self.opt.get("validation_metric") in _LOSS_METRICS:
+            self.skip_generation = True
+        try:
+            return super().eval_step(batch)
+        finally:
+            self.skip_generation = skip
+
+    def record_per_token_metrics(self, batch: Batch, loss_per_token: Tensor) -> None:
+        """The peers' perplexity, if it is asked for."""
+        super().record_per_token_metrics(batch, loss_per_token)
+        if self.opt["ppl_protocol"] == "peers":
+            losses = example_losses(loss_per_token.float(), batch.label_vec != self.NULL_IDX)
+            about = (self.dict.tokenizer, len(self.dict), batch.split)
+            self.record_local_metric("ppl_peers", [PeersPerplexity(loss, 1, *about) for loss in losses.tolist()])
+
+    def _add_generation_metrics(self, batch: Batch, preds: Any) -> None:
+        """ParlAI's, AVG BLEU and Dist-n."""
+        super()._add_generation_metrics(batch, preds)
+        if batch.labels is None or not all(batch.labels):
+            return
+        lower = bool(self.opt.get("dict_lower")) or self.dict.tokenizer == PEERS
+        metrics = reply_metrics(
+            [self.dict.tokenizer_fun(self._v2t(tokens)) for tokens in preds],
+            [self.dict.tokenizer_fun(label.lower() if lower else label) for label in batch.labels],
+            tokens=self.dict.tokenizer,
+            case="lower" if lower else "kept",
+            decoding=decoding_name(self.opt),
+            split=batch.split,
+        )
+        for name, values in metrics.items():
+            self.record_local_metric(name, values)
+
+    # --- decoding ----------------------------------------------------------------------------------------------------
+
+    def _generate(self, *args: Any, **kwargs: Any) -> Any:
+        """ParlAI's, with the numbers of ``--precision``."""
+        with self.autocast():
+            return super()._generate(*args, **kwargs)
+
+    def _treesearch_factory(self, device: torch.device, verbose: bool = False) -> TreeSearch:
+        """ParlAI's searches and diverse beam search. Greedy search knows ``--beam-min-length``, not ``--beam-size``."""
+        method = self.opt["inference"]
+        if method not in ("greedy", options.DIVERSE_BEAM):
+            return super()._treesearch_factory(device, verbose)
+        search = {
+            "block_ngram": self.beam_block_ngram,
+            "context_block_ngram": self.beam_context_block_ngram,
+            "length_penalty": self.opt["beam_length_penalty"],
+            "padding_token": self.NULL_IDX,
+            "bos_token": self.START_IDX,
+            "eos_token": self.END_IDX,
+            "min_length": self.beam_min_length,
+            "device": device,
+            "verbose": verbose,
+            "gpu_beam_blocking": self.opt.get("gpu_beam_blocking", False),
+        }
+        if method == "greedy":
+            return GreedySearch(1, **search)
+        return DiverseBeamSearch(
+            self.beam_size, groups=self.opt["beam_groups"], strength=self.opt["diversity_strength"], **search
+        )
+
+    # --- text to token ids -------------------------------------------------------------------------------------------
+
+    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
+        """ParlAI's batch, with the fold that it is from."""
+        batch = super().batchify(obs_batch, sort)
+        folds = {obs.get("fold") for obs in obs_batch if self.is_valid(obs)}
+        batch.split = folds.pop() if len(folds) == 1 else None
+        batch.split = batch.split or self.opt["datatype"].split(":")[0]
+        return batch
+
+    def _pad_tensor(self, items: list[Any], is_label: bool = False) -> tuple[Tensor, list[int]]:
+        """ParlAI's, to multiples of 8: a CPU is slow wherever it meets a new shape."""
+        padded: tuple[Tensor, list[int]] = padded_tensor(items, pad_idx=self.NULL_IDX, fp16friendly=True)
+        return padded
+
+    def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
+        """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
+        obs = super()._set_text_vec(obs, history, truncate)
+        if self.opt["truncate_context"] == "newest" and obs.get("full_text_vec") is not None:
+            obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
+        if "text" not in obs:
+            return obs
+        if obs.get("text_vec") is None or len(obs["text_vec"]) == 0:
+            obs.force_set("text_vec", torch.LongTensor([self.dict[self.dict.unk_token]]))
+        if self.opt.get("hf_model"):
+            before, behind = (torch.tensor(ids, dtype=torch.long) for ids in (self.dict.before, self.dict.behind))
+            obs.force_set("text_vec", torch.cat([before, obs["text_vec"], behind]))
+        return obs

@@ -1,0 +1,273 @@
+"""The options of ``empathy:generative``, and what it recommends for ParlAI's own.
+
+Two presets: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019) did. A value given on the
+command line beats both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.generative.dictionary import PEERS
+from parlai_empathy.agents.presets import Choice, set_defaults
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
+from parlai_empathy.modules.precision import CHOICES as PRECISIONS
+
+DIVERSE_BEAM = "diversebeam"
+PROTOCOLS = ("none", "peers")
+TRUNCATIONS = ("oldest", "newest")
+
+# Sizes as in the paper; its post-norm, ReLU and fixed sinusoids are ParlAI's own defaults.
+_COMMON: dict[str, Any] = {
+    "embedding_size": 300,
+    "n_heads": 6,
+    "ffn_size": 1200,
+    "n_positions": 512,
+    "history_size": 4,
+    "text_truncate": 100,
+    "label_truncate": 100,
+    "validation_every_n_epochs": 1.0,
+    "validation_metric": "ppl",
+    "validation_cutoff": 0.0,  # ParlAI takes a task for solved below it
+    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_every_n_secs": 600.0,
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # For a training from random weights on some ten thousand replies, with a core or two: half the layers, Adam with
+    # decoupled weight decay and a warm-up, small batches, dropout, lower-cased words. No label smoothing: it is
+    # perplexity that is compared, and smoothing makes it larger.
+    "default": {
+        "n_layers": 2,
+        "optimizer": "adamw",
+        "learningrate": 1e-3,
+        "lr_scheduler": "invsqrt",
+        "warmup_updates": 500,
+        "weight_decay": 0.01,
+        "gradient_clip": 1.0,
+        "batchsize": 32,
+        "dropout": 0.2,
+        "dict_lower": True,
+        "truncate_context": "oldest",
+        "num_epochs": 12.0,
+        "validation_patience": 3,
+        "inference": "greedy",
+        "beam_size": 1,
+        "beam_min_length": 1,
+        "beam_block_ngram": 3,
+    },
+    # The optimiser, batch and length of training are those of the paper's retrieval model: of this one the paper names
+    # the rate (8e-5 with five layers) and the search alone.
+    "paper": {
+        "n_layers": 4,
+        "optimizer": "adamax",
+        "learningrate": 8e-4,
+        "lr_scheduler": "none",
+        "warmup_updates": -1,
+        "weight_decay": None,
+        "gradient_clip": -1.0,
+        "batchsize": 512,
+        "dropout": 0.0,
+        "dict_lower": False,
+        "truncate_context": "newest",
+        "num_epochs": 10.0,
+        "validation_patience": 10,
+        "inference": DIVERSE_BEAM,
+        "beam_size": 5,
+        "beam_min_length": 1,
+        "beam_block_ngram": -1,
+    },
+}
+
+# Fine-tuning as is usual for language models: a small rate that begins slowly, few epochs.
+_PRETRAINED: dict[str, Any] = {
+    "optimizer": "adamw",
+    "learningrate": 5e-5,
+    "lr_scheduler": "invsqrt",
+    "warmup_updates": 200,
+    "gradient_clip": 1.0,
+    "batchsize": 16,
+    "num_epochs": 3.0,
+}
+
+# The vocabulary of all three folds, so that no word is unknown: perplexity would be the smaller for it.
+_PEERS: dict[str, Any] = {
+    "dict_tokenizer": PEERS,
+    "dict_lower": True,
+    "dict_include_valid": True,
+    "dict_include_test": True,
+}
+
+
+def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults that go with the options' present values."""
+    chosen = _COMMON | PRESETS.get(values.get("preset") or "default", {})
+    if values.get("hf_model"):
+        chosen |= _PRETRAINED
+    if values.get("ppl_protocol") == "peers":
+        chosen |= _PEERS
+    return chosen
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set the defaults."""
+    group = parser.add_argument_group("Generative (empathy:generative)")
+    choice: dict[str, Any] = {
+        "action": Choice,
+        "defaults": defaults,
+        "in_chat": bool(partial_opt.get("interactive_mode")),
+    }
+    group.add_argument(
+        "--preset",
+        choices=list(PRESETS),
+        default="default",
+        help="Default values: ours, or those of the EmpatheticDialogues paper.",
+        **choice,
+    )
+    group.add_argument(
+        "--ppl-protocol",
+        choices=list(PROTOCOLS),
+        default="none",
+        help="peers: words and vocabulary as the papers from MoEL to CASE have them, and their perplexity beside "
+        "ParlAI's.",
+        **choice,
+    )
+    group.add_argument(
+        "--hf-model",
+        default=None,
+        help="Begin with a Hugging Face language model in the place of random weights: a folder, or a name on the hub.",
+        **choice,
+    )
+    group.add_argument(
+        "--hf-kind",
+        choices=["auto", *LANGUAGE_MODELS],
+        default="auto",
+        help="Of --hf-model: seq2seq such as T5 and BART, causal such as GPT-2 and Llama; auto: as it says itself.",
+    )
+    group.add_argument(
+        "--vectors-file",
+        default=None,
+        help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
+    )
+    group.add_argument(
+        "--truncate-context",
+        choices=list(TRUNCATIONS),
+        default="oldest",
+        help="Which end a context loses if it is longer than --text-truncate.",
+    )
+    group.add_argument(
+        "--precision",
+        choices=list(PRECISIONS),
+        default="auto",
+        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
+    )
+    group.add_argument(
+        "--beam-groups",
+        type=int,
+        default=5,
+        help=f"For --inference {DIVERSE_BEAM}: groups that the beam is cut into; must divide --beam-size.",
+    )
+    group.add_argument(
+        "--diversity-strength",
+        type=float,
+        default=0.5,
+        help=f"For --inference {DIVERSE_BEAM}: what a token costs a group for each group before that has just chosen "
+        "it, in nats.",
+    )
+    _allow_diverse_beam(parser)
+    set_defaults(parser, defaults(partial_opt), choice["in_chat"])
+    return parser
+
+
+def _allow_diverse_beam(parser: ParlaiParser) -> None:
+    """Add our search to ParlAI's own."""
+    for action in parser._actions:
+        if action.dest == "inference":
+            action.choices = sorted({*(action.choices or ()), DIVERSE_BEAM})
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work together."""
+    if not opt.get("hf_model"):
+        _check_sizes(opt)
+    for name, choices in (("truncate_context", TRUNCATIONS), ("ppl_protocol", PROTOCOLS)):
+        if opt[name] not in choices:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
+    for name in ("text_truncate", "label_truncate"):
+        if (opt.get(name) or 0) < 1:
+            raise OptionError(f"{_flag(name)} {opt.get(name)}: must be at least 1")
+    if opt.get("fp16"):
+        raise OptionError("--fp16 true: generators do not know it; --precision bfloat16 is as fast")
+    _check_search(opt)
+    _check_protocol(opt)
+
+
+def _check_sizes(opt: Opt) -> None:
+    for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
+        if (opt[name] or 0) < 1:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+    if opt["embedding_size"] % opt["n_heads"]:
+        raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
+    if not 0 <= opt["dropout"] <= 1:
+        raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
+    for name in ("text_truncate", "label_truncate"):
+        if (opt.get(name) or 0) > opt["n_positions"]:
+            raise OptionError(f"{_flag(name)} {opt[name]}: must be at most --n-positions {opt['n_positions']}")
+
+
+def _check_search(opt: Opt) -> None:
+    if opt["beam_size"] < 1:
+        raise OptionError(f"--beam-size {opt['beam_size']}: must be at least 1")
+    if not opt["temperature"] > 0:
+        raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
+    if opt["inference"] != DIVERSE_BEAM:
+        return
+    if opt["beam_groups"] < 1 or opt["beam_size"] % opt["beam_groups"]:
+        raise OptionError(f"--beam-groups {opt['beam_groups']}: must divide --beam-size {opt['beam_size']}")
+    if not 0 <= opt["diversity_strength"] < float("inf"):
+        raise OptionError(f"--diversity-strength {opt['diversity_strength']}: must be a number of at least 0")
+
+
+def _check_protocol(opt: Opt) -> None:
+    """The peers' perplexity is one of the peers' words: any others would make another number of the same name."""
+    if opt["ppl_protocol"] != "peers":
+        return
+    if opt.get("hf_model"):
+        raise OptionError("--ppl-protocol peers: is one of words, and --hf-model knows parts of words")
+    if opt["dict_tokenizer"] != PEERS:
+        raise OptionError(
+            f"--ppl-protocol peers: this model's words are not the peers' (--dict-tokenizer {opt['dict_tokenizer']}); "
+            "train one with --ppl-protocol peers"
+        )
+
+
+def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
+    """Raise :class:`OptionError` for texts that a Hugging Face model cannot take whole.
+
+    :param config: the model's.
+    :param kind: ``seq2seq``, which reads and writes apart, or ``causal``, which does both in one text.
+    :param around: how many special tokens stand round a context and before a reply, together.
+    """
+    longest = getattr(config, "max_position_embeddings", None)  # T5 knows no such limit
+    context, reply = opt["text_truncate"], opt["label_truncate"]
+    lengths = (_in_eights(context + around), _in_eights(reply) + around)
+    wanted = sum(lengths) if kind == "causal" else max(lengths)
+    if longest and wanted > longest:
+        raise OptionError(
+            f"--text-truncate {context} and --label-truncate {reply}: {opt['hf_model']} takes at most {longest} "
+            f"tokens{', context and reply together' if kind == 'causal' else ''}"
+        )
+
+
+def _in_eights(length: int) -> int:
+    """As long as the padding of batches may make it."""
+    return -(-length // 8) * 8
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

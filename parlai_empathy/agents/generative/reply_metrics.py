@@ -1,0 +1,57 @@
+"""What is measured of written replies: AVG BLEU, and how much they differ from one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlai.core.metrics import Metric
+
+from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.metrics.distinct import ORDERS, Distinct
+
+# What decides the replies, beside the model: options of each search.
+_SEARCHES: dict[str, tuple[str, ...]] = {
+    "greedy": ("beam_min_length",),
+    "beam": ("beam_size", "beam_length_penalty", "beam_min_length"),
+    "diversebeam": ("beam_size", "beam_groups", "diversity_strength", "beam_length_penalty", "beam_min_length"),
+    "topk": ("topk", "temperature", "beam_size", "beam_min_length"),
+    "nucleus": ("topp", "temperature", "beam_size", "beam_min_length"),
+    "delayedbeam": ("topk", "beam_delay", "beam_size", "beam_min_length"),
+    "factual_nucleus": ("topp", "lambda_decay", "omega_bound", "temperature", "beam_size", "beam_min_length"),
+}
+_BLOCKING = ("beam_block_ngram", "beam_context_block_ngram")
+
+
+def decoding_name(opt: Mapping[str, Any]) -> str:
+    """How replies are written, for signatures: ``greedy,min_length=1,block_ngram=3``."""
+    names = [*_SEARCHES.get(opt["inference"], ())]
+    names += [name for name in _BLOCKING if (opt.get(name) or 0) > 0]
+    return ",".join([opt["inference"], *(f"{name.removeprefix('beam_')}={opt[name]}" for name in names)])
+
+
+def reply_metrics(
+    replies: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    *,
+    tokens: str,
+    case: str,
+    decoding: str,
+    split: str | None,
+) -> dict[str, list[Metric]]:
+    """The numbers of a batch, by their names in reports, one of each for each reply.
+
+    :param replies: tokenised.
+    :param references: the true replies, tokenised in the same way.
+    :param tokens: the tokeniser's name.
+    :param case: ``kept`` or ``lower``.
+    """
+    metrics: dict[str, list[Metric]] = {
+        "avg_bleu": [
+            AvgBleu(bleu_statistics(reply, reference), tokens, split=split, case=case, decoding=decoding)
+            for reply, reference in zip(replies, references, strict=True)
+        ]
+    }
+    for order in ORDERS:
+        metrics[f"dist_{order}"] = [Distinct(order, [tuple(reply)], tokens, decoding, split) for reply in replies]
+    return metrics

@@ -1,0 +1,73 @@
+"""Perplexity as the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023) compute it.
+
+The exponential of the mean over examples of each example's mean token loss: a short reply weighs as much as a long one.
+ParlAI's ``ppl`` is the exponential of the mean over tokens.
+"""
+
+from __future__ import annotations
+
+import math
+
+from parlai.core.metrics import AverageMetric
+from torch import Tensor
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.signature import signature
+
+
+def example_losses(losses: Tensor, is_token: Tensor) -> Tensor:
+    """Each example's mean token loss.
+
+    :param losses: ``(batch, length)``, in nats.
+    :param is_token: ``(batch, length)`` truth values: False is padding. At least one token a row.
+    :returns: ``(batch,)``
+    """
+    return (losses * is_token).sum(dim=1) / is_token.sum(dim=1)
+
+
+class PeersPerplexity(AverageMetric):
+    """The perplexity of the examples added up so far.
+
+    :param numer: the sum of the examples' mean token losses.
+    :param denom: how many examples.
+    :param tokens: the tokeniser's name, for the signature.
+    :param vocabulary: how many words the model chooses from, for the signature.
+    """
+
+    __slots__ = ("split", "tokens", "vocabulary")
+
+    def __init__(
+        self,
+        numer: float,
+        denom: float = 1,
+        tokens: str | None = None,
+        vocabulary: int | None = None,
+        split: str | None = None,
+    ) -> None:
+        super().__init__(numer, denom)
+        self.tokens = tokens
+        self.vocabulary = vocabulary
+        self.split = split
+
+    def __add__(self, other: AverageMetric | None) -> PeersPerplexity:
+        total = super().__add__(other)
+        return PeersPerplexity(total._numer, total._denom, self.tokens, self.vocabulary, self.split)
+
+    def value(self) -> float:
+        """At least 1. Raises :class:`NotComputableError` for no example."""
+        if not self._denom:
+            raise NotComputableError("perplexity of no example")
+        return math.exp(super().value())
+
+    @property
+    def signature(self) -> str:
+        """What decided the number."""
+        return signature(
+            "PPL",
+            mean="examples",
+            case="lower",
+            tokens=self.tokens,
+            vocabulary=self.vocabulary,
+            n=int(self._denom),
+            split=self.split,
+        )

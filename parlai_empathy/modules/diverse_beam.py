@@ -1,0 +1,89 @@
+"""Diverse beam search (Vijayakumar et al. 2018, algorithm 1) with Hamming diversity, as a tree search of ParlAI's.
+
+The beam is cut into groups. At each step one group after the other is searched, and a token costs a group as many times
+the strength as the groups before it have just chosen that token. So the groups drift apart.
+
+The cost decides what is chosen. It is no part of a hypothesis' score, which stays its log-probability: hypotheses of
+all groups are compared by that in the end, normalised for their lengths as in ParlAI's other searches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from parlai.core.torch_generator_agent import BeamSearch, TreeSearch, _PathSelection
+from parlai.utils.torch import neginf
+from torch import Tensor
+
+
+class DiverseBeamSearch(TreeSearch):
+    """Beam search in groups that avoid one another's tokens.
+
+    A group searches just as a beam of its size would that costs have been put on; it ends by itself, when its best
+    hypothesis and as many as it is large are finished. One group alone is ParlAI's beam search.
+
+    :param beam_size: hypotheses of all groups together.
+    :param groups: must divide the beam size.
+    :param strength: the cost of a token, in nats, for each time that it was chosen by a group before; at least 0.
+    """
+
+    def __init__(self, beam_size: int, *, groups: int, strength: float, **options: Any) -> None:
+        super().__init__(beam_size, **options)
+        self.strength = strength
+        self.group_size = beam_size // groups
+        self._beams = [BeamSearch(self.group_size, **options) for _ in range(groups)]
+        self._eos_top = [False] * groups
+        self._counted = 0  # finished hypotheses that have been counted
+        self._finished = [0] * groups
+
+    def select_paths(self, logprobs: Tensor, prior_scores: Tensor, current_length: int) -> _PathSelection:
+        """Choose the next tokens, group by group.
+
+        :param logprobs: ``(beam, vocabulary)``
+        :param prior_scores: ``(beam,)``, or ``(1,)`` at the first step, when all hypotheses are one.
+        """
+        costs = torch.zeros_like(logprobs[0])
+        selections = []
+        for group, beam in enumerate(self._beams):
+            rows = slice(group * self.group_size, (group + 1) * self.group_size)
+            if self._is_over(group):
+                selections.append(self._nothing(rows, logprobs))
+                continue
+            prior = prior_scores if prior_scores.numel() == 1 else prior_scores[rows]
+            chosen = beam.select_paths(logprobs[rows] - costs, prior, current_length)
+            # Chosen with their costs, scored without them.
+            chosen.scores = prior[chosen.hypothesis_ids] + logprobs[rows][chosen.hypothesis_ids, chosen.token_ids]
+            costs.index_add_(0, chosen.token_ids, torch.full_like(chosen.scores, self.strength))
+            chosen.hypothesis_ids = chosen.hypothesis_ids + rows.start
+            selections.append(chosen)
+        return _PathSelection(
+            torch.cat([selection.hypothesis_ids for selection in selections]),
+            torch.cat([selection.token_ids for selection in selections]),
+            torch.cat([selection.scores for selection in selections]),
+            [detail for selection in selections for detail in selection.token_details] if self.verbose else None,
+        )
+
+    def _nothing(self, rows: slice, logprobs: Tensor) -> _PathSelection:
+        """What a group that is over adds: no hypothesis that counts, as its score says."""
+        hypotheses = torch.arange(rows.start, rows.stop, device=logprobs.device)
+        scores = torch.full((self.group_size,), neginf(logprobs.dtype), dtype=logprobs.dtype, device=logprobs.device)
+        details = [{"token_logprob": 0.0, "token_rank": 0} for _ in hypotheses]
+        return _PathSelection(hypotheses, torch.full_like(hypotheses, self.eos), scores, details)
+
+    def advance(self, logprobs: Tensor, step: int) -> None:
+        """Advance one step, and note which groups are over."""
+        super().advance(logprobs, step)
+        for tail in self.finished[self._counted :]:
+            self._finished[tail.hypid // self.group_size] += 1
+        self._counted = len(self.finished)
+        best = self.outputs[-1][:: self.group_size]
+        self._eos_top = [before or bool(token == self.eos) for before, token in zip(self._eos_top, best, strict=True)]
+
+    def _is_over(self, group: int) -> bool:
+        """As ParlAI asks it of a whole beam."""
+        return self._eos_top[group] and self._finished[group] >= self.group_size
+
+    def is_done(self) -> bool:
+        """Whether all groups are."""
+        return all(map(self._is_over, range(len(self._beams))))

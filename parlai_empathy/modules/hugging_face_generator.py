@@ -1,0 +1,154 @@
+"""Hugging Face's language models behind ParlAI's interface of generators, so that ParlAI trains them and decodes them.
+
+Two kinds, told apart by their configuration: *seq2seq* (T5, BART), an encoder and a decoder; and *causal* (GPT-2,
+Llama), a decoder alone, which reads the context and goes on with the reply.
+
+ParlAI begins a reply with the dictionary's start token and fills up rows with its null token. A model may know neither:
+here the first column of what is decoded gives way to the tokens that the model itself begins with, and null tokens are
+masked.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from parlai.core.torch_generator_agent import TorchGeneratorModel
+from parlai.utils.torch import neginf
+from torch import Tensor, nn
+
+from parlai_empathy.modules.token_losses import TrueTokenLosses
+
+States = tuple[Tensor, Tensor]
+"""The contexts' states ``(batch, length, dim)``, and where they belong to tokens ``(batch, length)``."""
+
+
+class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
+    """What both kinds share.
+
+    :param language_model: with its head, of transformers.
+    :param begins_with: the token ids that stand before a reply; at least one.
+    :param null: the dictionary's id of padding, which the model need not know.
+    :param start: the dictionary's id of the start token, which the model need not know.
+    :param end: the id of the end token, which the model knows.
+    """
+
+    def __init__(self, language_model: nn.Module, begins_with: Sequence[int], null: int, start: int, end: int) -> None:
+        super().__init__(null, start, end)
+        self.language_model: Any = language_model
+        self.register_buffer("begins_with", torch.tensor(begins_with), persistent=False)
+        self._takes = set(inspect.signature(language_model.forward).parameters)
+
+    @abstractmethod
+    def encoder(self, tokens: Tensor, *_: Any) -> States:
+        """Read contexts, ``(batch, length)``, padded on the right."""
+
+    @abstractmethod
+    def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
+        """Score what may follow each token.
+
+        :param tokens: ``(batch, time)``: the start token, then the reply so far.
+        :param cache: what an earlier call has kept of all tokens but the last: then only that one is read.
+        :returns: ``(batch, time, vocabulary)``, with a cache ``(batch, 1, vocabulary)``; and a new cache, where there
+            is something to go on with.
+        """
+
+    def output(self, scores: Tensor) -> Tensor:
+        """The decoder's scores, with a column for each token that ParlAI may ask for."""
+        missing = max(self.NULL_IDX, self.START_IDX) + 1 - scores.size(-1)
+        if missing <= 0:
+            return scores
+        return torch.cat([scores, scores.new_full((*scores.shape[:-1], missing), neginf(scores.dtype))], dim=-1)
+
+    def _known(self, tokens: Tensor) -> Tensor:
+        """Token ids that the model has, in the place of padding too."""
+        return tokens.masked_fill(tokens == self.NULL_IDX, 0)
+
+    def _begun(self, tokens: Tensor) -> Tensor:
+        """What the model begins with in the place of the start token."""
+        return torch.cat([self.begins_with.expand(len(tokens), -1), self._known(tokens[:, 1:])], dim=1)
+
+    def reorder_encoder_states(self, encoder_states: States, indices: Any) -> States:
+        """The rows that are named."""
+        rows = torch.as_tensor(indices, device=encoder_states[0].device)
+        return encoder_states[0].index_select(0, rows), encoder_states[1].index_select(0, rows)
+
+    def reorder_decoder_incremental_state(self, incremental_state: Any, inds: Tensor) -> Any:
+        """A cache's rows that are named."""
+        return reordered(incremental_state, inds)
+
+
+def reordered(cache: Any, rows: Tensor) -> Any:
+    """A cache with other rows: an object of current transformers, or an older release's tuples of tensors."""
+    if hasattr(cache, "reorder_cache"):
+        cache.reorder_cache(rows)
+        return cache
+    if isinstance(cache, tuple | list):
+        return tuple(reordered(part, rows) for part in cache)
+    return cache.index_select(0, rows) if torch.is_tensor(cache) else cache
+
+
+class Seq2SeqGenerator(HuggingFaceGenerator):
+    """An encoder and a decoder, such as T5 and BART."""
+
+    def encoder(self, tokens: Tensor, *_: Any) -> States:
+        """Read contexts."""
+        mask = tokens != self.NULL_IDX
+        read = self.language_model.get_encoder()(input_ids=self._known(tokens), attention_mask=mask.long())
+        return read.last_hidden_state, mask
+
+    def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
+        """Score what may follow."""
+        begun = self._begun(tokens)
+        written = self.language_model(
+            encoder_outputs=(states[0],),
+            attention_mask=states[1].long(),
+            decoder_input_ids=begun if cache is None else begun[:, -1:],
+            past_key_values=cache,
+            use_cache=not torch.is_grad_enabled(),
+        )
+        return _last(written.logits, 1 if cache is not None else tokens.size(1)), written.past_key_values
+
+
+class CausalGenerator(HuggingFaceGenerator):
+    """A decoder alone, such as GPT-2 and Llama. A context's states are its tokens' embeddings."""
+
+    def encoder(self, tokens: Tensor, *_: Any) -> States:
+        """Look contexts up; they are read with the reply."""
+        return self.language_model.get_input_embeddings()(self._known(tokens)), tokens != self.NULL_IDX
+
+    def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
+        """Score what may follow. Padding, also between context and reply, is masked and takes up no position."""
+        begun = self._begun(tokens)
+        start = torch.ones_like(self.begins_with, dtype=torch.bool).expand(len(tokens), -1)
+        mask = torch.cat([states[1], start, tokens[:, 1:] != self.NULL_IDX], dim=1).long()
+        embedded = self.language_model.get_input_embeddings()(begun)
+        time = tokens.size(1)
+        if cache is None:
+            inputs = torch.cat([states[0].to(embedded.dtype), embedded], dim=1)
+        else:
+            inputs, time = embedded[:, -1:], 1
+        given: dict[str, Any] = {}
+        if "position_ids" in self._takes:
+            given["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -inputs.size(1) :]
+        if "logits_to_keep" in self._takes:  # transformers before 4.45 score the context as well
+            given["logits_to_keep"] = time
+        written = self.language_model(
+            inputs_embeds=inputs,
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=not torch.is_grad_enabled(),
+            **given,
+        )
+        return _last(written.logits, time), written.past_key_values
+
+
+def _last(scores: Tensor, time: int) -> Tensor:
+    """The last ``time`` places: what stands before them belongs to the context, or to what the model begins with."""
+    return scores[:, -time:]
+
+
+GENERATORS: dict[str, type[HuggingFaceGenerator]] = {"seq2seq": Seq2SeqGenerator, "causal": CausalGenerator}

@@ -1,0 +1,128 @@
+"""The losses of true tokens, without a softmax for padding: what a generator spends most of its training on.
+
+ParlAI scores every place of a padded batch against the whole vocabulary. Where replies differ in length most of these
+places hold no token, and most of the other work is for padding too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from parlai.agents.transformer.modules import TransformerGeneratorModel
+from parlai.core.torch_generator_agent import TorchGeneratorModel
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
+_CPU_CHUNK = 16
+
+
+class TrueTokenLosses(TorchGeneratorModel):
+    """A part put before a generator of ParlAI's: its forward pass gives losses in the place of scores.
+
+    On a CPU it reads and writes texts of like length together. The numbers are those of the whole batch.
+    """
+
+    whole = False
+    """Whether to score the whole vocabulary at every place all the same, outside of training: to look at scores."""
+
+    def forward(
+        self, *xs: Any, ys: Tensor | None = None, prev_enc: Any = None, **options: Any
+    ) -> tuple[Tensor, Tensor, Any]:
+        """Predict each next token of the replies.
+
+        :param xs: what the encoder takes; the first is the contexts' token ids, ``(batch, length)``.
+        :param ys: the replies' token ids with their end tokens, ``(batch, time)``.
+        :param prev_enc: the encoder's output, if it is known.
+        :returns: each token's loss in nats, ``(batch, time, 1)``, 0 for padding; the most probable tokens, ``(batch,
+            time)``; the encoder's output. If :attr:`whole`, the scores ``(batch, time, vocabulary)`` come first.
+        """
+        if self.whole and not self.training:
+            scored: tuple[Tensor, Tensor, Any] = super().forward(*xs, ys=ys, prev_enc=prev_enc, **options)
+            return scored
+        assert ys is not None
+        states = self._encode(*xs) if prev_enc is None else prev_enc
+        losses, best = self._token_losses(states, ys)
+        return losses.unsqueeze(-1), best, states
+
+    def _encode(self, *xs: Any) -> Any:
+        """The encoder's output for a batch."""
+        tokens = xs[0]
+        chunks = like_lengths(tokens != self.NULL_IDX)
+        if len(chunks) == 1:
+            return self.encoder(*xs)
+        parts = [
+            self.encoder(tokens[rows, :width], *(x[rows] if torch.is_tensor(x) else x for x in xs[1:]))
+            for rows, width in chunks
+        ]
+        order = torch.cat([rows for rows, _ in chunks]).argsort()
+        states, mask = (
+            torch.cat([_widened(part, tokens.size(1)) for part in kind])[order] for kind in zip(*parts, strict=True)
+        )
+        return states, mask
+
+    def _token_losses(self, states: Any, ys: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses of true tokens and the most probable ones, both ``(batch, time)``."""
+        is_token = ys != self.NULL_IDX
+        losses = torch.zeros(ys.shape, device=ys.device)
+        best = torch.full_like(ys, self.NULL_IDX)
+        chunks = like_lengths(is_token)
+        for rows, width in chunks:
+            own = states if len(chunks) == 1 else self.reorder_encoder_states(states, rows)
+            inputs = self._get_initial_forced_decoder_input(len(rows), ys[rows, : width - 1])
+            latent, _ = self.decoder(inputs, own)  # (rows, width, dim)
+            row, column = is_token[rows, :width].nonzero(as_tuple=True)
+            scores = self.output(latent[row, column].unsqueeze(0)).squeeze(0).float()  # (true tokens, vocabulary)
+            place = (rows[row], column)
+            losses[place] = F.cross_entropy(scores, ys[place], reduction="none")
+            best[place] = scores.max(dim=1).indices  # several times as fast as argmax
+        return losses, best
+
+
+def like_lengths(is_token: Tensor) -> list[tuple[Tensor, int]]:
+    """Cut a batch that is padded on the right into parts of like length; on other devices than a CPU it is one part.
+
+    :param is_token: ``(batch, length)`` truth values: False is padding.
+    :returns: for each part its rows, the shortest first, and how many columns they need: a multiple of 8 where there
+        are as many, for a CPU is slow wherever it meets a new shape.
+    """
+    count, columns = is_token.shape
+    if is_token.device.type != "cpu" or count <= _CPU_CHUNK:
+        return [(torch.arange(count, device=is_token.device), columns)]
+    lengths = is_token.sum(dim=1)
+    chunks = torch.split(lengths.argsort(stable=True), _CPU_CHUNK)
+    return [(rows, min(columns, -(-int(lengths[rows].max()) // 8) * 8)) for rows in chunks]
+
+
+def _widened(tensor: Tensor, columns: int) -> Tensor:
+    """Filled up with zeros to ``columns`` columns: ``(rows, columns, ...)``."""
+    wide = tensor.new_zeros(len(tensor), columns, *tensor.shape[2:])
+    wide[:, : tensor.size(1)] = tensor
+    return wide
+
+
+class TrueTokenCriterion(nn.Module):
+    """What ParlAI's loss needs beside :class:`TrueTokenLosses`: losses are taken as they are, scores are compared."""
+
+    def __init__(self, pad: int) -> None:
+        super().__init__()
+        self.pad = pad
+
+    def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """Each place's loss, ``(n,)``.
+
+        :param scores: ``(n, 1)``, the losses, or ``(n, vocabulary)``, the scores.
+        :param targets: ``(n,)``
+        """
+        if scores.size(1) == 1:
+            return scores.squeeze(1)
+        return F.cross_entropy(scores.float(), targets, ignore_index=self.pad, reduction="none")
+
+
+class WordGenerator(TrueTokenLosses, TransformerGeneratorModel):
+    """ParlAI's encoder-decoder Transformer over words (Vaswani et al. 2017), with the losses of true tokens.
+
+    With 250,006 words of 300 numbers, 4 layers on each side, 6 heads and 1,200 hidden units it is the generative model
+    of Rashkin et al. (2019, section 4.2): 85.1M parameters that learn.
+    """

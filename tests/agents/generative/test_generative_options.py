@@ -1,0 +1,115 @@
+"""Options and presets of the generative agent, as ParlAI's training command reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import setup_args as eval_args
+from parlai.scripts.interactive import setup_args as chat_args
+from parlai.scripts.train_model import setup_args as train_args
+
+from parlai_empathy.agents.generative import options
+from parlai_empathy.errors import OptionError
+
+NEW = ["-t", "empathy:empathetic_dialogues", "-m", "empathy:generative", "-mf", "/nowhere/model"]
+
+
+def parsed(*arguments: str, setup: Any = train_args) -> Opt:
+    return setup().parse_args([*NEW, *arguments])  # type: ignore[no-any-return]
+
+
+def test_the_default_is_ours() -> None:
+    opt = parsed()
+    expected = options._COMMON | options.PRESETS["default"]
+    assert {name: opt[name] for name in expected} == expected
+    assert opt["dict_tokenizer"] == "re"
+    assert opt["hf_model"] is None
+
+
+def test_the_papers_preset() -> None:
+    """Rashkin et al. (2019, section 4.2), and the sizes that make 85.1M parameters of it."""
+    opt = parsed("--preset", "paper")
+    assert (opt["embedding_size"], opt["n_layers"], opt["n_heads"], opt["ffn_size"]) == (300, 4, 6, 1200)
+    assert (opt["variant"], opt["activation"], opt["learn_positional_embeddings"]) == ("aiayn", "relu", False)
+    assert (opt["learningrate"], opt["lr_scheduler"], opt["dropout"]) == (8e-4, "none", 0.0)
+    assert (opt["inference"], opt["truncate_context"]) == ("diversebeam", "newest")
+
+
+@pytest.mark.parametrize("preset", options.PRESETS)
+def test_each_preset_passes_the_checks(preset: str) -> None:
+    options.check(parsed("--preset", preset))
+
+
+def test_presets_set_the_same_options() -> None:
+    first, second = options.PRESETS.values()
+    assert first.keys() == second.keys()
+
+
+def test_a_value_that_is_given_wins() -> None:
+    assert parsed("--dropout", "0.7", "--preset", "paper")["dropout"] == 0.7
+    assert parsed("--preset", "paper", "--dropout", "0.7")["dropout"] == 0.7
+
+
+def test_a_pretrained_model_is_trained_with_a_small_rate() -> None:
+    for order in (["--hf-model", "x", "--preset", "default"], ["--preset", "default", "--hf-model", "x"]):
+        opt = parsed(*order)
+        assert (opt["learningrate"], opt["batchsize"]) == (5e-5, 16)
+
+
+@pytest.mark.parametrize("preset", options.PRESETS)
+def test_the_peers_words_come_with_their_protocol(preset: str) -> None:
+    opt = parsed("--ppl-protocol", "peers", "--preset", preset)
+    assert (opt["dict_tokenizer"], opt["dict_lower"]) == ("peers", True)
+    assert opt["dict_include_valid"]
+    assert opt["dict_include_test"]
+
+
+def test_our_search_is_one_of_parlais_in_every_command() -> None:
+    for setup in (train_args, eval_args, chat_args):
+        assert parsed("--inference", "diversebeam", "--beam-size", "6", "--beam-groups", "3", setup=setup)[
+            "inference"
+        ] == ("diversebeam")
+        assert parsed("--inference", "nucleus", setup=setup)["inference"] == "nucleus"
+
+
+def test_a_chat_is_a_batch_of_one() -> None:
+    assert parsed("--preset", "paper", setup=chat_args)["batchsize"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--n-heads", "7"], ["--n-heads 7", "--embedding-size 300"]),
+        (["--n-layers", "0"], ["--n-layers 0", "at least 1"]),
+        (["--dropout", "1.5"], ["--dropout 1.5", "between 0 and 1"]),
+        (["--text-truncate", "600"], ["--text-truncate 600", "--n-positions 512"]),
+        (["--label-truncate", "0"], ["--label-truncate 0", "at least 1"]),
+        (["--beam-size", "0"], ["--beam-size 0", "at least 1"]),
+        (["--temperature", "0"], ["--temperature 0", "above 0"]),
+        (["--fp16", "true"], ["--fp16 true", "--precision bfloat16"]),
+        (["--inference", "diversebeam", "--beam-size", "4"], ["--beam-groups 5", "must divide --beam-size 4"]),
+        (["--inference", "diversebeam", "--beam-groups", "0"], ["--beam-groups 0", "must divide --beam-size 1"]),
+        (["--preset", "paper", "--diversity-strength", "-1"], ["--diversity-strength -1", "at least 0"]),
+        (["--preset", "paper", "--diversity-strength", "nan"], ["--diversity-strength nan", "at least 0"]),
+        (["--ppl-protocol", "peers", "--dict-tokenizer", "re"], ["--ppl-protocol peers", "--dict-tokenizer re"]),
+        (["--ppl-protocol", "peers", "--hf-model", "gpt2"], ["--ppl-protocol peers", "--hf-model"]),
+    ],
+)
+def test_values_that_cannot_work_are_named(arguments: list[str], words: list[str]) -> None:
+    with pytest.raises(OptionError) as caught:
+        options.check(parsed(*arguments))
+    assert "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_values_of_a_file_are_checked_too() -> None:
+    """An options file of ParlAI's can hold anything: the command line's choices do not guard it."""
+    for name in ("truncate_context", "ppl_protocol"):
+        with pytest.raises(OptionError, match="other: must be one of"):
+            options.check(Opt({**parsed(), name: "other"}))
+
+
+def test_sizes_of_words_do_not_matter_to_a_pretrained_model() -> None:
+    options.check(parsed("--hf-model", "x", "--n-heads", "7"))

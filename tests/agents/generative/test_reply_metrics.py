@@ -1,0 +1,63 @@
+"""What is reported of written replies, and how they are said to be written."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
+from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
+from parlai_empathy.metrics.distinct import distinct
+
+
+def test_the_numbers_are_those_of_the_metrics() -> None:
+    replies, references = [["a", "b", "a"], ["a", "b"]], [["a", "b"], ["a", "c"]]
+    metrics = reply_metrics(replies, references, tokens="re", case="lower", decoding="greedy", split="test")
+    totals = {name: sum(values[1:], values[0]) for name, values in metrics.items()}
+    statistics = bleu_statistics(replies[0], references[0]) + bleu_statistics(replies[1], references[1])
+    assert totals["avg_bleu"].value() == pytest.approx(avg_bleu(statistics))
+    assert totals["dist_1"].value() == pytest.approx(distinct(replies, 1))
+    assert totals["dist_2"].value() == pytest.approx(distinct(replies, 2))
+    assert {len(values) for values in metrics.values()} == {2}, "one for each reply, as ParlAI wants it"
+    for total in totals.values():
+        assert all(f"|{part}|" in total.signature for part in ("tokens:re", "decoding:greedy", "n:2", "split:test"))
+    assert "|case:lower|" in totals["avg_bleu"].signature
+
+
+OPTIONS = {
+    "beam_size": 5,
+    "beam_groups": 5,
+    "diversity_strength": 0.5,
+    "beam_length_penalty": 0.65,
+    "beam_min_length": 1,
+    "beam_block_ngram": -1,
+    "beam_context_block_ngram": -1,
+    "topk": 10,
+    "topp": 0.9,
+    "temperature": 0.7,
+    "beam_delay": 30,
+    "lambda_decay": 0.9,
+    "omega_bound": 0.3,
+}
+
+
+@pytest.mark.parametrize(
+    ("inference", "name"),
+    [
+        ("greedy", "greedy,min_length=1"),
+        ("beam", "beam,size=5,length_penalty=0.65,min_length=1"),
+        (
+            "diversebeam",
+            "diversebeam,size=5,groups=5,diversity_strength=0.5,length_penalty=0.65,min_length=1",
+        ),
+        ("nucleus", "nucleus,topp=0.9,temperature=0.7,size=5,min_length=1"),
+        ("topk", "topk,topk=10,temperature=0.7,size=5,min_length=1"),
+    ],
+)
+def test_a_search_is_named_with_what_decides_it(inference: str, name: str) -> None:
+    assert decoding_name({**OPTIONS, "inference": inference}) == name
+
+
+def test_blocking_is_named_where_there_is_any() -> None:
+    assert (
+        decoding_name({**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}) == "greedy,min_length=1,block_ngram=3"
+    )

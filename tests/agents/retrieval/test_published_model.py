@@ -1,0 +1,118 @@
+"""The agent on a checkpoint of the paper's authors: it answers with their vectors, and trains on from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from published_checkpoints import PIECES, WORDS, bert_state, linear, theirs, transformer_state, word_dict, write
+from transformers import BertModel
+
+from parlai_empathy.errors import ModelFileError
+
+TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
+SHORT = {"precision": "float32", "text_truncate": 20, "label_truncate": 20, "pool_max_tokens": -1}
+CONTEXT, REPLY = "the dog won\nthe cat", "won the dog"
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    return write(tmp_path / "paper.mdl", transformer_state())
+
+
+def agent_of(checkpoint: Path, **changes: Any) -> Any:
+    parser = ParlaiParser(True, True)
+    options = {"model": "empathy:retrieval", "init_model": str(checkpoint), **TASK, **SHORT, **changes}
+    return create_agent(parser.parse_kwargs(**options), requireModelExists=False)
+
+
+def vectors(agent: Any, context: str, reply: str) -> tuple[torch.Tensor, torch.Tensor]:
+    agent.model.eval()
+    encoded = agent.encode_turns([context.split("\n")])
+    with torch.no_grad():
+        return encoded[0], agent.encode_candidates(agent.reply_tokens(reply).unsqueeze(0))[0]
+
+
+def ids(words: list[str]) -> list[int]:
+    return [WORDS.index(word) if word in WORDS else WORDS.index("<UNK>") for word in words]
+
+
+def test_a_transformers_vectors_are_the_authors(checkpoint: Path) -> None:
+    context, reply = vectors(agent_of(checkpoint), CONTEXT, REPLY)
+    state = transformer_state()
+    turns = ["the", "dog", "won", "<SOC>", "the", "cat"]
+    torch.testing.assert_close(context, theirs(state, "ctx", ids(turns)), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(reply, theirs(state, "cand", ids(REPLY.split())), atol=1e-5, rtol=1e-4)
+
+
+def test_a_berts_vectors_are_the_authors(tmp_path: Path) -> None:
+    state, berts, _ = bert_state()
+    write(tmp_path / "bert.mdl", state, word_dict(PIECES), model="bert")
+    context, reply = vectors(agent_of(tmp_path / "bert.mdl"), "dogs\nwon", "won dog")
+    # Their <SOC> is between the turns, and nothing stands round them.
+    for side, bert, vector, text in (
+        ("ctx", berts[0], context, ["dog", "##s", "<SOC>", "won"]),
+        ("cand", berts[1], reply, ["won", "dog"]),
+    ):
+        assert isinstance(bert, BertModel)
+        with torch.no_grad():
+            first = bert(input_ids=torch.tensor([[PIECES.index(word) for word in text]])).last_hidden_state[0, 0]
+        expected = linear(first, state, f"{side}_bert.additional_linear_layer")
+        torch.testing.assert_close(vector, expected, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "bert"])
+def test_it_trains_on_evaluates_and_chats_without_the_checkpoint(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "paper.mdl"
+    if kind == "bert":
+        write(path, bert_state()[0], word_dict(PIECES), model="bert")
+    else:
+        write(path, transformer_state())
+    model_file = tmp_path / "model"
+    options = {**TASK, **SHORT, "model": "empathy:retrieval", "model_file": str(model_file), "batchsize": 16}
+    TrainModel.main(**options, init_model=str(path), max_train_steps=2, learningrate=0.0)
+    before = vectors(agent_of(path), CONTEXT, REPLY)
+    path.unlink()
+    agent = create_agent_from_model_file(str(model_file), Opt({"loglevel": "error"}))
+    for ours, published in zip(vectors(agent, CONTEXT, REPLY), before, strict=True):
+        torch.testing.assert_close(ours, published)
+    report = EvalModel.main(**TASK, model_file=str(model_file), datatype="test")
+    assert 0 <= float(report["p_at_1_100_shuffled"]) <= 1
+    assert agent.opt["truncate_context"] == "newest"
+
+
+def test_a_model_trained_from_one_can_be_trained_from_in_turn(tmp_path: Path, checkpoint: Path) -> None:
+    options = {
+        **TASK,
+        **SHORT,
+        "model": "empathy:retrieval",
+        "batchsize": 16,
+        "max_train_steps": 1,
+        "learningrate": 0.0,
+    }
+    TrainModel.main(**options, init_model=str(checkpoint), model_file=str(tmp_path / "first"))
+    sizes = {"embedding_size": 6, "n_heads": 2, "n_layers": 2, "ffn_size": 24, "n_positions": 20, "score": "dot"}
+    TrainModel.main(**options, **sizes, init_model=str(tmp_path / "first"), model_file=str(tmp_path / "second"))
+    agent = create_agent_from_model_file(str(tmp_path / "second"), Opt({"loglevel": "error"}))
+    assert agent.dict.tok2ind == {word: number for number, word in enumerate(WORDS)}
+
+
+def test_it_chats_from_a_pool_of_its_own_words(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "replies.txt").write_text("the dog won\nwon\n")
+    agent = agent_of(checkpoint, fixed_candidates_path=str(tmp_path / "replies.txt"), interactive_mode=True)
+    agent.observe(Message({"text": "the dog", "episode_done": False}))
+    assert agent.act()["text"] in ("the dog won", "won")
+
+
+def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.mdl").write_bytes(b"nothing")
+    with pytest.raises(ModelFileError, match=r"broken\.mdl is broken"):
+        agent_of(tmp_path / "broken.mdl")
