@@ -10,10 +10,13 @@ from parlai.core import script
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
+from parlai_empathy.agents.ensemble.ensemble import EnsembleAgent
 from parlai_empathy.agents.fasttext.fasttext import FasttextAgent
 from parlai_empathy.agents.generative.generative import GenerativeAgent
 from parlai_empathy.agents.han.han import HanAgent
 from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.multitask.multitask import MultitaskAgent
+from parlai_empathy.agents.prepend.prepend import PrependAgent
 from parlai_empathy.agents.rerank.rerank import RerankAgent
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
@@ -34,6 +37,9 @@ OWNERS = {
     "-t empathy:newsgroups": (NewsgroupsTeacher, "20 Newsgroups"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
     "-m empathy:generative": (GenerativeAgent, "Generative (empathy:generative)"),
+    "-m empathy:prepend": (PrependAgent, "Prepend (empathy:prepend)"),
+    "-m empathy:multitask": (MultitaskAgent, "Multitask (empathy:multitask)"),
+    "-m empathy:ensemble": (EnsembleAgent, "Ensemble (empathy:ensemble)"),
     "-m empathy:rerank": (RerankAgent, "Rerank (empathy:rerank)"),
     "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
     "-m empathy:han": (HanAgent, "Hierarchical attention network (empathy:han)"),

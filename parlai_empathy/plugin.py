@@ -99,13 +99,21 @@ def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
 
     @functools.wraps(load)
     def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
-        wanted = re.split("[:/]", name.removeprefix(PREFIX))[0].lower()
-        if name.startswith(PREFIX) and not _is_ours(wanted, kind):
-            there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
-            raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; there are: {there_are}")
+        if name.startswith(PREFIX):
+            _check_name(name.removeprefix(PREFIX), kind)
         return load(name, *args, **kwargs)
 
     return load_checked
+
+
+def _check_name(name: str, kind: str) -> None:
+    """See that there is such a task, or such an agent and, behind a ``/``, such a base of it."""
+    wanted, *rest = re.split("[:/]", name.lower())
+    if not _is_ours(wanted, kind):
+        there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
+        raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; there are: {there_are}")
+    if kind == "agents" and "/" in name and not (_HERE / kind / wanted / f"{rest[0]}.py").is_file():
+        raise OptionError(f"{PREFIX}{name}: there is no such agent; what stands before the / is one")
 
 
 def _is_ours(name: str, kind: str) -> bool:

@@ -379,6 +379,12 @@ def test_no_stand_in_is_left_behind() -> None:
     assert not hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy")
 
 
+def test_a_base_that_an_agent_does_not_have_is_an_error() -> None:
+    with pytest.raises(OptionError, match="empathy:prepend/nonsense: there is no such agent"):
+        loader.load_agent_module("empathy:prepend/nonsense")
+    assert loader.load_agent_module("empathy:prepend/generative").__name__ == "GenerativeAgent"
+
+
 @pytest.mark.parametrize(
     ("load", "name", "known"),
     [

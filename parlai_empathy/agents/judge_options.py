@@ -10,8 +10,9 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.common_options import add_precision
+from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.modules.precision import CHOICES as PRECISIONS
 
 LOSSES = ("ce", "mse", "nnpu")
 GROUP = "Judges"
@@ -59,22 +60,9 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default=1,
         help="Replies to tell each true reply from: the example's own candidates, then others of the batch.",
     )
-    group.add_argument(
-        "--precision",
-        choices=list(PRECISIONS),
-        default="auto",
-        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
-    )
-    set_defaults(parser, _DEFAULTS, partial_opt)
+    add_precision(group)
+    set_defaults(parser, _DEFAULTS, in_chat(partial_opt))
     return parser
-
-
-def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any], partial_opt: Mapping[str, Any]) -> None:
-    """Set those defaults of ParlAI's options that exist in the present command."""
-    known = {action.dest for action in parser._actions}
-    if partial_opt.get("interactive_mode"):
-        known.discard("batchsize")  # a chat is a batch of one
-    parser.set_defaults(**{name: value for name, value in defaults.items() if name in known})
 
 
 def keep_of_init_model(opt: Opt, names: Iterable[str]) -> None:

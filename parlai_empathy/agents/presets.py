@@ -45,3 +45,8 @@ def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any], in_chat: boo
     if in_chat:
         known.discard("batchsize")
     parser.set_defaults(**{name: value for name, value in defaults.items() if name in known})
+
+
+def in_chat(partial_opt: Mapping[str, Any]) -> bool:
+    """Whether the command is a chat, as far as ParlAI has told an agent that is asked for its options."""
+    return bool(partial_opt.get("interactive_mode"))

@@ -13,7 +13,11 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     for protocol, candidates in _PROTOCOLS.items()
     for k in (1, 3, 10)
 } | {
-    "avg_bleu": ("AVG BLEU", "Mean of corpus BLEU-1 to BLEU-4, unsmoothed, of the reply from the pool"),
+    "avg_bleu": ("AVG BLEU", "Mean of corpus BLEU-1 to BLEU-4, unsmoothed, of the replies"),
+    "emotion_accuracy": ("Emotion acc.", "Share of contexts whose emotion the head beside the answers tells right"),
     "pearson": ("Pearson", "Pearson's correlation of the judge's scores with people's mean ratings"),
     "spearman": ("Spearman", "Spearman's rank correlation of the judge's scores with people's mean ratings"),
+    "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
+    "dist_1": ("Dist-1", "Share of different words among all words of the replies"),
+    "dist_2": ("Dist-2", "Share of different pairs of words among all pairs in the replies"),
 }

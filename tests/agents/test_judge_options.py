@@ -56,15 +56,6 @@ def test_other_commands_take_what_they_know() -> None:
     assert parsed(Interactive, in_chat=True)["batchsize"] == 1
 
 
-def test_an_agent_may_recommend_something_else_afterwards() -> None:
-    parser = TrainModel.setup_args()
-    judge_options.add(parser, {})
-    judge_options.set_defaults(parser, {"batchsize": 7, "no_such_option": 1}, {})
-    opt = parser.parse_args(["-t", "empathy:humod"])
-    assert opt["batchsize"] == 7
-    assert "no_such_option" not in opt
-
-
 def test_each_option_says_what_it_is() -> None:
     parser = ParlaiParser(False, False)
     judge_options.add(parser, {})

@@ -20,7 +20,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("model")
     _, retrieval = TrainModel.main(
         task="empathy:empathetic_dialogues",
-        model="empathy:retrieval",
+        model="empathy:multitask",
         model_file=str(folder / "retrieval"),
         **ONE_STEP,
         **TINY_RETRIEVAL,

@@ -8,9 +8,10 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.common_options import flag
 from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji
+from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.errors import OptionError
 
 FINETUNING = ("new", "full", "last", "chain-thaw")
@@ -84,7 +85,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
         help="Words of a text that are read; a longer one loses the oldest words of its context, then its last ones.",
     )
-    judge_options.set_defaults(parser, _DEFAULTS, partial_opt)
+    set_defaults(parser, _DEFAULTS, in_chat(partial_opt))
     return parser
 
 
@@ -95,13 +96,13 @@ def check(opt: Opt) -> None:
             raise OptionError(f"--{name} {opt[name]}: must be one of {', '.join(choices)}")
     for name in ("embedding_size", "hidden_size", "max_words", "thaw_patience"):
         if opt[name] < 1:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")
     for name in ("embedding_dropout", "dropout"):
         if not 0 <= opt[name] <= 1:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must lie between 0 and 1")
+            raise OptionError(f"{flag(name)} {opt[name]}: must lie between 0 and 1")
     for name in ("embedding_l2", "extend_vocabulary"):
         if opt[name] < 0:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must not be below 0")
+            raise OptionError(f"{flag(name)} {opt[name]}: must not be below 0")
     if not opt["pretrained_learningrate"] > 0:
         raise OptionError(f"--pretrained-learningrate {opt['pretrained_learningrate']}: must be above 0")
 
@@ -112,7 +113,7 @@ def check_beginning(opt: Opt) -> None:
     if len(sources) > 1:
         raise OptionError("--deepmoji-weights and --init-model: a model can begin with one of them only")
     if opt["finetuning"] == "new" and sources:
-        raise OptionError(f"--finetuning new begins at random: with {_flag(sources[0])} take full, last or chain-thaw")
+        raise OptionError(f"--finetuning new begins at random: with {flag(sources[0])} take full, last or chain-thaw")
     if opt["finetuning"] != "new" and not sources:
         raise OptionError(
             f"--finetuning {opt['finetuning']}: name --deepmoji-weights or --init-model to begin with, or take new"
@@ -137,7 +138,7 @@ def take_over(published: TorchMoji, opt: Opt) -> None:
     sizes = {"embedding_size": published.embedding_size, "hidden_size": published.hidden_size}
     for name, value in sizes.items():
         if (opt.get("override") or {}).get(name, value) != value:
-            raise OptionError(f"{_flag(name)} {opt[name]}: --deepmoji-weights has {value}; leave the option out")
+            raise OptionError(f"{flag(name)} {opt[name]}: --deepmoji-weights has {value}; leave the option out")
     opt.update(sizes)
 
 
@@ -145,7 +146,3 @@ def choose_gates(opt: Opt) -> None:
     """Say which gates ``auto`` means: weights that were trained with the one kind are of no use with the other."""
     if opt["gates"] == "auto":
         opt["gates"] = "hard" if opt.get("deepmoji_weights") else "sigmoid"
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -15,12 +15,14 @@ from parlai.utils.distributed import is_distributed, num_workers
 from torch import Tensor, nn
 
 from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.common_options import flag
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
 from parlai_empathy.agents.fasttext.linear_rate import steps_of
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.task_classes import task_classes
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
@@ -73,7 +75,7 @@ class FasttextAgent(JudgeAgent):
             default=None,
             help="Text file of word vectors to begin with; as many numbers a word as --embedding-size.",
         )
-        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
         return parser
 
     @staticmethod
@@ -179,7 +181,7 @@ def _take_over(file: FasttextFile, opt: Opt) -> None:
     settings = {**dict(zip(_SIZES, numbers, strict=True)), "dict_tokenizer": "space", "dict_lower": False}
     for name, value in settings.items():
         if (opt.get("override") or {}).get(name, value) != value:
-            raise OptionError(f"{_flag(name)} {opt[name]}: {file.path} has {value}; leave the option out")
+            raise OptionError(f"{flag(name)} {opt[name]}: {file.path} has {value}; leave the option out")
     opt.update(settings, vectors_file=None)
     if opt.get("classes") or opt["loss"] != "ce":
         return
@@ -192,15 +194,11 @@ def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
     for name in ("embedding_size", "word_ngrams"):
         if opt[name] < 1:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")
     for name in ("buckets", "min_subword", "max_subword"):
         if opt[name] < 0:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must not be below 0")
+            raise OptionError(f"{flag(name)} {opt[name]}: must not be below 0")
     if opt["min_subword"] > opt["max_subword"] > 0:
         raise OptionError(f"--min-subword {opt['min_subword']}: must not be above --max-subword {opt['max_subword']}")
     if not opt["buckets"] and (opt["word_ngrams"] > 1 or opt["max_subword"]):
         raise OptionError("--buckets 0: n-grams and subwords need at least 1; or take --word-ngrams 1")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -16,6 +16,7 @@ from parlai.utils.distributed import is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 
+from parlai_empathy.agents.common_options import cut_context
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.generative import initial, options
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
@@ -261,12 +262,9 @@ class GenerativeAgent(TransformerGeneratorAgent):
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
         """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
         obs = super()._set_text_vec(obs, history, truncate)
-        if self.opt["truncate_context"] == "newest" and obs.get("full_text_vec") is not None:
-            obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
+        cut_context(obs, self.opt, truncate, self.dict[self.dict.unk_token])
         if "text" not in obs:
             return obs
-        if obs.get("text_vec") is None or len(obs["text_vec"]) == 0:
-            obs.force_set("text_vec", torch.LongTensor([self.dict[self.dict.unk_token]]))
         if self.opt.get("hf_model"):
             before, behind = (torch.tensor(ids, dtype=torch.long) for ids in (self.dict.before, self.dict.behind))
             obs.force_set("text_vec", torch.cat([before, obs["text_vec"], behind]))

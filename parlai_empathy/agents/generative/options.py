@@ -12,15 +12,21 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.common_options import (
+    TRUNCATIONS,
+    add_precision,
+    add_truncate_context,
+    add_vectors_file,
+    check_sizes,
+    flag,
+)
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
-from parlai_empathy.modules.precision import CHOICES as PRECISIONS
 
 DIVERSE_BEAM = "diversebeam"
 PROTOCOLS = ("none", "peers")
-TRUNCATIONS = ("oldest", "newest")
 
 # Sizes as in the paper; its post-norm, ReLU and fixed sinusoids are ParlAI's own defaults.
 _COMMON: dict[str, Any] = {
@@ -149,23 +155,9 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default="auto",
         help="Of --hf-model: seq2seq such as T5 and BART, causal such as GPT-2 and Llama; auto: as it says itself.",
     )
-    group.add_argument(
-        "--vectors-file",
-        default=None,
-        help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
-    )
-    group.add_argument(
-        "--truncate-context",
-        choices=list(TRUNCATIONS),
-        default="oldest",
-        help="Which end a context loses if it is longer than --text-truncate.",
-    )
-    group.add_argument(
-        "--precision",
-        choices=list(PRECISIONS),
-        default="auto",
-        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
-    )
+    add_vectors_file(group)
+    add_truncate_context(group)
+    add_precision(group)
     group.add_argument(
         "--beam-groups",
         type=int,
@@ -194,30 +186,17 @@ def _allow_diverse_beam(parser: ParlaiParser) -> None:
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work together."""
     if not opt.get("hf_model"):
-        _check_sizes(opt)
+        check_sizes(opt)
     for name, choices in (("truncate_context", TRUNCATIONS), ("ppl_protocol", PROTOCOLS)):
         if opt[name] not in choices:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
     for name in ("text_truncate", "label_truncate"):
         if (opt.get(name) or 0) < 1:
-            raise OptionError(f"{_flag(name)} {opt.get(name)}: must be at least 1")
+            raise OptionError(f"{flag(name)} {opt.get(name)}: must be at least 1")
     if opt.get("fp16"):
         raise OptionError("--fp16 true: generators do not know it; --precision bfloat16 is as fast")
     _check_search(opt)
     _check_protocol(opt)
-
-
-def _check_sizes(opt: Opt) -> None:
-    for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
-        if (opt[name] or 0) < 1:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
-    if opt["embedding_size"] % opt["n_heads"]:
-        raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
-    if not 0 <= opt["dropout"] <= 1:
-        raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
-    for name in ("text_truncate", "label_truncate"):
-        if (opt.get(name) or 0) > opt["n_positions"]:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at most --n-positions {opt['n_positions']}")
 
 
 def _check_search(opt: Opt) -> None:
@@ -267,7 +246,3 @@ def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
 def _in_eights(length: int) -> int:
     """As long as the padding of batches may make it."""
     return -(-length // 8) * 8
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -22,9 +22,9 @@ from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
-from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.judge_examples import TextPair, labels_of
 from parlai_empathy.agents.judge_replies import Choice, drawn_choices
+from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
@@ -61,7 +61,7 @@ class RerankAgent(TextClassifierAgent):
         group.add_argument(
             "--pool", default=None, help="What to answer from, such as ed+dd+reddit; by default the retriever's pool."
         )
-        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:

@@ -13,11 +13,17 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agents.common_options import (
+    add_precision,
+    add_truncate_context,
+    add_vectors_file,
+    check_sizes,
+    flag,
+)
 from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
-from parlai_empathy.modules.precision import CHOICES as PRECISIONS
 
 # What holds unless a preset says otherwise. Optimiser, rate, lengths and negatives are the paper's; it has no clipping
 # and no schedule either.
@@ -137,11 +143,7 @@ def _add_of_transformer(group: Any) -> None:
     group.add_argument(
         "--n-positions", type=int, default=1000, help="Longest text that the towers can take, in tokens."
     )
-    group.add_argument(
-        "--vectors-file",
-        default=None,
-        help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
-    )
+    add_vectors_file(group)
 
 
 def _add_of_pretrained(group: Any) -> None:
@@ -198,18 +200,8 @@ def _add_of_training(group: Any) -> None:
         default=0,
         help="Texts to encode at a time, so that a batch of any size fits into memory; 0: all at once.",
     )
-    group.add_argument(
-        "--precision",
-        choices=list(PRECISIONS),
-        default="auto",
-        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
-    )
-    group.add_argument(
-        "--truncate-context",
-        choices=["oldest", "newest"],
-        default="oldest",
-        help="Which end a context loses if it is longer than --text-truncate; the paper's code drops the newest words.",
-    )
+    add_precision(group)
+    add_truncate_context(group)
 
 
 def _add_of_pool(group: Any) -> None:
@@ -234,19 +226,13 @@ def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work together."""
-    for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
-        if opt[name] < 1:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 1")
+    check_sizes(opt)
     for name in ("projection", "hard_negatives", "gradient_cache"):
         if opt[name] < 0:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be at least 0")
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 0")
     for name, choices in (("encoder", ("transformer", "hf")), ("pooling", POOLINGS), ("towers", (1, 2))):
         if opt[name] not in choices:
-            raise OptionError(f"{_flag(name)} {opt[name]}: must be one of {', '.join(map(str, choices))}")
-    if opt["embedding_size"] % opt["n_heads"]:
-        raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
-    if not 0 <= opt["dropout"] <= 1:
-        raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(map(str, choices))}")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     if opt["gradient_cache"] and (opt.get("fp16") or opt.get("update_freq", 1) > 1):
@@ -258,11 +244,6 @@ def check(opt: Opt) -> None:
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
             "--candidates batch"
         )
-    for name in ("text_truncate", "label_truncate"):
-        if not 0 < (opt.get(name) or 0) <= opt["n_positions"]:
-            raise OptionError(
-                f"{_flag(name)} {opt.get(name)}: must lie between 1 and --n-positions {opt['n_positions']}"
-            )
 
 
 def check_encoder(opt: Opt, config: Any) -> None:
@@ -273,8 +254,4 @@ def check_encoder(opt: Opt, config: Any) -> None:
     longest = getattr(config, "max_position_embeddings", None) or math.inf
     for name in ("text_truncate", "label_truncate"):
         if opt[name] + 2 > longest:  # a token stands before the text, and one behind it
-            raise OptionError(f"{_flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2}")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+            raise OptionError(f"{flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import parlai.utils.logging as logging
 import torch
 from parlai.core.dict import DictionaryAgent
 from parlai.core.message import Message
@@ -18,20 +17,20 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
 from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
+from parlai_empathy.agents.common_options import cut_context
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
-from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
+from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
+from parlai_empathy.agents.tokenizer_dictionary import save_encoder
 from parlai_empathy.agents.weights import keep_dictionary, load_model
-from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower, TwoTowers
+from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
-from parlai_empathy.modules.hugging_face import load_encoder
 from parlai_empathy.modules.precision import use_bfloat16
-from parlai_empathy.modules.vectors import copy_vectors
 
 
 class RetrievalDictionary(ChosenDictionary):
@@ -87,43 +86,9 @@ class RetrievalAgent(PoolRanker):
         """The two towers, from ``--seed`` where it is given."""
         if self.opt.get("seed") is not None:
             torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
-        return self._pretrained_towers() if self.pretrained else self._transformer_towers()
-
-    def _transformer_towers(self) -> BiEncoder:
-        """The paper's Transformer, with ready-made word vectors where a file is named."""
-        opt = self.opt
-        model = BiEncoder(
-            len(self.dict),
-            self.NULL_IDX,
-            embedding_size=opt["embedding_size"],
-            temperature=opt["temperature"] if opt["score"] == "cosine" else None,
-            n_layers=opt["n_layers"],
-            n_heads=opt["n_heads"],
-            ffn_size=opt["ffn_size"],
-            dropout=opt["dropout"],
-            n_positions=opt["n_positions"],
-        )
-        if opt.get("vectors_file") and self._should_initialize_optimizer():
-            found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, model.embedding.weight)
-            logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
-        return model
-
-    def _pretrained_towers(self) -> PretrainedBiEncoder:
-        """One tower or two on an encoder with its own weights, unless a trained model's follow."""
-        opt = self.opt
-        length = opt["temperature"] ** -0.5 if opt["score"] == "cosine" else None
-        towers = [
-            PretrainedTower(
-                load_encoder(encoder_source(opt), pretrained=self.is_new),
-                self.NULL_IDX,
-                opt["pooling"],
-                opt["projection"],
-                length,
-            )
-            for _ in range(opt["towers"])
-        ]
-        options.check_encoder(opt, towers[0].encoder.config)
-        return PretrainedBiEncoder(*towers)
+        if self.pretrained:
+            return pretrained_towers(self.opt, self.NULL_IDX, self.is_new)
+        return transformer_towers(self.opt, self.dict, self.NULL_IDX, self._should_initialize_optimizer())
 
     @property
     def bare_model(self) -> TwoTowers:
@@ -326,10 +291,7 @@ class RetrievalAgent(PoolRanker):
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
         """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
         obs = super()._set_text_vec(obs, history, truncate)
-        if self.opt["truncate_context"] == "newest" and obs.get("full_text_vec") is not None:
-            obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
-        if "text" in obs and (obs.get("text_vec") is None or len(obs["text_vec"]) == 0):
-            obs.force_set("text_vec", torch.LongTensor([self.dict[self.dict.unk_token]]))
+        cut_context(obs, self.opt, truncate, self.dict[self.dict.unk_token])
         if "text" in obs and self.has_ends:
             obs.force_set("text_vec", self._add_start_end_tokens(obs["text_vec"], True, True))
         return obs

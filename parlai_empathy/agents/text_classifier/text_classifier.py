@@ -10,9 +10,9 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
-from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
@@ -64,7 +64,7 @@ class TextClassifierAgent(JudgeAgent):
             default=128,
             help="Longest text that is read, special tokens included; a longer one loses the context's oldest words.",
         )
-        judge_options.set_defaults(parser, _DEFAULTS, partial_opt or {})
+        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
         return parser
 
     @staticmethod

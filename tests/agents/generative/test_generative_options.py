@@ -85,7 +85,7 @@ def test_a_chat_is_a_batch_of_one() -> None:
         (["--n-layers", "0"], ["--n-layers 0", "at least 1"]),
         (["--dropout", "1.5"], ["--dropout 1.5", "between 0 and 1"]),
         (["--text-truncate", "600"], ["--text-truncate 600", "--n-positions 512"]),
-        (["--label-truncate", "0"], ["--label-truncate 0", "at least 1"]),
+        (["--label-truncate", "0"], ["--label-truncate 0", "between 1 and --n-positions 512"]),
         (["--beam-size", "0"], ["--beam-size 0", "at least 1"]),
         (["--temperature", "0"], ["--temperature 0", "above 0"]),
         (["--fp16", "true"], ["--fp16 true", "--precision bfloat16"]),

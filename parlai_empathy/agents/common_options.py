@@ -1,0 +1,76 @@
+"""Options that several agents have, and what is to be said of their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.precision import CHOICES as PRECISIONS
+
+TRUNCATIONS = ("oldest", "newest")
+
+
+def flag(name: str) -> str:
+    """An option's name as it is typed."""
+    return "--" + name.replace("_", "-")
+
+
+def add_precision(group: Any) -> None:
+    """Add ``--precision`` to a group of options: see :mod:`parlai_empathy.modules.precision`."""
+    group.add_argument(
+        "--precision",
+        choices=list(PRECISIONS),
+        default="auto",
+        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
+    )
+
+
+def add_vectors_file(group: Any) -> None:
+    """Add ``--vectors-file``."""
+    group.add_argument(
+        "--vectors-file",
+        default=None,
+        help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
+    )
+
+
+def add_truncate_context(group: Any) -> None:
+    """Add ``--truncate-context``: see :func:`cut_context`."""
+    group.add_argument(
+        "--truncate-context",
+        choices=list(TRUNCATIONS),
+        default="oldest",
+        help="Which end a context loses if it is longer than --text-truncate; the paper's code drops the newest words.",
+    )
+
+
+def cut_context(obs: Message, opt: Opt, truncate: int | None, unknown: int) -> None:
+    """Cut a context's token ids as ``--truncate-context`` says, and let there be at least one.
+
+    :param obs: an observation whose ``text_vec`` ParlAI has made: it has lost its oldest tokens.
+    :param unknown: the id that stands for a context without a token.
+    """
+    if opt["truncate_context"] == "newest" and obs.get("full_text_vec") is not None:
+        obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
+    if "text" in obs and (obs.get("text_vec") is None or len(obs["text_vec"]) == 0):
+        obs.force_set("text_vec", torch.LongTensor([unknown]))
+
+
+def check_sizes(opt: Opt) -> None:
+    """Raise :class:`OptionError` for sizes that make no Transformer, or one that cannot take the texts."""
+    for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
+        if (opt[name] or 0) < 1:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")
+    if opt["embedding_size"] % opt["n_heads"]:
+        raise OptionError(f"--n-heads {opt['n_heads']}: must divide --embedding-size {opt['embedding_size']}")
+    if not 0 <= opt["dropout"] <= 1:
+        raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
+    for name in ("text_truncate", "label_truncate"):
+        if not 0 < (opt.get(name) or 0) <= opt["n_positions"]:
+            raise OptionError(
+                f"{flag(name)} {opt.get(name)}: must lie between 1 and --n-positions {opt['n_positions']}"
+            )

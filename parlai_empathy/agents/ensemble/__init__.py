@@ -1,0 +1,1 @@
+"""Either base agent, frozen, with a frozen classifier beside it: see README.md beside this file."""

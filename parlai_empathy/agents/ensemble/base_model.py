@@ -1,0 +1,98 @@
+"""The trained model that an ensemble is built on, and what the ensemble takes over from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from parlai.core.dict import DictionaryAgent
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import TorchAgent
+
+from parlai_empathy.agents.frozen import FrozenPart
+from parlai_empathy.agents.frozen_classifier import HELP, FrozenClassifier
+from parlai_empathy.errors import OptionError
+
+GROUP = "Ensemble (empathy:ensemble)"
+
+# How a text becomes tokens, which tokens there are, and how much of a text is read.
+READING = (
+    *("dict_tokenizer", "dict_lower", "dict_nulltoken", "dict_starttoken", "dict_endtoken", "dict_unktoken"),
+    *("history_size", "history_reversed", "history_add_global_end_token", "person_tokens", "split_lines", "delimiter"),
+    *("special_tok_lst", "truncate", "text_truncate", "label_truncate", "truncate_context", "hf_model"),
+)
+
+
+def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
+    """The part ``--base-model``.
+
+    :param kind: the class that the base's agent must be of.
+    :param name: what ``-m`` calls it.
+    """
+
+    def check(found: Any, opt: Opt) -> None:
+        if found is not kind:
+            raise OptionError(f"{opt['model']} is another kind of model")
+
+    return FrozenPart("base_model", "base", f"a trained model of {name}", check)
+
+
+def take_over(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
+    """Make options those of the base model: nobody has to type them again.
+
+    :param names: of the options, where the base has them.
+    :raises OptionError: if the command line says otherwise.
+    """
+    path = part.path(opt)
+    base, typed = part.options(path), opt.get("override") or {}
+    for name in names:
+        if name not in base:
+            continue
+        if typed.get(name, base[name]) != base[name]:
+            flag = "--" + name.replace("_", "-")
+            raise OptionError(f"{flag} {typed[name]}: {part.flag} {path} has {base[name]}; leave {flag} out")
+        opt[name] = base[name]
+
+
+def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> DictionaryAgent:
+    """The base model's dictionary, which ParlAI shall not build from data.
+
+    :param kind: the dictionary class of the base's agent.
+    """
+    path = part.path(opt)
+    dictionary = kind(Opt({**part.options(path), "model_file": str(path), "dict_file": f"{path}.dict"}))
+    dictionary.is_prebuilt = lambda: True
+    return dictionary
+
+
+class Ensemble(TorchAgent):
+    """Put before an agent: it has a frozen base model and a frozen classifier (Rashkin et al. 2019, section 4.2)."""
+
+    BASE: FrozenPart
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the part's options to the agent's."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group(GROUP)
+        group.add_argument(
+            "--base-model",
+            default=None,
+            help="Model file of the trained model whose encoder is used. Its encoder, sizes and dictionary are taken "
+            "over, and the new model keeps a copy of it.",
+        )
+        group.add_argument("--classifier", default=None, help=HELP)
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        if shared:
+            self.base, self.classifier = shared["base"], shared["classifier"]
+        else:
+            self.base = self.BASE.load(opt)
+            self.classifier = FrozenClassifier.load(opt)
+        super().__init__(opt, shared)
+
+    def share(self) -> dict[str, Any]:
+        """Also share the frozen parts."""
+        return {**super().share(), "base": self.base, "classifier": self.classifier}

@@ -1,0 +1,101 @@
+"""``-m empathy:ensemble/generative``: a trained generator's encoder and a classifier, both frozen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from parlai.core.dict import DictionaryAgent
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch
+from parlai.core.torch_generator_agent import TorchGeneratorModel
+from torch import Tensor
+
+from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, dictionary_of, take_over
+from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
+from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
+from parlai_empathy.agents.multitask.generative import encoder_size
+from parlai_empathy.agents.presets import set_defaults
+from parlai_empathy.agents.remembered import Remembered
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.ensemble_generator import EnsembleGenerator
+from parlai_empathy.modules.hugging_face_generator import CausalGenerator
+
+BASE = base_part(Generator, "empathy:generative")
+_BYTES = 2**29  # of features that are remembered
+
+_OF_THE_BASE = (
+    *READING,
+    *("embedding_size", "n_layers", "n_encoder_layers", "n_decoder_layers", "n_heads", "ffn_size", "n_positions"),
+    *("hf_kind", "ppl_protocol", "dropout", "attention_dropout", "relu_dropout"),
+)
+
+
+class EnsembleDictionary(GenerativeDictionary):
+    """The base model's."""
+
+    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
+        """Make the dictionary that the base has."""
+        return dictionary_of(opt, BASE, GenerativeDictionary)
+
+
+class GenerativeAgent(Ensemble, Generator):
+    """Writes replies as ``empathy:generative`` does; of the model only a projection and the decoder learn."""
+
+    BASE = BASE
+    _features: Remembered[Tensor]
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the options, and a lower rate: the decoder has been trained before."""
+        super().add_cmdline_args(parser, partial_opt)
+        set_defaults(parser, {"learningrate": 3e-4})
+        return parser
+
+    @staticmethod
+    def dictionary_class() -> type[EnsembleDictionary]:
+        """The base model's dictionary."""
+        return EnsembleDictionary
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        if shared:
+            self._features = shared["features"]
+        else:
+            take_over(opt, BASE, _OF_THE_BASE)
+        super().__init__(opt, shared)
+
+    def build_model(self, states: Any = None) -> TorchGeneratorModel:
+        """The base's decoder behind a projection, from ``--seed`` where it is given."""
+        base, size = self.base.model, self.classifier.feature_size
+        if isinstance(base, CausalGenerator):
+            raise OptionError(
+                f"--base-model {self.opt['base_model']}: it is a decoder alone, and has no encoder to freeze"
+            )
+        if self.opt.get("seed") is not None:
+            torch.manual_seed(self.opt["seed"])
+        self._features = Remembered(_BYTES // (4 * size))
+        model = EnsembleGenerator(base, encoder_size(base, self.opt), size, self.opt["preset"] == "paper")
+        model.whole = self.show_token_details
+        return model
+
+    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
+        """The agent's batch, with the features of its contexts: ``(batch, features)``."""
+        batch = super().batchify(obs_batch, sort)
+        if batch.batchsize:
+            texts = [obs_batch[place].get("full_text") or "" for place in batch.valid_indices]
+
+            def read(places: list[int]) -> list[Tensor]:
+                return list(self.classifier.features([texts[place] for place in places]))
+
+            batch.features = torch.stack(self._features.of(texts, read))
+        return batch
+
+    def _model_input(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What the encoder takes."""
+        return batch.text_vec, batch.features
+
+    def share(self) -> dict[str, Any]:
+        """Also share what is remembered."""
+        return {**super().share(), "features": self._features}

@@ -1,0 +1,46 @@
+"""``-m empathy:multitask/generative``: the generative agent that learns emotions at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parlai.core.torch_agent import Batch
+from parlai.core.torch_generator_agent import TorchGeneratorModel
+
+from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
+from parlai_empathy.agents.multitask.emotions import Multitask
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.emotion_head import EmotionHead
+from parlai_empathy.modules.hugging_face_generator import CausalGenerator
+from parlai_empathy.modules.transformer import masked_mean
+
+
+class GenerativeAgent(Multitask, Generator):
+    """Writes replies as ``empathy:generative`` does; the mean of the encoder's states has to tell the emotion, too."""
+
+    def build_model(self, states: Any = None) -> TorchGeneratorModel:
+        """The generator and the head."""
+        model = super().build_model(states)
+        if isinstance(model, CausalGenerator):
+            raise OptionError(
+                f"--hf-model {self.opt['hf_model']}: empathy:multitask/generative needs an encoder, and this is "
+                "a decoder alone; name one such as T5 or BART"
+            )
+        model.emotion_head = EmotionHead(encoder_size(model, self.opt), len(self.opt["emotions"]))
+        return model
+
+    def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
+        """ParlAI's; in training its mean with the emotions' loss."""
+        loss, output = super().compute_loss(batch, return_output=True)
+        states, mask = output[-1]
+        losses = self.emotion_losses(batch, masked_mean(states.float(), mask))
+        if self.is_training:
+            loss = (loss + losses.mean()) / 2
+        return (loss, output) if return_output else loss
+
+
+def encoder_size(model: Any, opt: Any) -> int:
+    """How many numbers each of the encoder's states has."""
+    if opt.get("hf_model"):
+        return int(model.language_model.get_input_embeddings().embedding_dim)
+    return int(opt["embedding_size"])

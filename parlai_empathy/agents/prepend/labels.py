@@ -1,0 +1,180 @@
+"""The part that puts a classifier's labels before texts, for an agent that makes tokens of them.
+
+Labels are added where token ids are: texts that are shown, pools and true replies stay as they are, and so do measures
+of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.dict import DictionaryAgent
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, TorchAgent
+from torch import Tensor
+
+from parlai_empathy.agents.frozen_classifier import HELP, FrozenClassifier
+from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary
+from parlai_empathy.errors import OptionError
+
+GROUP = "Prepend (empathy:prepend)"
+ORDERS = ("paper", "natural")
+
+
+class Prepend(TorchAgent):
+    """Put before an agent: each context begins with its most probable labels (Rashkin et al. 2019, section 4.2)."""
+
+    cut: ClassVar[tuple[str, ...]] = ("text_truncate",)
+    """The options that say how long texts are which get labels."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the part's options to the agent's."""
+        super().add_cmdline_args(parser, partial_opt)
+        group = parser.add_argument_group(GROUP)
+        group.add_argument("--classifier", default=None, help=HELP)
+        group.add_argument(
+            "--prepend-k", type=int, default=1, help="How many labels stand before a text (the paper's 1, 3 and 5)."
+        )
+        group.add_argument(
+            "--prepend-order",
+            choices=list(ORDERS),
+            default="paper",
+            help="paper: the most probable label stands next to the text. natural: it comes first.",
+        )
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        self.classifier: FrozenClassifier = shared["classifier"] if shared else FrozenClassifier.load(opt)
+        _check(opt, self.classifier.labels)
+        self.new_words: list[str] = shared["new_words"] if shared else []
+        super().__init__(opt, shared)
+        gap = _gap(self.dict)
+        self._tokens = {label: [*self.dict.txt2vec(label), *gap] for label in self.classifier.labels}
+        if not shared:
+            self._check_room()
+
+    # --- labels ------------------------------------------------------------------------------------------------------
+
+    def labels_of(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """The labels of each text, in the order in which they stand before it."""
+        ranked = self.classifier.top_labels(texts, self.opt["prepend_k"])
+        # The paper puts them before the text one by one, so that the last one comes first.
+        return [labels[::-1] for labels in ranked] if self.opt["prepend_order"] == "paper" else ranked
+
+    def labelled(self, tokens: Tensor, labels: Iterable[str], begin: int) -> Tensor:
+        """Token ids with labels put among them.
+
+        :param tokens: ``(length,)``
+        :param begin: how many special tokens stand before the text.
+        :returns: ``(length + tokens of the labels,)``
+        """
+        added = tokens.new_tensor([token for label in labels for token in self._tokens[label]])
+        return torch.cat([tokens[:begin], added, tokens[begin:]])
+
+    @property
+    def context_begin(self) -> int:
+        """How many special tokens stand before a context."""
+        return 0
+
+    @property
+    def longest_text(self) -> float:
+        """The most tokens that the model can read of a text, special ones left out."""
+        return math.inf
+
+    # --- text to token ids -------------------------------------------------------------------------------------------
+
+    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
+        """The agent's batch, of labelled texts. All are classified together."""
+        texts = list(dict.fromkeys(text for obs in obs_batch for text in self.texts_in(obs)))
+        labels = dict(zip(texts, self.labels_of(texts), strict=True)) if texts else {}
+        return super().batchify([self.with_labels(obs, labels) for obs in obs_batch], sort)
+
+    def texts_in(self, obs: Message) -> list[str]:
+        """The texts of an observation that get labels."""
+        return [context_text(obs)] if obs.get("text_vec") is not None else []
+
+    def with_labels(self, obs: Message, labels: Mapping[str, Sequence[str]]) -> Message:
+        """A copy of the observation with longer token ids.
+
+        :param labels: of all its texts.
+        """
+        obs = obs.copy()
+        if obs.get("text_vec") is not None:
+            obs.force_set("text_vec", self.labelled(obs["text_vec"], labels[context_text(obs)], self.context_begin))
+        return obs
+
+    def build_dictionary(self) -> DictionaryAgent:
+        """The agent's; of words, it gets those of the labels that are missing: no label shall be an unknown word."""
+        dictionary = super().build_dictionary()
+        if not isinstance(dictionary, TokenizerDictionary):
+            words = [word for label in self.classifier.labels for word in _words(dictionary, label)]
+            self.new_words = [word for word in dict.fromkeys(words) if word not in dictionary]
+            for word in self.new_words:
+                dictionary[word] = 1
+        if self.new_words:
+            logging.info(f"labels that were no words of the dictionary: {', '.join(self.new_words)}")
+        return dictionary
+
+    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Those of ``--init-model`` may know fewer words: not those of the labels."""
+        return with_new_words(super().others_weights(weights), self.model.state_dict(), len(self.new_words))
+
+    def _check_room(self) -> None:
+        """The labels come on top of what texts are cut to."""
+        room = sum(sorted(map(len, self._tokens.values()))[-self.opt["prepend_k"] :])
+        for name in self.cut:
+            if self.opt[name] + room > self.longest_text:
+                raise OptionError(
+                    f"--{name.replace('_', '-')} {self.opt[name]}: with --prepend-k {self.opt['prepend_k']} a text has "
+                    f"up to {self.opt[name] + room} tokens, and the model reads {self.longest_text}; cut texts shorter"
+                )
+
+    def share(self) -> dict[str, Any]:
+        """Also share the classifier."""
+        return {**super().share(), "classifier": self.classifier, "new_words": self.new_words}
+
+
+def context_text(obs: Message) -> str:
+    """The context's turns, one a line, as many as the agent remembers."""
+    return obs.get("full_text") or ""
+
+
+def with_new_words(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], count: int) -> dict[str, Tensor]:
+    """Another model's weights for a model whose dictionary has more words.
+
+    :param own: the model's.
+    :param count: how many words are new: the last ones; their rows are the model's own.
+    """
+    return {
+        name: torch.cat([values, own[name][len(values) :]])
+        if count and name in own and values.dim() == 2 and len(values) + count == len(own[name])
+        else values
+        for name, values in weights.items()
+    }
+
+
+def _gap(dictionary: DictionaryAgent) -> list[int]:
+    """What stands between a label and a text: a space, where a tokenizer takes that for a part of what follows."""
+    one, other, both = (list(dictionary.txt2vec(text)) for text in ("a", "b", "a b"))
+    return [] if one + other == both else list(dictionary.txt2vec(" "))
+
+
+def _words(dictionary: DictionaryAgent, label: str) -> list[str]:
+    words: list[str] = dictionary.tokenize(label.lower() if dictionary.lower else label)
+    return words
+
+
+def _check(opt: Opt, labels: Sequence[str]) -> None:
+    if not 1 <= opt["prepend_k"] <= len(labels):
+        raise OptionError(
+            f"--prepend-k {opt['prepend_k']}: must lie between 1 and the classifier's {len(labels)} labels"
+        )
+    if opt["prepend_order"] not in ORDERS:
+        raise OptionError(f"--prepend-order {opt['prepend_order']}: must be one of {', '.join(ORDERS)}")

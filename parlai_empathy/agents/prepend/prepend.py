@@ -1,0 +1,63 @@
+"""``-m empathy:prepend``: the retrieval agent with labels before contexts and replies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlai.core.message import Message
+from torch import Tensor
+
+from parlai_empathy.agents.prepend.labels import Prepend
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+
+_LABELS = ("labels", "eval_labels")
+
+
+class PrependAgent(Prepend, RetrievalAgent):
+    """Chooses replies as ``empathy:retrieval`` does. Each context and each candidate begins with its own labels."""
+
+    cut = ("text_truncate", "label_truncate")
+
+    @property
+    def context_begin(self) -> int:
+        """A pretrained encoder's start token."""
+        return int(self.pretrained)
+
+    @property
+    def longest_text(self) -> float:
+        """As many tokens as the towers have positions for."""
+        if not self.pretrained:
+            return int(self.opt["n_positions"])
+        tower: Any = self.bare_model.contexts
+        positions = getattr(tower.encoder.config, "max_position_embeddings", None)
+        return positions - 2 if positions else math.inf  # a token stands before the text, and one behind it
+
+    def texts_in(self, obs: Message) -> list[str]:
+        """The context, the true reply, and the candidates that have token ids."""
+        texts = super().texts_in(obs)
+        texts += [obs[f"{name}_choice"] for name in _LABELS if f"{name}_vec" in obs]
+        return texts + list(obs["label_candidates"] if "label_candidates_vecs" in obs else [])
+
+    def with_labels(self, obs: Message, labels: Mapping[str, Sequence[str]]) -> Message:
+        """Labels before them all."""
+        obs, begin = super().with_labels(obs, labels), self.context_begin
+        for name in _LABELS:
+            if f"{name}_vec" in obs:
+                obs.force_set(f"{name}_vec", self.labelled(obs[f"{name}_vec"], labels[obs[f"{name}_choice"]], begin))
+        if "label_candidates_vecs" in obs:
+            pairs = zip(obs["label_candidates"], obs["label_candidates_vecs"], strict=True)
+            obs.force_set("label_candidates_vecs", [self.labelled(vec, labels[text], begin) for text, vec in pairs])
+        return obs
+
+    def replies_tokens(self, texts: Sequence[str]) -> list[Tensor]:
+        """Replies' token ids, labels included."""
+        tokens = super().replies_tokens(texts)
+        pairs = zip(tokens, self.labels_of(texts), strict=True)
+        return [self.labelled(tokens, labels, self.context_begin) for tokens, labels in pairs]
+
+    def _pool_source(self) -> str:
+        """Other labels make another pool."""
+        how = (self.classifier.fingerprint, self.opt["prepend_k"], self.opt["prepend_order"])
+        return " ".join(map(str, (super()._pool_source(), *how)))

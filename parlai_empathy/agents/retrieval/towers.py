@@ -1,0 +1,49 @@
+"""The two towers that the options ask for: the paper's Transformer over words, or a pretrained encoder."""
+
+from __future__ import annotations
+
+import parlai.utils.logging as logging
+from parlai.core.dict import DictionaryAgent
+from parlai.core.opt import Opt
+
+from parlai_empathy.agents.retrieval.options import check_encoder
+from parlai_empathy.agents.tokenizer_dictionary import encoder_source
+from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
+from parlai_empathy.modules.hugging_face import load_encoder
+from parlai_empathy.modules.vectors import copy_vectors
+
+
+def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool) -> BiEncoder:
+    """The paper's Transformer.
+
+    :param pad: the id of the padding word.
+    :param begins: whether a training begins, with ready-made word vectors where a file is named.
+    """
+    model = BiEncoder(
+        len(words),
+        pad,
+        embedding_size=opt["embedding_size"],
+        temperature=opt["temperature"] if opt["score"] == "cosine" else None,
+        n_layers=opt["n_layers"],
+        n_heads=opt["n_heads"],
+        ffn_size=opt["ffn_size"],
+        dropout=opt["dropout"],
+        n_positions=opt["n_positions"],
+    )
+    if opt.get("vectors_file") and begins:
+        found = copy_vectors(opt["vectors_file"], words.tok2ind, model.embedding.weight)
+        logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(words):,} words")
+    return model
+
+
+def pretrained_towers(opt: Opt, pad: int, is_new: bool) -> PretrainedBiEncoder:
+    """One tower or two on a Hugging Face encoder.
+
+    :param pad: the id of its padding token.
+    :param is_new: whether it begins with its own weights; else a trained model's follow.
+    """
+    length = opt["temperature"] ** -0.5 if opt["score"] == "cosine" else None
+    encoders = [load_encoder(encoder_source(opt), pretrained=is_new) for _ in range(opt["towers"])]
+    check_encoder(opt, encoders[0].config)
+    towers = [PretrainedTower(encoder, pad, opt["pooling"], opt["projection"], length) for encoder in encoders]
+    return PretrainedBiEncoder(*towers)

@@ -1,0 +1,257 @@
+"""A frozen retrieval model and a frozen classifier, with what is trained on them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from processes import SAMPLE, parlai_command, succeeded
+from tiny_judge import write_bert
+from tiny_parts import chat, evaluate, load, move, observed, train, train_base, train_classifier, weights
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+
+PROTOCOLS = [f"p_at_{k}_100_{protocol}" for k in (1, 3, 10) for protocol in ("shuffled", "ordered", "inline")]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a base model of unusual settings, and a classifier."""
+    folder = tmp_path_factory.mktemp("parts")
+    train_base(
+        folder / "base", dict_lower=False, text_truncate=40, history_size=3, temperature=0.2, num_epochs=3,
+        max_train_steps=-1,
+    )  # fmt: skip
+    train_classifier(folder / "classifier")
+    return folder
+
+
+def train_ensemble(model_file: Path, parts: Path, **options: Any) -> Path:
+    named = {"base_model": str(parts / "base"), "classifier": str(parts / "classifier")}
+    return train(model_file, "empathy:ensemble", **{**named, "learningrate": 0.01, **options})
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory, parts: Path) -> Path:
+    return train_ensemble(tmp_path_factory.mktemp("ensemble") / "model", parts, num_epochs=3, max_train_steps=-1)
+
+
+# --- what is taken over ----------------------------------------------------------------------------------------------
+
+
+def test_it_begins_as_good_as_its_base(parts: Path, tmp_path: Path) -> None:
+    ensemble = evaluate(train_ensemble(tmp_path / "model", parts, learningrate=0.0, max_train_steps=1))
+    base = evaluate(parts / "base")
+    for key in [*PROTOCOLS, "mrr", "loss", "avg_bleu"]:
+        assert float(ensemble[key]) == pytest.approx(float(base[key]), rel=1e-4), key
+
+
+def test_the_papers_begins_anywhere(parts: Path, tmp_path: Path) -> None:
+    path = train_ensemble(tmp_path / "model", parts, learningrate=0.0, max_train_steps=1, preset="paper")
+    assert weights(path)["contexts.linear.weight"][:, 16:].abs().min() > 0
+
+
+def test_the_bases_options_and_dictionary_are_taken_over(model_file: Path, parts: Path) -> None:
+    agent, base = load(model_file), load(parts / "base")
+    for name in ("dict_lower", "text_truncate", "history_size", "temperature", "embedding_size", "n_layers"):
+        assert agent.opt[name] == base.opt[name], name
+    assert agent.dict.tok2ind == base.dict.tok2ind
+
+
+def test_a_dictionary_that_lies_there_already_is_not_taken(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.dict").write_text("nonsense\t3\n")
+    path = train_ensemble(tmp_path / "model", parts, max_train_steps=1)
+    assert load(path).dict.tok2ind == load(parts / "base").dict.tok2ind
+
+
+def test_an_option_that_says_otherwise_is_named(parts: Path, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"--text-truncate 30: --base-model .*base has 40; leave --text-truncate out"):
+        train_ensemble(tmp_path / "model", parts, text_truncate=30)
+
+
+# --- what learns, and what does not ----------------------------------------------------------------------------------
+
+
+def test_the_projections_alone_are_trained_and_saved(model_file: Path) -> None:
+    saved = weights(model_file)
+    sides = ("contexts.linear", "replies.linear")
+    assert set(saved) == {f"{side}.{kind}" for side in sides for kind in ("weight", "bias")}
+    start = torch.eye(16, 16 + 8)
+    for side in sides:
+        assert not torch.equal(saved[f"{side}.weight"][:, :16], start[:, :16])
+        assert saved[f"{side}.weight"][:, 16:].abs().max() > 0
+
+
+@pytest.mark.parametrize(("name", "ending"), [("base", "base"), ("classifier", "classifier")])
+def test_the_frozen_parts_are_not_changed(model_file: Path, parts: Path, name: str, ending: str) -> None:
+    own, kept = weights(parts / name), weights(Path(f"{model_file}.{ending}") / "model")
+    assert own.keys() == kept.keys()
+    assert all(torch.equal(own[key], kept[key]) for key in own)
+
+
+def test_training_lowers_the_loss(parts: Path, tmp_path: Path) -> None:
+    path = train_ensemble(tmp_path / "model", parts, num_epochs=10, max_train_steps=-1, log_every_n_steps=10)
+    reports = json.loads(Path(f"{path}.trainstats").read_text())["train_reports"]
+    assert reports[-1]["mean_loss"] < reports[0]["mean_loss"] - 0.1
+
+
+def test_a_text_is_read_once(parts: Path, model_file: Path, monkeypatch: Any) -> None:
+    agent = load(model_file)
+    counts = {"contexts": 0, "features": 0, "replies": 0}
+
+    def counted(owner: Any, method: str, name: str) -> None:
+        real = getattr(owner, method)
+
+        def call(first: Any) -> Any:
+            counts[name] += len(first.text_vec) if name == "contexts" else len(first)
+            return real(first)
+
+        monkeypatch.setattr(owner, method, call)
+
+    counted(agent.base, "encode_contexts", "contexts")
+    counted(agent.base, "_encode_replies", "replies")
+    counted(agent.classifier, "features", "features")
+    messages = [{"text": f"text {i % 3}", "labels": [f"reply {i % 2}"]} for i in range(6)]
+    for _ in range(2):
+        batch = agent.batchify(observed(agent, *messages))
+        agent.context_inputs(batch)
+        agent.reply_inputs(batch, ())
+    assert counts == {"contexts": 3, "replies": 2, "features": 5}
+
+
+def test_encodings_are_projections_of_both_parts(model_file: Path) -> None:
+    agent = load(model_file)
+    model = agent.model.eval()
+    message = {"text": "I failed my exam.\nOh no.", "eval_labels": ["They will understand."]}
+    batch = agent.batchify(observed(agent, message))
+    with torch.no_grad():
+        base = agent.base.model.contexts(torch.tensor([agent.dict.txt2vec(message["text"])]))
+        features = agent.classifier.features([message["text"]])
+        row = model.contexts.linear(torch.cat([base, features], dim=1))
+        expected = row / row.norm() * 0.2**-0.5
+        torch.testing.assert_close(agent.encode_contexts(batch), expected)
+        base = agent.base.model.replies(torch.tensor([agent.dict.txt2vec(message["eval_labels"][0])]))
+        row = model.replies.linear(torch.cat([base, agent.classifier.features(message["eval_labels"])], dim=1))
+        expected = row / row.norm() * 0.2**-0.5
+        torch.testing.assert_close(agent.encode_true_replies(batch), expected)
+        torch.testing.assert_close(agent._encode_replies(message["eval_labels"]), expected)
+
+
+def test_the_same_seed_gives_the_same_model(parts: Path, tmp_path: Path) -> None:
+    one, two = (weights(train_ensemble(tmp_path / name, parts, preset="paper")) for name in ("one", "two"))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
+@pytest.mark.parametrize("options", [{"gradient_cache": 8}, {"hard_negatives": 2}, {"symmetric_loss": True}])
+def test_it_learns_in_the_bases_other_ways(parts: Path, tmp_path: Path, options: dict[str, Any]) -> None:
+    plain = weights(train_ensemble(tmp_path / "plain", parts))
+    changed = weights(train_ensemble(tmp_path / "changed", parts, **options))
+    same = all(torch.allclose(plain[name], changed[name], atol=1e-4) for name in plain)
+    assert same is ("gradient_cache" in options)
+
+
+# --- use -------------------------------------------------------------------------------------------------------------
+
+
+def test_evaluation_reports_all_numbers_whatever_the_batch_size(model_file: Path) -> None:
+    report, other = evaluate(model_file), evaluate(model_file, batchsize=7)
+    for key in [*PROTOCOLS, "avg_bleu", "mrr"]:
+        assert float(report[key]) == pytest.approx(float(other[key])), key
+
+
+@pytest.mark.parametrize("source", ["batch", "fixed"])
+def test_other_candidates_can_be_ranked(model_file: Path, source: str) -> None:
+    assert float(evaluate(model_file, eval_candidates=source, datatype="valid")["exs"]) == 133
+
+
+@pytest.mark.parametrize("message", ["I lost my job today.", "", "\n", "x" * 50_000, "😢"])
+def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str) -> None:
+    assert chat(model_file, [message])[0] in load(model_file).pool().texts
+
+
+def test_a_pool_that_is_missing_is_built_for_a_chat(parts: Path, tmp_path: Path) -> None:
+    path = train_ensemble(tmp_path / "model", parts, max_train_steps=1)
+    Path(f"{path}.pool").unlink()
+    assert chat(path, ["Hello."])[0]
+
+
+def test_it_can_be_moved_and_its_parts_deleted(parts: Path, tmp_path: Path) -> None:
+    shutil.copytree(parts, tmp_path / "parts")
+    (tmp_path / "here").mkdir()
+    path = train_ensemble(tmp_path / "here" / "model", tmp_path / "parts")
+    before = evaluate(path)
+    shutil.rmtree(tmp_path / "parts")
+    after = evaluate(move(path, tmp_path / "there"))
+    assert float(after["mrr"]) == pytest.approx(float(before["mrr"]))
+
+
+def test_a_training_goes_on_where_it_was(parts: Path, tmp_path: Path) -> None:
+    for steps in (2, 5):
+        train_ensemble(tmp_path / "model", parts, max_train_steps=steps)
+    assert json.loads((tmp_path / "model.trainstats").read_text())["parleys"] == 5
+
+
+def test_a_base_on_a_pretrained_encoder(parts: Path, tmp_path: Path) -> None:
+    bert = write_bert(tmp_path / "bert")
+    base = train_base(
+        tmp_path / "base", encoder="hf", hf_model=str(bert), text_truncate=60, label_truncate=60, pool_max_tokens=-1,
+        max_train_steps=1,
+    )  # fmt: skip
+    named = {"base_model": str(base), "classifier": str(parts / "classifier"), "pool_max_tokens": -1}
+    path = train(tmp_path / "model", "empathy:ensemble", **named, learningrate=0.0, max_train_steps=1)
+    shutil.rmtree(bert)
+    assert float(evaluate(path)["mrr"]) == pytest.approx(float(evaluate(base)["mrr"]), rel=1e-3)
+
+
+def test_two_processes_train(parts: Path, tmp_path: Path) -> None:
+    named = ("--base-model", parts / "base", "--classifier", parts / "classifier")
+    arguments = ("-m", "empathy:ensemble", *SAMPLE, *named, "-bs", "32", "--num-epochs", "1", "-mf", "two")
+    succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
+    report = json.loads((tmp_path / "two.trainstats").read_text())["final_test_report"]
+    assert report["mrr"] == pytest.approx(float(evaluate(tmp_path / "two")["mrr"]), rel=1e-3)
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+def failure(model_file: Path, parts: Path, **options: Any) -> EmpathyError:
+    with pytest.raises(EmpathyError) as caught:
+        train_ensemble(model_file, parts, **options)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"base_model": ""}, "--base-model is missing: name a trained model of empathy:retrieval"),
+        ({"classifier": ""}, "--classifier is missing"),
+        ({"candidates": "inline"}, "--candidates inline"),
+    ],
+)
+def test_options_that_cannot_work_are_named(parts: Path, tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    assert words in str(failure(tmp_path / "model", parts, **options))
+
+
+def test_a_missing_base_is_named(parts: Path, tmp_path: Path) -> None:
+    error = failure(tmp_path / "model", parts, base_model=str(tmp_path / "nothing"))
+    assert isinstance(error, ModelFileError)
+    assert "nothing and nothing.opt should be there" in str(error)
+
+
+@pytest.mark.parametrize("model", ["empathy:generative", "empathy:multitask"])
+def test_a_base_of_another_kind_is_named(parts: Path, tmp_path: Path, model: str) -> None:
+    base = train_base(tmp_path / "other", model, max_train_steps=1)
+    error = failure(tmp_path / "model", parts, base_model=str(base))
+    assert f"{model} is another kind of model; name a trained model of empathy:retrieval" in str(error)
+
+
+def test_a_classifier_is_no_base_and_a_base_no_classifier(parts: Path, tmp_path: Path) -> None:
+    error = failure(tmp_path / "model", parts, base_model=str(parts / "classifier"))
+    assert "empathy:fasttext is another kind of model" in str(error)
+    error = failure(tmp_path / "model", parts, classifier=str(parts / "base"))
+    assert "empathy:retrieval is no classifier" in str(error)

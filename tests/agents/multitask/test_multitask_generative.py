@@ -1,0 +1,93 @@
+"""The generative agent that learns emotions as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from parlai.utils.torch import total_parameters
+from tiny_generators import write_language_model
+from tiny_parts import chat, evaluate, load, observed, train_base, weights
+from torch.nn import functional as F
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+EXAMPLES = [
+    {"text": "I failed my exam.\nOh no.", "labels": ["That is hard."], "emotion": "disappointed"},
+    {"text": "We won!", "labels": ["How great."], "emotion": "joyful"},
+]
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_base(tmp_path_factory.mktemp("multitask") / "model", "empathy:multitask/generative")
+
+
+def test_the_head_reads_the_mean_of_the_encoders_states_and_the_losses_are_averaged(model_file: Path) -> None:
+    agent = load(model_file)
+    agent.model.eval()
+    batch = agent.batchify(observed(agent, *EXAMPLES))
+    agent.is_training = False
+    words = agent.compute_loss(batch)
+    agent._local_metrics.clear()
+    agent.is_training = True
+    both = agent.compute_loss(batch)
+    losses = []
+    for tokens, example in zip(batch.text_vec, EXAMPLES, strict=True):
+        tokens = tokens[tokens != agent.NULL_IDX].unsqueeze(0)
+        state = agent.model.encoder(tokens)[0][0].mean(dim=0)
+        logits = agent.model.emotion_head.linear(state)
+        losses.append(F.cross_entropy(logits, torch.tensor(EMOTIONS.index(example["emotion"]))))  # type: ignore[arg-type]
+    torch.testing.assert_close(both, (words + torch.stack(losses).mean()) / 2)
+
+
+def test_every_weight_gets_a_gradient(model_file: Path) -> None:
+    agent = load(model_file, datatype="train")
+    agent.update_params = lambda: None
+    agent.batch_act(observed(agent, *EXAMPLES))
+    for name, weight in agent.model.named_parameters():
+        assert weight.grad is not None or not weight.requires_grad, name
+
+
+def test_it_has_one_head_more_than_the_base(model_file: Path, tmp_path: Path) -> None:
+    base = load(train_base(tmp_path / "base", "empathy:generative", max_train_steps=1))
+    assert total_parameters(load(model_file).model) - total_parameters(base.model) == 16 * 32 + 32
+
+
+def test_evaluation_and_chat(model_file: Path) -> None:
+    report = evaluate(model_file)
+    assert {"ppl", "avg_bleu", "emotion_accuracy", "emotion_loss"} <= set(report)
+    assert "|n:142|split:test|" in report["emotion_accuracy"].signature
+    assert len(chat(model_file, ["I lost my job."])) == 1
+
+
+def test_perplexity_is_of_the_words_alone(model_file: Path) -> None:
+    report = evaluate(model_file)
+    assert float(report["ppl"]) == pytest.approx(float(torch.tensor(float(report["loss"])).exp()), rel=1e-4)
+
+
+def test_heads_come_and_go_with_init_model(model_file: Path, tmp_path: Path) -> None:
+    still = {"learningrate": 0.0, "weight_decay": 0.0}
+    base = train_base(tmp_path / "base", "empathy:generative", init_model=str(model_file), **still)
+    assert set(weights(model_file)) - set(weights(base)) == {"emotion_head.linear.weight", "emotion_head.linear.bias"}
+    again = train_base(tmp_path / "again", "empathy:multitask/generative", init_model=str(base), **still)
+    assert set(weights(again)) == set(weights(model_file))
+    name = "encoder.layers.0.ffn.lin1.weight"
+    assert torch.equal(weights(again)[name], weights(model_file)[name])
+
+
+def test_an_encoder_and_decoder_of_hugging_face(tmp_path: Path) -> None:
+    folder = write_language_model("t5", tmp_path / "t5")
+    path = train_base(
+        tmp_path / "model", "empathy:multitask/generative", hf_model=str(folder), max_train_steps=1, text_truncate=40,
+        label_truncate=10,
+    )  # fmt: skip
+    assert weights(path)["emotion_head.linear.weight"].shape == (32, 16)
+
+
+def test_a_decoder_alone_has_nothing_to_tell_emotions_from(tmp_path: Path) -> None:
+    folder = write_language_model("gpt2", tmp_path / "gpt2")
+    with pytest.raises(OptionError, match="a decoder alone"):
+        train_base(tmp_path / "model", "empathy:multitask/generative", hf_model=str(folder))

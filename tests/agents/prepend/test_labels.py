@@ -1,0 +1,29 @@
+"""Weights of a model that knows fewer words."""
+
+from __future__ import annotations
+
+import torch
+
+from parlai_empathy.agents.prepend.labels import with_new_words
+
+OWN = {"words": torch.zeros(5, 2), "shared": torch.zeros(5, 2), "layer": torch.zeros(4, 2), "bias": torch.zeros(5)}
+
+
+def test_tables_of_words_get_the_models_own_last_rows() -> None:
+    theirs = {"words": torch.ones(3, 2), "shared": torch.ones(3, 2), "layer": torch.ones(4, 2), "bias": torch.ones(5)}
+    found = with_new_words(theirs, OWN, count=2)
+    for name in ("words", "shared"):
+        assert found[name].tolist() == [[1, 1]] * 3 + [[0, 0]] * 2
+    assert torch.equal(found["layer"], theirs["layer"])
+    assert torch.equal(found["bias"], theirs["bias"])
+
+
+def test_without_new_words_nothing_changes() -> None:
+    theirs = {"words": torch.ones(5, 2), "stranger": torch.ones(3, 2)}
+    found = with_new_words(theirs, OWN, count=0)
+    assert all(torch.equal(found[name], theirs[name]) for name in theirs)
+
+
+def test_a_table_of_another_size_stays_as_it_is() -> None:
+    """What does not fit shall be found by what loads it."""
+    assert len(with_new_words({"words": torch.ones(2, 2)}, OWN, count=2)["words"]) == 2

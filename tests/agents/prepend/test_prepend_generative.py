@@ -1,0 +1,80 @@
+"""The generative agent with labels before contexts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny_generators import write_language_model
+from tiny_parts import chat, evaluate, load, observed, train_base, train_classifier, weights
+
+from parlai_empathy.errors import OptionError
+
+EXAMPLE = {"text": "I failed my exam.\nOh no.", "labels": ["They will understand."]}
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_classifier(tmp_path_factory.mktemp("classifier") / "model")
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory, classifier: Path) -> Path:
+    path = tmp_path_factory.mktemp("prepend") / "model"
+    return train_base(path, "empathy:prepend/generative", classifier=str(classifier), prepend_k=2)
+
+
+def test_the_context_alone_begins_with_labels(model_file: Path) -> None:
+    agent = load(model_file)
+    (observation,) = observed(agent, EXAMPLE)
+    batch = agent.batchify([observation])
+    labels = agent.classifier.top_labels([EXAMPLE["text"]], 2)[0][::-1]
+    bare = observation["text_vec"].tolist()
+    expected = [*agent.dict.txt2vec(" ".join(labels)), *bare]
+    assert batch.text_vec[0].tolist()[: len(expected)] == expected
+    assert batch.label_vec[0].tolist()[: len(observation["labels_vec"])] == observation["labels_vec"].tolist()
+    assert batch.full_text_vec[0].tolist()[: len(bare)] == bare, "what is blocked is what was said"
+
+
+def test_the_labels_matter(model_file: Path) -> None:
+    """Else a model could not learn from them."""
+    natural, paper = evaluate(model_file, prepend_order="natural"), evaluate(model_file)
+    assert float(natural["loss"]) != float(paper["loss"])
+
+
+def test_evaluation_and_chat(model_file: Path) -> None:
+    report = evaluate(model_file)
+    assert {"ppl", "token_acc", "avg_bleu", "dist_1"} <= set(report)
+    assert len(chat(model_file, ["I lost my job.", ""])) == 2
+
+
+def test_it_begins_with_a_model_that_knows_fewer_words(classifier: Path, tmp_path: Path) -> None:
+    base = train_base(tmp_path / "base", "empathy:generative")
+    path = train_base(
+        tmp_path / "model", "empathy:prepend/generative", classifier=str(classifier), init_model=str(base),
+        learningrate=0.0, weight_decay=0.0,
+    )  # fmt: skip
+    old, new = weights(base)["embeddings.weight"], weights(path)["embeddings.weight"]
+    assert len(new) > len(old)
+    torch.testing.assert_close(new[: len(old)], old)
+
+
+@pytest.mark.parametrize("name", ["bart", "gpt2"])
+def test_labels_stand_behind_a_tokenizers_special_tokens(classifier: Path, tmp_path: Path, name: str) -> None:
+    path = train_base(
+        tmp_path / "model", "empathy:prepend/generative", classifier=str(classifier), max_train_steps=1,
+        hf_model=str(write_language_model(name, tmp_path / name)), text_truncate=40, label_truncate=10,
+    )  # fmt: skip
+    agent = load(path)
+    batch = agent.batchify(observed(agent, {"text": "sad", "labels": ["ok"]}))
+    label = agent.classifier.top_labels(["sad"], 1)[0][0]
+    expected = [*agent.dict.before, *agent.dict.txt2vec(f"{label} sad"), *agent.dict.behind]
+    assert batch.text_vec[0].tolist()[: len(expected)] == expected
+
+
+def test_texts_too_long_with_their_labels_are_named(classifier: Path, tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"classifier": str(classifier), "n_positions": 101, "prepend_k": 3}
+    with pytest.raises(OptionError, match="--text-truncate 100: with --prepend-k 3 a text has up to 103 tokens"):
+        train_base(tmp_path / "model", "empathy:prepend/generative", **changes)

@@ -1,0 +1,30 @@
+"""The share of emotions told right, against counting them by hand."""
+
+from __future__ import annotations
+
+import math
+
+from parlai_empathy.metrics.emotion_accuracy import EmotionAccuracy
+from parlai_empathy.metrics.names import METRIC_NAMES
+
+
+def test_contexts_without_an_emotion_do_not_count() -> None:
+    """Three of four known ones are right; that the head said something of the fifth means nothing."""
+    counts = [(1, 1), (0, 1), (1, 1), (1, 1), (0, 0)]
+    total = sum((EmotionAccuracy(*each, 32, "test") for each in counts[1:]), EmotionAccuracy(*counts[0], 32, "test"))
+    assert total.value() == 0.75
+    assert "|of:context|emotions:32|n:4|split:test|" in total.signature
+
+
+def test_of_no_context_there_is_no_number() -> None:
+    assert math.isnan(EmotionAccuracy(0, 0).value())
+
+
+def test_the_signature_survives_adding_up() -> None:
+    one, none = EmotionAccuracy(1, 1, 7, "valid"), None
+    assert (one + none).signature == one.signature
+    assert "n:2" in (one + one).signature
+
+
+def test_it_has_a_name_in_reports() -> None:
+    assert "emotion_accuracy" in METRIC_NAMES

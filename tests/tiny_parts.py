@@ -1,0 +1,79 @@
+"""Trained models that take a second each, for tests of agents that are built on others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+
+TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
+SIZES: dict[str, Any] = {"embedding_size": 16, "n_heads": 2, "n_layers": 1, "ffn_size": 16}
+# In float32 numbers do not depend on which texts are read together.
+BRIEF: dict[str, Any] = {**TASK, "batchsize": 32, "max_train_steps": 4, "seed": 7, "precision": "float32"}
+
+
+def train(model_file: Path, model: str, **options: Any) -> Path:
+    """Train for a moment; returns the model file."""
+    TrainModel.main(**{**BRIEF, "model": model, **options}, model_file=str(model_file))
+    return model_file
+
+
+def train_base(model_file: Path, model: str = "empathy:retrieval", **options: Any) -> Path:
+    """A model that answers."""
+    return train(model_file, model, **{**SIZES, **options})
+
+
+def train_classifier(model_file: Path, **options: Any) -> Path:
+    """A classifier of 32 emotions, which has learnt enough to tell some situations apart."""
+    sizes = {"embedding_size": 8, "buckets": 500, "max_train_steps": -1, "num_epochs": 60, "learningrate": 1.0}
+    task = "empathy:empathetic_dialogues:SituationEmotion"
+    return train(model_file, "empathy:fasttext", **{**sizes, "task": task, **options})
+
+
+def evaluate(model_file: Path, **options: Any) -> dict[str, Any]:
+    """The report of the test fold."""
+    settings = {**TASK, "datatype": "test", **options}
+    return EvalModel.main(model_file=str(model_file), **settings)  # type: ignore[no-any-return]
+
+
+def load(model_file: Path, **options: Any) -> Any:
+    """The agent of a model."""
+    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **options}))
+
+
+def chat(model_file: Path, messages: list[str]) -> list[str]:
+    """Replies to one conversation, of which nothing but the messages is known."""
+    agent = load(model_file, interactive_mode=True)
+    replies = []
+    for message in messages:
+        agent.observe(Message({"text": message, "episode_done": False}))
+        replies.append(agent.act()["text"])
+    return replies
+
+
+def observed(agent: Any, *messages: dict[str, Any]) -> list[Message]:
+    """Messages as an agent observes them, each in a conversation of its own."""
+    observations = []
+    for message in messages:
+        observer = agent.clone()
+        observations.append(observer.observe(Message({"episode_done": True, **message})))
+    return observations
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    """What a model's file holds."""
+    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
+
+
+def move(model_file: Path, folder: Path) -> Path:
+    """Move a model, with all that belongs to it, into another folder."""
+    folder.mkdir()
+    for path in model_file.parent.glob(f"{model_file.name}*"):
+        path.rename(folder / path.name)
+    return folder / model_file.name
