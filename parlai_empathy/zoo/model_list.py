@@ -102,6 +102,7 @@ def _classifiers() -> Iterator[ZooModel]:
         "fastText tells the emotion of a situation (the paper's classifier for EmoPrepend)",
         f"{_SITUATION} -m empathy:fasttext {_SEED}",
         paper={_ACCURACY: 43.0},
+        measured={_ACCURACY: 43.91},
     )
     yield ZooModel(
         "fasttext_topic",
@@ -135,8 +136,10 @@ def _classifiers() -> Iterator[ZooModel]:
     yield ZooModel(
         "text_classifier_emotion",
         "MiniLM tells the emotion of a situation",
-        f"{_SITUATION} -m empathy:text_classifier {_SEED}",
+        f"{_SITUATION} -m empathy:text_classifier --batchsize 128 --learningrate 2e-4 --lr-scheduler linear "
+        f"--max-train-steps 765 --warmup-updates 50 --num-epochs 5 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
+        measured={_ACCURACY: 54.12},
     )
 
 
