@@ -20,10 +20,10 @@ from parlai.core.opt import Opt
 from parlai.utils.distributed import is_primary_worker
 
 from parlai_empathy.agents.retrieval.pool import state_fingerprint
-from parlai_empathy.agents.tokenizer_dictionary import encoder_folder
 from parlai_empathy.agents.weights import load_model
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 
+_FOLDERS = ("encoder", "classifier", "base", "retriever")  # what a model may keep beside itself
 # Of a copy's options: what belongs to the training that made it, and to where it was.
 _FORGOTTEN = ("datatype", "init_model", "load_from_checkpoint", "model_file", "dict_file")
 
@@ -154,8 +154,9 @@ def _copy_model(path: Path, folder: Path) -> None:
     Opt({name: value for name, value in opt.items() if name not in _FORGOTTEN}).save(f"{copy}.opt")
     if _is_file(f"{path}.dict"):
         shutil.copyfile(f"{path}.dict", f"{copy}.dict")
-    if encoder_folder(str(path)).is_dir():
-        shutil.copytree(encoder_folder(str(path)), encoder_folder(str(copy)))
+    for ending in _FOLDERS:
+        if Path(f"{path}.{ending}").is_dir():
+            shutil.copytree(f"{path}.{ending}", f"{copy}.{ending}")
     unfinished.rename(folder)
 
 

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
-from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.precision import autocast
 
 _READ_BATCH = 256  # pairs read at once
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
@@ -128,7 +128,7 @@ class PairModelAgent(TorchAgent):
         """What a part of the model makes of the pairs, in single precision."""
         device = next(self.model.parameters()).device
         inputs = [tensor.to(device) for tensor in self.model_inputs(pairs)]
-        with torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device)):
+        with autocast(self.model, self.opt["precision"]):
             return part(*inputs).float()
 
     def _in_batches(self, part: Callable[..., Tensor], size: int, pairs: Sequence[TextPair]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from parlai_empathy.errors import OptionError
 
@@ -23,3 +24,9 @@ def use_bfloat16(precision: str, device: torch.device) -> bool:
     # Torch asks the processor under this name only; where a release lacks it, single precision is always right.
     native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return device.type == "cpu" and native is not None and bool(native())
+
+
+def autocast(model: nn.Module, precision: str) -> torch.autocast:
+    """A context in which a model computes with the numbers that ``--precision`` means on its device."""
+    device = next(model.parameters()).device
+    return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(precision, device))

@@ -30,7 +30,7 @@ from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
 from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.hugging_face import load_language_model
 from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFaceGenerator
-from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.precision import autocast
 from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
 
 # What a validation can choose the best model by without writing a reply.
@@ -112,8 +112,7 @@ class GenerativeAgent(TransformerGeneratorAgent):
 
     def autocast(self) -> torch.autocast:
         """The numbers of ``--precision``, for as long as the context lasts."""
-        device = next(self.model.parameters()).device
-        return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device))
+        return autocast(self.model, self.opt["precision"])
 
     # --- files -------------------------------------------------------------------------------------------------------
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import parlai.utils.logging as logging
 import torch
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -22,6 +19,7 @@ from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
+from parlai_empathy.agents.frozen import FrozenPart
 from parlai_empathy.agents.judge_examples import TextPair, labels_of
 from parlai_empathy.agents.judge_replies import Choice, drawn_choices
 from parlai_empathy.agents.presets import in_chat, set_defaults
@@ -29,7 +27,7 @@ from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
-from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
 
@@ -43,6 +41,17 @@ _DEFAULTS: dict[str, Any] = {
 _SHOWN = 100  # of a pool's replies, how many the ranking names; a block has no more
 
 
+def _check_retriever(kind: Any, opt: Opt) -> None:
+    """Raise :class:`OptionError` for what finds no replies by their vectors."""
+    if not (isinstance(kind, type) and issubclass(kind, RetrievalAgent)):
+        raise OptionError(f"{opt['model']} is no retriever")
+
+
+RETRIEVER = FrozenPart(
+    option="retriever", ending="retriever", wanted="a trained model of empathy:retrieval", check=_check_retriever
+)
+
+
 class RerankAgent(TextClassifierAgent):
     """Answers with the reply that reads best after the context, of those that a retriever finds.
 
@@ -54,7 +63,11 @@ class RerankAgent(TextClassifierAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("Rerank (empathy:rerank)")
-        group.add_argument("--retriever", default=None, help="Model file of a trained empathy:retrieval.")
+        group.add_argument(
+            "--retriever",
+            default=None,
+            help="Model file of a trained empathy:retrieval. The new model keeps a copy of it.",
+        )
         group.add_argument(
             "--rerank-top", type=int, default=10, help="How many of the retriever's best replies to put in order."
         )
@@ -67,7 +80,7 @@ class RerankAgent(TextClassifierAgent):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         if opt["rerank_top"] < 2:
             raise OptionError(f"--rerank-top {opt['rerank_top']}: must be at least 2")
-        self.retriever: RetrievalAgent = shared["retriever"] if shared else _load_retriever(opt)
+        self.retriever: RetrievalAgent = shared["retriever"] if shared else self._load_retriever(opt)
         opt["classes_known"] = True  # it tells replies apart, whatever candidates the task gives
         self._negatives: HardNegatives | None = None
         self._blocks: BlockPrecisions[_Example] | None = None
@@ -75,6 +88,13 @@ class RerankAgent(TextClassifierAgent):
         super().__init__(opt, shared)
         if self.classes:
             raise OptionError(f"--classes {' '.join(self.classes)}: empathy:rerank tells replies apart; leave it out")
+
+    @staticmethod
+    def _load_retriever(opt: Opt) -> Any:
+        retriever = RETRIEVER.load(opt)
+        if opt.get("pool"):
+            retriever.opt["pool"] = opt["pool"]
+        return retriever
 
     def share(self) -> dict[str, Any]:
         """Also share the retriever."""
@@ -258,25 +278,3 @@ class _Example:
 def _fold_size(opt: Opt) -> int:
     """How many examples the evaluation has."""
     return sum(teacher.num_examples() for teacher in create_task_agent_from_taskname(Opt({**opt, "batchsize": 1})))
-
-
-def _load_retriever(opt: Opt) -> RetrievalAgent:
-    path = opt.get("retriever")
-    if not path:
-        raise OptionError("--retriever: name the model file of a trained empathy:retrieval, whose replies are reranked")
-    if not Path(path).is_file():
-        raise ModelFileError(
-            f"--retriever {path}: there is no such file; train one: parlai train_model -m empathy:retrieval"
-        )
-    changes = {"pool": opt.get("pool")} if opt.get("pool") else {}
-    same = {name: opt[name] for name in ("datapath", "no_cuda", "gpu") if name in opt}
-    try:
-        agent: Any = create_agent_from_model_file(path, Opt({**changes, **same, "interactive_mode": False}))
-    except EmpathyError:
-        raise
-    except Exception as error:  # another program's file can be wrong in any way
-        raise ModelFileError(f"--retriever {path} cannot be loaded ({type(error).__name__}: {error})") from error
-    if not isinstance(agent, RetrievalAgent):
-        raise OptionError(f"--retriever {path}: is a model of {agent.opt['model']}, not of empathy:retrieval")
-    logging.info(f"the retriever is {path}")
-    return agent

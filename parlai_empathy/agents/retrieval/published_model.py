@@ -6,6 +6,8 @@ trained model is one of ours from then on.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,7 @@ def _write_encoder(published: Published) -> str:
     """A folder that describes a published BERT as Hugging Face does; it goes beside the model when that is saved."""
     library: Any = transformers_library()
     folder = Path(tempfile.mkdtemp(prefix="published_bert_"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in published.words), encoding="utf-8")
     # Their <SOC> between the turns is BERT's first unused word.
     tokenizer = library.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False, sep_token="[unused1]")

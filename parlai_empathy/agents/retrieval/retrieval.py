@@ -30,7 +30,7 @@ from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
-from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.precision import autocast
 
 
 class RetrievalDictionary(ChosenDictionary):
@@ -131,10 +131,6 @@ class RetrievalAgent(PoolRanker):
 
     # --- scores ------------------------------------------------------------------------------------------------------
 
-    def _autocast(self) -> torch.autocast:
-        device = next(self.model.parameters()).device
-        return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(self.opt["precision"], device))
-
     def score_candidates(self, batch: Batch, cand_vecs: Tensor, cand_encs: Tensor | None = None) -> Tensor:
         """Dot products of contexts and candidates.
 
@@ -157,14 +153,14 @@ class RetrievalAgent(PoolRanker):
     def encode_contexts(self, batch: Batch) -> Tensor:
         """The contexts' encodings, ``(batch, dim)``, computed once a batch."""
         if "contexts" not in batch:
-            with self._autocast():
+            with autocast(self.model, self.opt["precision"]):
                 batch.contexts = self.bare_model.contexts(self.context_inputs(batch)).float()
         contexts: Tensor = batch.contexts
         return contexts
 
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
-        with self._autocast():
+        with autocast(self.model, self.opt["precision"]):
             encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
         return encodings.float()  # of a model in half precision too: pools and metrics know one kind of number
 
@@ -181,7 +177,7 @@ class RetrievalAgent(PoolRanker):
             return self.encode_contexts(self.batchify(observed))
 
     def _encode_both(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
-        with self._autocast():
+        with autocast(self.model, self.opt["precision"]):
             encoded: tuple[Tensor, Tensor] = self.model(contexts, replies)
         return encoded[0].float(), encoded[1].float()
 
@@ -230,7 +226,8 @@ class RetrievalAgent(PoolRanker):
         :param replies: ``(batch + m, dim)``, the true ones, then ``m`` hard negatives.
         """
         size = len(contexts)
-        negatives = replies[size:] if len(replies) > size else None
+        # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
+        negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
         self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
@@ -244,7 +241,7 @@ class RetrievalAgent(PoolRanker):
 
         def encode(tower: Any) -> Any:
             def run(tokens: Tensor) -> Tensor:
-                with self._autocast():
+                with autocast(self.model, self.opt["precision"]):
                     vectors: Tensor = tower(tokens)
                 return vectors.float()
 

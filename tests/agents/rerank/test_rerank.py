@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -151,16 +152,35 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path, retriever: 
 
 
 def test_a_retriever_is_needed(tmp_path: Path, bert: Path) -> None:
-    with pytest.raises(OptionError, match="--retriever: name the model file"):
+    with pytest.raises(OptionError, match="--retriever is missing: name a trained model"):
         train(tmp_path / "model", bert, retriever="")  # type: ignore[arg-type]
-    with pytest.raises(ModelFileError, match=r"--retriever .*gone: there is no such file"):
+    with pytest.raises(ModelFileError, match=r"--retriever .*gone is no trained model"):
         train(tmp_path / "model", bert, tmp_path / "gone")
 
 
 def test_a_model_of_another_agent_is_no_retriever(tmp_path: Path, bert: Path) -> None:
     judge = train_judge(tmp_path / "judge")
-    with pytest.raises(OptionError, match="is a model of empathy:text_classifier, not of empathy:retrieval"):
+    with pytest.raises(
+        OptionError,
+        match=r"--retriever .*empathy:text_classifier is no retriever; name a trained model of empathy:retrieval",
+    ):
         train(tmp_path / "model", bert, judge)
+
+
+def test_the_model_keeps_its_retriever(tmp_path: Path, bert: Path, retriever: Path) -> None:
+    """It can be moved, and does not mind what becomes of the model that was named."""
+    named = tmp_path / "named"
+    for ending in ("", ".opt", ".dict"):
+        shutil.copyfile(f"{retriever}{ending}", f"{named}{ending}")
+    train(tmp_path / "model", bert, named)
+    before = load(tmp_path / "model").retriever.encode_turns([["hello"]])
+    for ending in ("", ".opt", ".dict"):
+        Path(f"{named}{ending}").unlink()
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for path in tmp_path.glob("model*"):
+        path.rename(moved / path.name)
+    assert torch.equal(load(moved / "model").retriever.encode_turns([["hello"]]), before)
 
 
 def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path) -> None:
