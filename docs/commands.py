@@ -23,6 +23,7 @@ from parlai_empathy.agents.text_classifier.text_classifier import TextClassifier
 from parlai_empathy.tasks.daily_dialog.agents import DailyDialogTeacher
 from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
 from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
+from parlai_empathy.tasks.empathetic_intents.agents import EmpatheticIntentsTeacher
 from parlai_empathy.tasks.newsgroups.agents import NewsgroupsTeacher
 from parlai_empathy.tasks.reddit.agents import RedditTeacher
 
@@ -35,6 +36,7 @@ OWNERS = {
     "-t empathy:daily_dialog": (DailyDialogTeacher, "DailyDialog"),
     "-t empathy:reddit": (RedditTeacher, "Reddit"),
     "-t empathy:newsgroups": (NewsgroupsTeacher, "20 Newsgroups"),
+    "-t empathy:empathetic_intents": (EmpatheticIntentsTeacher, "EmpatheticIntents"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
     "-m empathy:generative": (GenerativeAgent, "Generative (empathy:generative)"),
     "-m empathy:prepend": (PrependAgent, "Prepend (empathy:prepend)"),

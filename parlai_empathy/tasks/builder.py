@@ -17,7 +17,7 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -45,9 +45,10 @@ class Source:
     :param version: the version mark that is written beside it.
     :param archive: the official archive, a tar or zip file: address, name and SHA-256; None if there is none.
     :param files: its files, in the archive and here, relative to ``folder``.
-    :param url: the official address of its only file, for a data set that is not to be unpacked.
-    :param sha256: that file's SHA-256. Where none is published, the SHA-256 of what came is logged, and the reader has
-        to say whether it can be read.
+    :param url: for a data set that is not to be unpacked, the official address: of its only file, or, with a ``/`` at
+        its end, of the folder that holds its files.
+    :param sha256: the only file's SHA-256; of several files, see :func:`sha256_of_all`. Where none is published, the
+        SHA-256 of what came is logged, and the reader has to say whether it can be read.
     :param home: its folder below ParlAI's data path, where ``folder`` is taken there: ParlAI's builtin task of that
         name deletes what it has not built.
     """
@@ -62,8 +63,9 @@ class Source:
 
     @property
     def file_names(self) -> list[str]:
-        """The files' bare names, as a mirror may hold them."""
-        return [PurePosixPath(file).name for file in self.files]
+        """The files as a mirror may hold them: by their bare names, if no two have the same."""
+        bare = [PurePosixPath(file).name for file in self.files]
+        return bare if len(set(bare)) == len(bare) else list(self.files)
 
     @property
     def on_mirror(self) -> str:
@@ -108,7 +110,7 @@ def _fill(workplace: Path, source: Source) -> None:
         if source.archive:
             _take_archive(source.archive.url, workplace, source)
         elif source.url:
-            _take_only_file(source.url, workplace, source)
+            _take_files(source.url, workplace, source)
         else:
             raise DownloadError(
                 f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}"
@@ -147,13 +149,14 @@ def _take_archive(url: str, workplace: Path, source: Source) -> None:
     archive.unlink()
 
 
-def _take_only_file(url: str, workplace: Path, source: Source) -> None:
-    (file,) = source.files
-    _download(url, _with_folder(workplace / file), source)
-    if source.sha256:
-        _verify(workplace / file, url, source.sha256)
-    else:
-        logging.info(f"{url}: SHA-256 {sha256_of(workplace / file)} (none is published to compare it with)")
+def _take_files(url: str, workplace: Path, source: Source) -> None:
+    for file in source.files:
+        _download(f"{url}{file}" if url.endswith("/") else url, _with_folder(workplace / file), source)
+    found = sha256_of_all(workplace, source.files)
+    if not source.sha256:
+        logging.info(f"{url}: SHA-256 {found} (none is published to compare it with)")
+    elif found != source.sha256:
+        raise DownloadError(_other_file(url, found, source.sha256))
 
 
 def _with_folder(file: Path) -> Path:
@@ -253,10 +256,23 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 def _verify(path: Path, origin: str, expected: str) -> None:
     """Raise :class:`DownloadError` if the file, which came from ``origin``, has another SHA-256."""
     if (found := sha256_of(path)) != expected:
-        raise DownloadError(
-            f"{origin} is not the file it should be: its SHA-256 is {found}, expected "
-            f"{expected}. Fetch it again, or put the right one there"
-        )
+        raise DownloadError(_other_file(origin, found, expected))
+
+
+def _other_file(origin: str, found: str, expected: str) -> str:
+    return (
+        f"{origin} is not the file it should be: its SHA-256 is {found}, expected {expected}. Fetch it again, or put "
+        "the right one there"
+    )
+
+
+def sha256_of_all(folder: Path, files: Sequence[str]) -> str:
+    """The SHA-256 of the only file; of several that of the list that ``sha256sum`` prints of them, in their order."""
+    digests = [sha256_of(folder / file) for file in files]
+    if len(files) == 1:
+        return digests[0]
+    lines = (f"{digest}  {file}\n" for digest, file in zip(digests, files, strict=True))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

@@ -28,7 +28,7 @@ from parlai.core.build_data import DownloadableFile
 from processes import PATIENCE, REPOSITORY, start
 
 from parlai_empathy.errors import DownloadError
-from parlai_empathy.tasks.builder import Source, obtain, sha256_of
+from parlai_empathy.tasks.builder import Source, obtain, sha256_of, sha256_of_all
 
 FILES = {"inner/a.csv": b"first\n" * 100, "inner/b.csv": b"second\n" * 100}
 ARCHIVE = "toy.tar.gz"
@@ -440,6 +440,22 @@ def test_a_single_file_with_a_checksum_is_verified(
     assert "none is published" not in log.text
 
 
+def test_several_files_come_from_the_folder_of_their_official_address(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR")
+    server.answers["/at/inner/a.csv"] = [sends(b"another\n"), sends(FILES["inner/a.csv"])]
+    server.answers["/at/inner/b.csv"] = [sends(FILES["inner/b.csv"])]
+    lines = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in FILES.items())
+    expected = hashlib.sha256(lines.encode()).hexdigest()
+    source = replace(without_archive(), url=f"{server.url}/at/", sha256=expected)
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source)
+    assert_one_line(caught.value, f"{server.url}/at/", expected, "Fetch it again")
+    assert names_in(data) == []
+    assert content_of(obtain(str(data), source)) == FILES
+
+
 def test_a_mirror_url_is_asked_instead_of_a_single_files_address(data: Path, server: Server) -> None:
     server.answers["/toy/only.txt"] = [sends(b"the mirror's")]
     assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
@@ -722,6 +738,21 @@ def test_a_source_says_what_a_mirror_has_to_hold() -> None:
     assert source_of(b"").file_names == ["a.csv", "b.csv"]
     assert source_of(b"").on_mirror == "toy/toy.tar.gz or toy/{a.csv,b.csv}"
     assert without_archive().on_mirror == "toy/{a.csv,b.csv}"
+
+
+def test_files_of_the_same_name_keep_their_folders_on_a_mirror() -> None:
+    source = replace(without_archive(), files=("a/x.txt", "b/x.txt"))
+    assert source.file_names == ["a/x.txt", "b/x.txt"]
+    assert source.on_mirror == "toy/{a/x.txt,b/x.txt}"
+
+
+def test_sha256_of_several_files_is_that_of_their_list(tmp_path: Path) -> None:
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    printed = subprocess.run(["sha256sum", *FILES], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert sha256_of_all(tmp_path, tuple(FILES)) == hashlib.sha256(printed).hexdigest()
+    assert sha256_of_all(tmp_path, ["inner/a.csv"]) == sha256_of(tmp_path / "inner/a.csv")
 
 
 def test_sha256_is_that_of_the_standard(tmp_path: Path) -> None:

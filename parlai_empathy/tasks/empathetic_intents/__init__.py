@@ -1,0 +1,1 @@
+"""What a reply intends: questioning, consoling and the like."""

@@ -1,0 +1,71 @@
+"""Reading EmpatheticIntents: a folder a fold, a file an intent, a line ``number <SEP> utterance`` an example.
+
+The files are the "lexically extended" ones: utterances of EmpatheticDialogues that people marked, and others that hold
+the words which are typical of an intent (Welivita and Pu 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+
+FOLDERS = {"train": "train", "valid": "validation", "test": "test"}
+"""The authors' folder of each fold."""
+
+# The file's name (one is misspelt at the source), its intent, and the number that its lines begin with: the authors'
+# classifier counts on from the 32 emotions.
+_INTENTS = {
+    "agreeing": ("agreeing", 32),
+    "acknowleding": ("acknowledging", 33),
+    "encouraging": ("encouraging", 34),
+    "consoling": ("consoling", 35),
+    "sympathizing": ("sympathizing", 36),
+    "suggesting": ("suggesting", 37),
+    "questioning": ("questioning", 38),
+    "wishing": ("wishing", 39),
+    "neutral": ("neutral", 40),
+}
+FILES = tuple(_INTENTS)
+INTENTS = tuple(intent for intent, _ in _INTENTS.values())
+"""The nine intents, in the order of the authors' numbers."""
+
+_BETWEEN = " <SEP> "
+
+
+@dataclass(frozen=True)
+class Intention:
+    """An utterance, and what it intends: one of :data:`INTENTS`."""
+
+    text: str
+    intent: str
+
+
+def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention]:
+    """Read a fold (``train``, ``valid`` or ``test``), intent by intent, in the order of the files.
+
+    :raises DataError: naming file and line, for a file that is missing or is not UTF-8, or a line of another form.
+    """
+    for file, (intent, number) in _INTENTS.items():
+        path = Path(folder) / FOLDERS[fold] / f"{file}.txt"
+        for line, text in enumerate(_lines(path), start=1):
+            label, between, utterance = text.partition(_BETWEEN)
+            if not between or label.strip() != str(number) or not utterance.strip():
+                raise DataError(
+                    f"{path}, line {line}: {text[:40]!r} is not of the form '{number}{_BETWEEN}utterance': take the "
+                    "file as its authors published it"
+                )
+            yield Intention(utterance.strip(), intent)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): each intent has a file in each fold") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError(f"{path}, line {line}: not UTF-8 ({error.reason}): take the published file") from error
+    return text.removesuffix("\n").split("\n") if text else []  # nothing else ends a line: texts may hold odd spaces

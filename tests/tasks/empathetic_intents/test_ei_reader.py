@@ -1,0 +1,81 @@
+"""Reading EmpatheticIntents: what its lines say, and what is wrong with those that cannot be read."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.empathetic_intents.build import SAMPLE
+from parlai_empathy.tasks.empathetic_intents.reader import FILES, FOLDERS, INTENTS, read_empathetic_intents
+
+OneLine = Callable[..., None]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The sample, to be changed."""
+    return Path(shutil.copytree(SAMPLE, tmp_path / "intents"))
+
+
+@pytest.mark.parametrize(("fold", "each"), [("train", 4), ("valid", 2), ("test", 2)])
+def test_the_sample_has_all_intents_in_each_fold(fold: str, each: int) -> None:
+    found = Counter(one.intent for one in read_empathetic_intents(SAMPLE, fold))
+    assert found == dict.fromkeys(INTENTS, each)
+
+
+def test_a_line_is_a_number_and_an_utterance() -> None:
+    first = next(iter(read_empathetic_intents(SAMPLE, "train")))
+    assert (first.text, first.intent) == ("i totally agree with you on that one.", "agreeing")
+
+
+def test_the_file_that_is_misspelt_is_acknowledging() -> None:
+    assert "acknowleding" in FILES
+    assert "acknowledging" in INTENTS
+
+
+@pytest.mark.parametrize(
+    "line", ["", "just text", "32 <SEP> of another intent", "38 <SEP>  ", "38<SEP>no spaces", "x <SEP> y"]
+)
+def test_a_line_of_another_form(copy: Path, assert_one_line: OneLine, line: str) -> None:
+    path = copy / FOLDERS["valid"] / "questioning.txt"
+    path.write_text(f"38 <SEP> is it far?\n{line}\n38 <SEP> when?\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        list(read_empathetic_intents(copy, "valid"))
+    assert_one_line(caught.value, path, "line 2", "38 <SEP> utterance")
+
+
+def test_a_missing_file(copy: Path, assert_one_line: OneLine) -> None:
+    (path := copy / "test" / "wishing.txt").unlink()
+    with pytest.raises(DataError) as caught:
+        list(read_empathetic_intents(copy, "test"))
+    assert_one_line(caught.value, path, "cannot be read")
+
+
+def test_a_wrong_encoding(copy: Path, assert_one_line: OneLine) -> None:
+    (path := copy / "test" / "neutral.txt").write_bytes(b"40 <SEP> fine\n40 <SEP> caf\xe9\n")
+    with pytest.raises(DataError) as caught:
+        list(read_empathetic_intents(copy, "test"))
+    assert_one_line(caught.value, path, "line 2", "UTF-8")
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1).filter(str.strip)))
+def test_any_utterances_come_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("intents")
+    (folder / "train").mkdir()
+    for file in FILES:
+        (folder / "train" / f"{file}.txt").write_text("", encoding="utf-8")
+    lines = "".join(f"39 <SEP> {text}\n" for text in texts)
+    (folder / "train" / "wishing.txt").write_bytes(lines.encode())
+    assert [one.text for one in read_empathetic_intents(folder, "train")] == [text.strip() for text in texts]
+
+
+def test_the_real_data(real_data: Path) -> None:
+    sizes = {fold: sum(1 for _ in read_empathetic_intents(real_data / "empathetic_intents", fold)) for fold in FOLDERS}
+    assert sizes == {"train": 35_612, "valid": 5_179, "test": 4_675}
