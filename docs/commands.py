@@ -22,8 +22,8 @@ from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.tasks.daily_dialog.agents import DailyDialogTeacher
 from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
-from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
 from parlai_empathy.tasks.empathetic_intents.agents import EmpatheticIntentsTeacher
+from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
 from parlai_empathy.tasks.newsgroups.agents import NewsgroupsTeacher
 from parlai_empathy.tasks.reddit.agents import RedditTeacher
 
