@@ -26,19 +26,23 @@ REQUIRES = [
 ]
 EXTRAS = {
     "hf": ["transformers>=4.40,<6"],  # Hugging Face models: both ends were run
+    "openai": ["openai>=1.55.3,<4"],  # models behind a server; both ends were run, older ones fail with httpx 0.28
     "overlap": ["sacrebleu>=2.4", "rouge-score>=0.1.2"],  # BLEU-4 and ROUGE-L of replies; METEOR needs WordNet too
     "plots": ["matplotlib>=3.8"],  # the plots of reports
+    "sentences": ["sentence-transformers>=3"],  # encoders of texts other than the default one
     "reddit": ["zstandard>=0.19"],  # Pushshift's dumps are .zst files
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
-    "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm"],
+    "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
 }
 # Every optional library is tested, and krippendorff is the second opinion on its coefficient.
 EXTRAS["test"] = [
     *("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "krippendorff>=0.8.2"),
     *EXTRAS["hf"],
+    *EXTRAS["openai"],
     *EXTRAS["overlap"],
     *EXTRAS["plots"],
     *EXTRAS["reddit"],
+    *EXTRAS["sentences"],
 ]
 
 
@@ -66,8 +70,8 @@ setup(
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
     package_data={
         "parlai_empathy": [
-            *("**/*.csv", "**/*.TXT", "**/*.jsonl", "**/*.md", "py.typed"),
-            *("tasks/daily_dialog/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
+            *("**/*.csv", "**/*.TXT", "**/*.jsonl", "**/*.md", "**/*.yaml", "py.typed"),
+            *("tasks/*/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
         ]
     },
     install_requires=REQUIRES,

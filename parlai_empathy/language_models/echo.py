@@ -1,0 +1,50 @@
+"""A backend without any model: it says what the user said last. For tests, and to try prompts out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from parlai_empathy.language_models.completion import Answer, answer_of, cut_at_stop
+from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.usage import Usage
+
+# "Human: hello" is what a speaker called Human said. A name is a word or two that begin with capitals.
+_SPEAKER = re.compile(r"\s*[A-Z][\w-]*( [A-Z][\w-]*)?:(\s+|$)")
+
+
+class EchoModel:
+    """Repeats the last message of the user, or the last line that someone said in a text. Its tokens are words."""
+
+    identity = ""
+
+    def __init__(self, model: str = "", context_length: int | None = None, usage: Usage | None = None) -> None:
+        self.name = f"echo:{model}" if model else "echo"
+        self.context_length = context_length
+        self.usage = usage or Usage()
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """How many words it has."""
+        return len(prompt.split()) if isinstance(prompt, str) else sum(len(one.content.split()) for one in prompt)
+
+    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
+        """Answer prompts, in their order."""
+        return in_order(self, prompts, sampling)
+
+    def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
+        """Answer prompts."""
+        for number, prompt in enumerate(prompts):
+            words = _last_said(prompt).split()
+            text, stopped = cut_at_stop(" ".join(words[: sampling.max_tokens]), sampling.stop)
+            finish = "length" if len(words) > sampling.max_tokens and not stopped else "stop"
+            answer = answer_of(text, finish, self.count_tokens(prompt), len(text.split()))
+            self.usage.add(answer)
+            yield number, answer
+
+
+def _last_said(prompt: Prompt) -> str:
+    if isinstance(prompt, str):
+        said = [_SPEAKER.sub("", line, count=1).strip() for line in prompt.splitlines()]
+        return next((line for line in reversed(said) if line), "")
+    return next((one.content for one in reversed(prompt) if one.role == "user"), "")

@@ -1,0 +1,176 @@
+"""The backend ``hf``: a Hugging Face causal language model on this computer, on the GPU if there is one.
+
+The same prompt with the same seed gives the same answer, whatever else is in its batch: each answer has random numbers
+of its own (see token_choice.py). One limit remains: in another batch sums are rounded otherwise, and two tokens that
+are equally good to the last digits may change places; with bfloat16 this is more likely than in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from parlai_empathy.errors import LanguageModelError, OptionError
+from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
+from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.model_identity import model_identity
+from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.prompt_tokens import prompt_tokens
+from parlai_empathy.language_models.stop_watch import StopWatch
+from parlai_empathy.language_models.token_choice import TokenChoice, random_source
+from parlai_empathy.language_models.usage import Usage
+from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
+from parlai_empathy.modules.precision import use_bfloat16
+
+OPTION = "--lm-model"
+"""Where a model's name is given, for errors."""
+
+# Tokenizers may treat the beginning of a text in a way of their own: an answer is decoded behind the prompt's end.
+_LEAD = 16
+
+
+class LocalModel:
+    """A Hugging Face model that answers several prompts at once.
+
+    :param model: a folder, or a model's name on the hub.
+    :param device: as torch names it; None is the GPU if there is one.
+    :param precision: ``auto``, ``float32`` or ``bfloat16``: in what the weights are kept, too.
+    :param batch: how many prompts are answered at once.
+    :param context_length: in the place of what the model's configuration says.
+    :raises ModelFileError: if the model cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        device: str | None = None,
+        precision: str = "auto",
+        batch: int = 8,
+        context_length: int | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        self.name = f"hf:{model}"
+        self.device = _device(device)
+        dtype = torch.bfloat16 if use_bfloat16(precision, self.device) else torch.float32
+        self.tokenizer = load_tokenizer(model, OPTION)
+        self.model = load_causal_model(model, dtype, OPTION).to(self.device).eval()
+        self.identity = f"{model_identity(model, self.model.config)} {str(dtype).removeprefix('torch.')}".strip()
+        self.context_length = context_length or _context_length(self.model.config)
+        self.usage = usage or Usage()
+        self.batch = batch
+        self.ends = _end_tokens(self.model, self.tokenizer)
+        self.padding = next((i for i in (self.tokenizer.pad_token_id, *self.ends) if i is not None), 0)
+        # Without the makers' own settings: temperature and penalties are said for each prompt, by Sampling alone.
+        self.model.generation_config = transformers_library().GenerationConfig(
+            do_sample=False, pad_token_id=self.padding, eos_token_id=self.ends or None
+        )
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """How many tokens the model reads for a prompt, those of the chat template included."""
+        return len(prompt_tokens(self.tokenizer, prompt, self.name))
+
+    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
+        """Answer prompts, in their order."""
+        return in_order(self, prompts, sampling)
+
+    def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
+        """Answer prompts, those of like length together.
+
+        :raises LanguageModelError: if a prompt and its answer do not fit the model's context; before any is answered.
+        """
+        tokens = [prompt_tokens(self.tokenizer, prompt, self.name) for prompt in prompts]
+        self._check_length(max(map(len, tokens), default=0), sampling.max_tokens)
+        # Torch's own seed decides where none is given, so that a program that sets it can be repeated.
+        seed = int(torch.randint(2**62, ()).item()) if sampling.seed is None else sampling.seed
+        order = sorted(range(len(prompts)), key=lambda number: len(tokens[number]))
+        for start in range(0, len(order), self.batch):
+            numbers = order[start : start + self.batch]
+            # Without a seed the same prompt twice gets two answers.
+            seeds = [seed + number if sampling.seed is None else seed for number in numbers]
+            found = self._answer_batch([tokens[number] for number in numbers], sampling, seeds)
+            for number, answer in zip(numbers, found, strict=True):
+                self.usage.add(answer)
+                yield number, answer
+
+    def _check_length(self, longest: int, max_tokens: int) -> None:
+        if self.context_length is not None and longest + max_tokens > self.context_length:
+            raise LanguageModelError(
+                f"{self.name}: a prompt of {longest} tokens and an answer of {max_tokens} do not fit its context of "
+                f"{self.context_length}: shorten the prompt, or let it write fewer tokens"
+            )
+
+    def _answer_batch(self, prompts: list[list[int]], sampling: Sampling, seeds: Sequence[int]) -> list[Answer]:
+        width = max(map(len, prompts))
+        sources = [random_source(seed, prompt) for seed, prompt in zip(seeds, prompts, strict=True)]
+        watch = StopWatch(self._decode, width, sampling.stop)
+        inputs, mask = _pad_left(prompts, self.padding)
+        try:
+            with torch.inference_mode():
+                rows = self.model.generate(
+                    input_ids=inputs.to(self.device),
+                    attention_mask=mask.to(self.device),
+                    max_new_tokens=sampling.max_tokens,
+                    logits_processor=[TokenChoice(sampling, width, sources)],
+                    stopping_criteria=[watch],
+                )
+        except torch.cuda.OutOfMemoryError as error:
+            raise LanguageModelError(
+                f"{self.name}: {len(prompts)} prompts at once do not fit into the memory of {self.device}: "
+                "lower the concurrency, or let it write fewer tokens"
+            ) from error
+        written = rows[:, width:].tolist()
+        return [self._answer(prompts[i], row[: watch.ends.get(i)], sampling) for i, row in enumerate(written)]
+
+    def _answer(self, prompt: list[int], row: list[int], sampling: Sampling) -> Answer:
+        end = next((place for place, token in enumerate(row) if token in self.ends), None)
+        text, stopped = cut_at_stop(self._text(prompt, row[:end]), sampling.stop)
+        written = len(row) if end is None else end + 1
+        answer = answer_of(text, "length" if end is None and not stopped else "stop", len(prompt), written)
+        if not isinstance(answer, Completion):
+            self.usage.add_tokens(len(prompt), written)
+        return answer
+
+    def _text(self, prompt: list[int], row: list[int]) -> str:
+        lead = prompt[-_LEAD:]
+        before, whole = self._decode(lead), self._decode(lead + row)
+        return whole[len(before) :] if whole.startswith(before) else self._decode(row)
+
+    def _decode(self, tokens: list[int]) -> str:
+        text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+
+def _device(name: str | None) -> torch.device:
+    try:
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise OptionError(
+            f"device {name} cannot be used ({reason}): leave it away, or name one of this machine"
+        ) from error
+    return device
+
+
+def _context_length(config: Any) -> int | None:
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    length = getattr(text, "max_position_embeddings", None)
+    return length if isinstance(length, int) and length > 0 else None
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
+    """What ends an answer: what the model's makers say, and the tokenizer's own end."""
+    said = model.generation_config.eos_token_id
+    ends = said if isinstance(said, list) else [said]
+    return sorted({token for token in (*ends, tokenizer.eos_token_id) if token is not None})
+
+
+def _pad_left(prompts: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
+    """Prompts of one width, so that each ends where its answer begins: tokens and mask, both ``(rows, width)``."""
+    width = max(map(len, prompts))
+    tokens = [[padding] * (width - len(prompt)) + list(prompt) for prompt in prompts]
+    mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+    return torch.tensor(tokens), torch.tensor(mask)

@@ -1,0 +1,47 @@
+"""A prompt as the tokens that a Hugging Face model is to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.prompt import Message, Prompt, as_unicode
+
+
+def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
+    """The tokens of a text with what the tokenizer puts before it, or of a chat in the model's own template.
+
+    :param model: its name, for errors.
+    :raises OptionError: for a chat, if there is no template, or it cannot hold these messages.
+    """
+    if isinstance(prompt, str):
+        tokens = list(tokenizer(as_unicode(prompt))["input_ids"])
+        # Some tokenizers end each text; a model that reads the end goes on with another text.
+        if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id:
+            tokens.pop()
+    else:
+        # The template writes the special tokens that it wants.
+        tokens = list(tokenizer(_chat_text(tokenizer, prompt, model), add_special_tokens=False)["input_ids"])
+    if tokens:
+        return tokens
+    begin = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    if begin is None:
+        raise OptionError(f"{model}: an empty prompt, and the model has no token to begin with: ask it something")
+    return [begin]
+
+
+def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str:
+    if not tokenizer.chat_template:
+        raise OptionError(
+            f"{model} has no chat template: use a prompt that is a text, or a model that was made to chat"
+        )
+    plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
+    try:
+        text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
+    except Exception as error:  # a template is a program of the model's makers, and raises what it likes
+        reason = " ".join(str(error).split())[:160]
+        roles = ", ".join(one.role for one in messages)
+        raise OptionError(
+            f"{model}: its chat template cannot hold these messages ({roles}): {reason}: change their roles or order"
+        ) from error
+    return text

@@ -1,0 +1,75 @@
+"""Where an OpenAI-compatible server is, and with what key: from the environment alone.
+
+A flag would land in logs, in the shell's history and in ParlAI's ``.opt`` files, and a key must not.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from parlai_empathy.errors import OptionError
+
+OFFICIAL = "https://api.openai.com/v1"
+
+# The client insists on a key; servers of one's own mostly ask for none.
+_PLACEHOLDER = "no-key"
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """A server's address and key.
+
+    :param url: as the client gets it; it may hold a password.
+    """
+
+    url: str = field(repr=False)
+    key: str = field(repr=False)
+
+    @property
+    def public(self) -> str:
+        """The address without a user, a password and a query: for messages and for the cache."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+    def without_secrets(self, text: str) -> str:
+        """A text in which key and password are hidden: some servers repeat in their messages what they were sent."""
+        for secret in self._secrets():
+            text = text.replace(secret, "***")
+        return text
+
+    def _secrets(self) -> list[str]:
+        parts = urlsplit(self.url)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        # A user in the address is sent in the place of the key, in this form.
+        coded = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
+        found = [self.key if self.key != _PLACEHOLDER else "", coded, parts.password or "", password]
+        return [secret for secret in found if secret]
+
+
+def server_address() -> ServerAddress:
+    """Read ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; without the first it is OpenAI's own server.
+
+    :raises OptionError: if address or key is none, or OpenAI's own server is meant and there is no key.
+    """
+    url = os.environ.get("OPENAI_BASE_URL", "").strip()
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if not url and not key:
+        raise OptionError(
+            "OPENAI_API_KEY is not set: export a key, or OPENAI_BASE_URL for a server of your own that needs none"
+        )
+    if url and not _is_address(url):
+        raise OptionError("OPENAI_BASE_URL is no address: write it as http://localhost:8000/v1")
+    if not (key.isascii() and key.isprintable()):
+        raise OptionError("OPENAI_API_KEY holds characters that no key has: copy it again")
+    return ServerAddress(url or OFFICIAL, key or _PLACEHOLDER)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False

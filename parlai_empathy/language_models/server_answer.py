@@ -1,0 +1,122 @@
+"""Reads the body of an OpenAI-compatible server's answer, whatever stands in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_of, cut_at_stop
+
+EMPTY = "an empty list of choices"
+
+
+class BrokenAnswerError(Exception):
+    """What a server sent is no answer; asked again, it may send one. The text says what was sent.
+
+    :param is_empty: whether it was all right, but for a list of choices with nothing in it.
+    """
+
+    def __init__(self, text: str, is_empty: bool = False) -> None:
+        super().__init__(text)
+        self.is_empty = is_empty
+
+
+@dataclass(frozen=True)
+class ServerAnswer:
+    """What a server answered.
+
+    :param prompt_tokens: how many it read; None if it does not say.
+    :param completion_tokens: how many it wrote; None if it does not say.
+    """
+
+    text: str | None
+    finish: str
+    refusal: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def read_server_answer(body: bytes) -> ServerAnswer:
+    """The first choice of a completion or a chat completion.
+
+    :raises BrokenAnswerError: for HTML, a body that is cut, other JSON, or no choice at all.
+    """
+    try:
+        whole = json.loads(body)
+    except ValueError as error:
+        begin = one_line(body.decode("utf-8", "replace"), 60)
+        raise BrokenAnswerError(f"no JSON, or a part of it: {begin!r}" if begin else "nothing at all") from error
+    if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
+        # Some gateways report a failure behind them with status 200.
+        said = _error_message(whole)
+        raise BrokenAnswerError(f"an error: {one_line(said)}" if said else "JSON without choices")
+    if not whole["choices"]:
+        raise BrokenAnswerError(EMPTY, is_empty=True)
+    return _choice(whole["choices"][0], whole.get("usage"))
+
+
+def _choice(choice: Any, usage: Any) -> ServerAnswer:
+    if not isinstance(choice, dict):
+        raise BrokenAnswerError("a choice that is none")
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = message.get("content") if message else choice.get("text")
+    return ServerAnswer(
+        text=text if isinstance(text, str) else None,
+        finish=str(choice.get("finish_reason") or "stop"),
+        refusal=one_line(str(message.get("refusal") or "")),
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        completion_tokens=_count(usage, "completion_tokens"),
+    )
+
+
+def _count(usage: Any, name: str) -> int | None:
+    number = usage.get(name) if isinstance(usage, dict) else None
+    return number if isinstance(number, int) and number >= 0 else None
+
+
+def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, completion_tokens: int) -> Answer:
+    """What can be used of it. Stop texts are cut off here too, since not every server does.
+
+    :param prompt_tokens: of the prompt, where the server does not say.
+    :param completion_tokens: of the answer, where the server does not say.
+    """
+    if found.finish == "content_filter":
+        return NoAnswer("the server's content filter kept it back")
+    if found.text is None:
+        reason = f"the model refused: {found.refusal}" if found.refusal else f"no text, finish {found.finish!r}"
+        return NoAnswer(reason)
+    text, stopped = cut_at_stop(found.text, stop)
+    finish = "length" if found.finish in ("length", "max_tokens") and not stopped else "stop"
+    read = prompt_tokens if found.prompt_tokens is None else found.prompt_tokens
+    written = completion_tokens if found.completion_tokens is None else found.completion_tokens
+    return answer_of(text, finish, read, written)
+
+
+def error_reason(body: bytes) -> tuple[str, str]:
+    """Why a server refused.
+
+    :returns: its message in one line, empty if there is none; and its code, such as ``insufficient_quota``.
+    """
+    try:
+        whole = json.loads(body)
+    except ValueError:
+        return "", ""
+    error = whole.get("error") if isinstance(whole, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return one_line(_error_message(whole)), str(code or "")
+
+
+def _error_message(whole: Any) -> str:
+    """Of ``{"error": {"message": ...}}`` (OpenAI), ``{"error": ...}``, ``{"message": ...}`` or ``{"detail": ...}``."""
+    while isinstance(whole, dict):
+        whole = next((whole[name] for name in ("error", "message", "detail") if whole.get(name)), "")
+    return str(whole) if whole else ""
+
+
+def one_line(text: str, length: int = 200) -> str:
+    """A text without line ends, no longer than ``length``."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= length else joined[: length - 3] + "..."

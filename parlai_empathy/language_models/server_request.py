@@ -1,0 +1,136 @@
+"""One request to an OpenAI-compatible server with the official client, and what to do if it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlai_empathy.errors import LanguageModelError
+from parlai_empathy.language_models.prompt import Prompt, Sampling, as_unicode
+from parlai_empathy.language_models.server_address import ServerAddress
+from parlai_empathy.language_models.server_answer import (
+    BrokenAnswerError,
+    ServerAnswer,
+    error_reason,
+    one_line,
+    read_server_answer,
+)
+
+# OpenAI takes no more; further ones are cut off on our side.
+_MOST_STOPS = 4
+
+# Too slow, in conflict, too many: it may be better the next time. Of the others in the 400s it will not.
+_PASSING = (408, 409, 425, 429)
+_NO_MONEY = "insufficient_quota"
+
+_REMEDIES = {
+    401: "check OPENAI_API_KEY",
+    403: "check what OPENAI_API_KEY may do",
+    404: "check the model's name and OPENAI_BASE_URL",
+    429: "see to the account's balance",
+}
+
+
+class TryAgainError(Exception):
+    """The request failed, and may go well another time.
+
+    :param headers: of the server's answer, if there was one.
+    :param empty: whether the server did answer, with an empty list of choices.
+    """
+
+    def __init__(self, reason: str, headers: Mapping[str, str] | None = None, empty: bool = False) -> None:
+        super().__init__(reason)
+        self.headers = headers or {}
+        self.empty = empty
+
+
+@dataclass
+class Requester:
+    """Sends prompts to a server.
+
+    :param client: an ``openai.AsyncOpenAI`` that does not repeat requests by itself.
+    :param timeout: seconds until the whole answer must be there.
+    """
+
+    client: Any
+    address: ServerAddress
+    model: str
+    timeout: float
+    _limit: str = field(default="max_tokens", init=False)
+
+    async def ask(self, prompt: Prompt, sampling: Sampling) -> ServerAnswer:
+        """Send one prompt, once.
+
+        :raises TryAgainError: if that failed in a way that may pass.
+        :raises LanguageModelError: if it failed for good.
+        """
+        import openai
+
+        try:
+            # The client's own limit is one for each piece of the answer: a server that trickles would never reach it.
+            raw = await asyncio.wait_for(self._create(prompt, sampling), self.timeout)
+            return read_server_answer(raw.content)
+        except (asyncio.TimeoutError, openai.APITimeoutError) as error:
+            raise TryAgainError(f"no whole answer within {self.timeout:g} seconds") from error
+        except openai.APIStatusError as error:
+            if self._wants_another_limit(error.status_code, error.response.content):
+                return await self.ask(prompt, sampling)
+            raise self._refused(error.status_code, error.response) from error
+        except BrokenAnswerError as error:
+            reason = self.address.without_secrets(f"it sent {error}")
+            raise TryAgainError(reason, empty=error.is_empty) from error
+        except openai.APIConnectionError as error:
+            reason = one_line(str(error.__cause__ or error)) or type(error.__cause__).__name__
+            raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from error
+        except openai.OpenAIError as error:
+            raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
+
+    async def _create(self, prompt: Prompt, sampling: Sampling) -> Any:
+        options = _options(sampling, self._limit)
+        if isinstance(prompt, str):
+            raw = self.client.completions.with_raw_response
+            return await raw.create(model=self.model, prompt=as_unicode(prompt), **options)
+        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in prompt]
+        raw = self.client.chat.completions.with_raw_response
+        return await raw.create(model=self.model, messages=messages, **options)
+
+    def _wants_another_limit(self, status: int, body: bytes) -> bool:
+        """OpenAI's newer models know ``max_tokens`` under another name only, and say so."""
+        if status != 400 or self._limit != "max_tokens" or b"max_completion_tokens" not in body:
+            return False
+        self._limit = "max_completion_tokens"
+        return True
+
+    def _refused(self, status: int, response: Any) -> Exception:
+        said, code = error_reason(response.content)
+        reason = self._hidden(said or response.reason_phrase or "no reason given")
+        if (status in _PASSING or status >= 500) and code != _NO_MONEY:
+            return TryAgainError(f"status {status}: {reason}", {k.lower(): v for k, v in response.headers.items()})
+        remedy = _REMEDIES.get(status, "change the prompt or its options")
+        return LanguageModelError(
+            f"{self.address.public} refused a request to {self.model} ({status}): {reason}: {remedy}"
+        )
+
+    def _hidden(self, text: str) -> str:
+        return self.address.without_secrets(one_line(text)).rstrip(".:")
+
+
+def _options(sampling: Sampling, limit: str) -> dict[str, Any]:
+    """What a request says beside the prompt. What is at its neutral value is left out: some servers know less."""
+    options: dict[str, Any] = {"temperature": sampling.temperature}
+    if limit == "max_tokens":
+        options[limit] = sampling.max_tokens
+    else:
+        options["extra_body"] = {limit: sampling.max_tokens}  # older clients have no such argument
+    for name in ("frequency_penalty", "presence_penalty"):
+        if getattr(sampling, name):
+            options[name] = getattr(sampling, name)
+    if sampling.top_p != 1:
+        options["top_p"] = sampling.top_p
+    if sampling.stop:
+        options["stop"] = list(sampling.stop[:_MOST_STOPS])
+    if sampling.seed is not None:
+        options["seed"] = sampling.seed
+    return options

@@ -1,0 +1,43 @@
+"""Ends the answers of a local model at their stop texts, though a stop text may begin and end inside of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# A tail of tokens may begin inside of a character; so many more make up for that.
+_MARGIN = 8
+
+
+class StopWatch:
+    """A stopping criterion for Hugging Face's ``generate``.
+
+    :param decode: gives the text of tokens.
+    :param prompt_width: how many tokens each row has before its answer.
+    :param stop: texts that end an answer.
+    """
+
+    def __init__(self, decode: Callable[[list[int]], str], prompt_width: int, stop: Sequence[str]) -> None:
+        self.decode = decode
+        self.prompt_width = prompt_width
+        self.stop = stop
+        self.ends: dict[int, int] = {}
+        """Of the rows that reached a stop text: how many tokens the answer has then."""
+        # A token is at least one byte, so that a stop text cannot reach further back than this.
+        self._tail = max((len(one.encode()) for one in stop), default=0) + _MARGIN
+
+    def __call__(self, tokens: Tensor, scores: Any, **_: Any) -> Tensor:
+        """Which rows have ended, ``(rows,)``."""
+        written = tokens.size(1) - self.prompt_width
+        if self.stop:
+            for row, tail in enumerate(tokens[:, self.prompt_width :][:, -self._tail :].tolist()):
+                if row not in self.ends and self._reached(tail):
+                    self.ends[row] = written
+        return torch.tensor([row in self.ends for row in range(len(tokens))], device=tokens.device)
+
+    def _reached(self, tail: list[int]) -> bool:
+        text = self.decode(tail)
+        return any(one in text for one in self.stop)

@@ -1,0 +1,207 @@
+"""Llama models of llama2.c, such as stories260K.bin, as Hugging Face models.
+
+llama2.c (https://github.com/karpathy/llama2.c) trains small Llamas and keeps them in two files without names: the
+weights (its "legacy" format, version 0), and the tokenizer. This turns them into a folder that every Hugging Face
+program loads::
+
+    python -m parlai_empathy.modules.llama2c stories260K.bin tok512.bin stories260K
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from parlai_empathy.errors import EmpathyError, ModelFileError
+from parlai_empathy.modules.hugging_face import transformers_library
+from parlai_empathy.modules.llama2c_tokenizer import BEGIN, END, UNKNOWN, read_tokenizer
+
+_HEADER = struct.Struct("<7i")
+_NUMBER = np.dtype("<f4")
+_LARGEST = 2**24  # a header with a greater number belongs to another kind of file
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The header of a model's file: seven integers of four bytes.
+
+    :param vocab_size: a negative one stands in the file where embedding and classifier are two matrices.
+    """
+
+    dim: int
+    hidden_dim: int
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+    vocab_size: int
+    seq_len: int
+
+    @property
+    def head_dim(self) -> int:
+        """The width of an attention head."""
+        return self.dim // self.n_heads
+
+    @property
+    def kv_dim(self) -> int:
+        """The width of all keys."""
+        return self.n_kv_heads * self.head_dim
+
+
+def convert(model: str | Path, tokenizer: str | Path, folder: str | Path) -> None:
+    """Write a Hugging Face Llama.
+
+    :param model: a model of llama2.c in its legacy format.
+    :param tokenizer: the tokenizer of that model.
+    :param folder: for config.json, model.safetensors and tokenizer.json; made if it is not there.
+    :raises ModelFileError: if a file cannot be read or written, is cut or of another kind, or the two do not belong
+        together.
+    """
+    library = transformers_library()
+    sizes, weights = read_model(Path(model))
+    words = read_tokenizer(Path(tokenizer))
+    if words.vocab_size != sizes.vocab_size:
+        raise ModelFileError(
+            f"{tokenizer} has {words.vocab_size} pieces, but {model} knows {sizes.vocab_size}: name the tokenizer that "
+            "it was trained with"
+        )
+    library.logging.disable_progress_bar()
+    llama = library.LlamaForCausalLM(_config(library, sizes, tied="lm_head.weight" not in weights))
+    llama.load_state_dict({"lm_head.weight": weights["model.embed_tokens.weight"], **weights})
+    try:
+        llama.save_pretrained(folder)
+        words.save_pretrained(folder)
+    except OSError as error:
+        raise ModelFileError(f"{folder} cannot be written ({error.strerror or error}): name another folder") from error
+
+
+def _config(library: Any, sizes: Sizes, tied: bool) -> Any:
+    return library.LlamaConfig(
+        vocab_size=sizes.vocab_size,
+        hidden_size=sizes.dim,
+        intermediate_size=sizes.hidden_dim,
+        num_hidden_layers=sizes.n_layers,
+        num_attention_heads=sizes.n_heads,
+        num_key_value_heads=sizes.n_kv_heads,
+        max_position_embeddings=sizes.seq_len,
+        rms_norm_eps=1e-5,
+        tie_word_embeddings=tied,
+        bos_token_id=BEGIN,
+        eos_token_id=END,
+        unk_token_id=UNKNOWN,
+    )
+
+
+def read_model(path: Path) -> tuple[Sizes, dict[str, Tensor]]:
+    """The weights of a model's file, by the names that Hugging Face's Llama has for them.
+
+    :returns: the header, with a positive ``vocab_size``, and the weights; ``lm_head.weight`` only if it is a matrix of
+        its own.
+    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    """
+    content = _content(path)
+    sizes, shared = _header(path, content)
+    layout = [(name, shape, math.prod(shape)) for name, shape in _layout(sizes, shared)]
+    expected = _HEADER.size + _NUMBER.itemsize * sum(count for _, _, count in layout)
+    if len(content) != expected:
+        raise ModelFileError(
+            f"{path} has {len(content)} bytes, but a model of its header has {expected}: fetch the file again"
+        )
+    weights: dict[str, Tensor] = {}
+    place = _HEADER.size
+    for name, shape, count in layout:
+        values = np.frombuffer(content, _NUMBER, count, offset=place).reshape(shape).astype(np.float32)
+        weights.update(_named(name, values, sizes))
+        place += values.nbytes
+    return sizes, weights
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a model of llama2.c") from error
+
+
+def _header(path: Path, content: bytes) -> tuple[Sizes, bool]:
+    """The header with a positive ``vocab_size``, and whether embedding and classifier are one matrix."""
+    if len(content) < _HEADER.size:
+        raise ModelFileError(f"{path} is too short for a model of llama2.c: fetch the file again")
+    *numbers, vocab_size, seq_len = _HEADER.unpack_from(content)
+    sizes = Sizes(*(*numbers, abs(vocab_size), seq_len))
+    fits = all(0 < number < _LARGEST for number in astuple(sizes)) and (
+        sizes.dim % sizes.n_heads == 0 and sizes.n_heads % sizes.n_kv_heads == 0 and sizes.head_dim % 2 == 0
+    )
+    if not fits:
+        raise ModelFileError(
+            f"{path} does not begin as a model of llama2.c in its legacy format (version 0): export it in that one"
+        )
+    return sizes, vocab_size > 0
+
+
+def _layout(sizes: Sizes, shared: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What stands in the file, in its order. An empty name is passed over."""
+    layers, dim, hidden = sizes.n_layers, sizes.dim, sizes.hidden_dim
+    yield "model.embed_tokens", (sizes.vocab_size, dim)
+    yield "input_layernorm", (layers, dim)
+    yield "self_attn.q_proj", (layers, dim, dim)
+    yield "self_attn.k_proj", (layers, sizes.kv_dim, dim)
+    yield "self_attn.v_proj", (layers, sizes.kv_dim, dim)
+    yield "self_attn.o_proj", (layers, dim, dim)
+    yield "post_attention_layernorm", (layers, dim)
+    yield "mlp.gate_proj", (layers, hidden, dim)
+    yield "mlp.down_proj", (layers, dim, hidden)
+    yield "mlp.up_proj", (layers, hidden, dim)
+    yield "model.norm", (dim,)
+    # Cosines and sines of the positions; Hugging Face calculates them.
+    yield "", (2, sizes.seq_len, sizes.head_dim // 2)
+    if not shared:
+        yield "lm_head", (sizes.vocab_size, dim)
+
+
+def _named(name: str, values: NDArray[np.float32], sizes: Sizes) -> Iterator[tuple[str, Tensor]]:
+    """One entry of the file as Hugging Face's weights: what is there for each layer is taken apart."""
+    if not name:
+        return
+    whole = torch.from_numpy(values)
+    if name.startswith(("model.", "lm_head")):
+        yield f"{name}.weight", whole
+        return
+    heads = {"self_attn.q_proj": sizes.n_heads, "self_attn.k_proj": sizes.n_kv_heads}.get(name)
+    for layer, weight in enumerate(whole):
+        yield f"model.layers.{layer}.{name}.weight", weight if heads is None else _halves(weight, heads)
+
+
+def _halves(weight: Tensor, heads: int) -> Tensor:
+    """Rows for another layout of positions, ``(heads * head_dim, dim)``.
+
+    llama2.c turns each two neighbours of a head, Hugging Face the numbers i and i + head_dim / 2.
+    """
+    return weight.view(heads, -1, 2, weight.size(1)).transpose(1, 2).reshape(weight.shape).contiguous()
+
+
+def main(arguments: list[str]) -> int:
+    """Convert the files that are named on the command line."""
+    if len(arguments) != 3:
+        print("usage: python -m parlai_empathy.modules.llama2c MODEL.bin TOKENIZER.bin FOLDER", file=sys.stderr)
+        return 2
+    try:
+        convert(*arguments)
+    except EmpathyError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{arguments[2]} holds the model now")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""The tokenizer of llama2.c as a Hugging Face tokenizer.
+
+A text gets a space before it and is taken apart into characters (one that the vocabulary lacks, into its bytes). Then
+the two neighbours that make the piece with the best score are joined, the leftmost first, until none can be. That is
+byte-pair encoding, where each way to make a piece is a merge with the rank of the piece's score. Three rare differences
+remain. Where a piece can be made in two ways at once ("aa" + "a" and "a" + "aa"), llama2.c takes the one on the left,
+and Hugging Face the same one each time. In a text that holds "<s>" or "</s>", Hugging Face sees the special token. And
+spaces are written as "▁" inside, as Llama's own tokenizer does: that character in a text counts as a space.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.modules.hugging_face import transformers_library
+
+UNKNOWN, BEGIN, END = range(3)
+_SPECIAL = ("<unk>", "<s>", "</s>")
+"""llama2.c writes line ends round the last two, so that they are seen; the text of a special token never counts."""
+
+_SPACE = "▁"
+_FIRST_BYTE = len(_SPECIAL)
+_FIRST_PIECE = _FIRST_BYTE + 256
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A token: its text, and how early it is joined from two others."""
+
+    text: str
+    score: float
+
+
+def read_tokenizer(path: Path) -> Any:
+    """A Hugging Face tokenizer from a tokenizer's file of llama2.c.
+
+    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    """
+    from tokenizers import Tokenizer, decoders, models, normalizers, processors
+
+    # Tokenizers before 0.20 cannot save a merge of pieces with spaces in them.
+    pieces = [Piece(piece.text.replace(" ", _SPACE), piece.score) for piece in read_pieces(path)]
+    ids = {piece.text: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(ids, _merges(pieces), unk_token="<unk>", byte_fallback=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend(_SPACE), normalizers.Replace(" ", _SPACE)])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace(_SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", BEGIN)]
+    )
+    return transformers_library().PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        unk_token="<unk>",
+        bos_token="<s>",
+        eos_token="</s>",
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def read_pieces(path: Path) -> list[Piece]:
+    """The vocabulary of a tokenizer's file.
+
+    It begins with the length of the longest piece; of each piece there are its score, its length in bytes (four bytes
+    each, little-endian) and the bytes themselves.
+
+    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a tokenizer of llama2.c") from error
+    try:
+        pieces = _pieces(content)
+    except (struct.error, UnicodeDecodeError, ValueError) as error:
+        raise ModelFileError(f"{path} is no tokenizer of llama2.c, or cut ({error}): fetch the file again") from error
+    bytes_there = [piece.text for piece in pieces[_FIRST_BYTE:_FIRST_PIECE]]
+    if bytes_there != [f"<0x{byte:02X}>" for byte in range(256)]:
+        raise ModelFileError(
+            f"{path} has no piece for each byte: only llama2.c's tokenizers with byte fallback are read"
+        )
+    if len({piece.text for piece in pieces}) != len(pieces):
+        raise ModelFileError(f"{path} has the same piece twice: fetch the file again")
+    return pieces
+
+
+def _pieces(content: bytes) -> list[Piece]:
+    (longest,) = struct.unpack_from("<i", content)
+    pieces: list[Piece] = []
+    place = 4
+    while place < len(content):
+        score, length = struct.unpack_from("<fi", content, place)
+        place += 8
+        if not 0 <= length <= longest or place + length > len(content) or not math.isfinite(score):
+            raise ValueError(f"piece {len(pieces)} is broken")
+        text = content[place : place + length].decode("utf-8")
+        pieces.append(Piece(_SPECIAL[len(pieces)] if len(pieces) < len(_SPECIAL) else text, score))
+        place += length
+    return pieces
+
+
+def _merges(pieces: list[Piece]) -> list[tuple[str, str]]:
+    """Each way to make a piece from two others, the best pieces first."""
+    known = {piece.text for piece in pieces[_FIRST_PIECE:]}
+    ordered = sorted(pieces[_FIRST_PIECE:], key=lambda piece: -piece.score)
+    return [
+        (piece.text[:place], piece.text[place:])
+        for piece in ordered
+        for place in range(1, len(piece.text))
+        if piece.text[:place] in known and piece.text[place:] in known
+    ]

@@ -1,0 +1,99 @@
+"""A language model that is only asked what has not been answered yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import LanguageModelError
+from parlai_empathy.language_models.cache import Cache
+from parlai_empathy.language_models.cached_model import CachedModel
+from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
+from parlai_empathy.language_models.echo import EchoModel
+from parlai_empathy.language_models.prompt import Prompt, Sampling
+
+
+class Counting(EchoModel):
+    """Echoes, backwards in time, and notes what it is asked; ``break`` breaks it."""
+
+    def __init__(self) -> None:
+        super().__init__("counting", context_length=99)
+        self.asked: list[Prompt] = []
+
+    def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
+        for number in reversed(range(len(prompts))):
+            if prompts[number] == "break":
+                raise LanguageModelError("broken")
+            self.asked.append(prompts[number])
+            yield number, next(iter(super().answers([prompts[number]], sampling)))[1]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def texts(answers: Sequence[Answer]) -> list[str | None]:
+    return [answer.text if isinstance(answer, Completion) else None for answer in answers]
+
+
+def test_only_what_is_new_is_asked(path: Path) -> None:
+    first, second = Counting(), Counting()
+    assert texts(CachedModel(first, Cache(path)).complete(["a", "b"], Sampling())) == ["a", "b"]
+    model = CachedModel(second, Cache(path))
+    found = model.complete(["b", "c", "a"], Sampling())
+    assert texts(found) == ["b", "c", "a"]
+    assert [one.cached for one in found if isinstance(one, Completion)] == [True, False, True]
+    assert second.asked == ["c"]
+    assert (model.usage.requests, model.usage.cached, model.usage.prompt_tokens) == (1, 2, 1)
+
+
+def test_other_parameters_are_asked_again(path: Path) -> None:
+    model = CachedModel(Counting(), Cache(path))
+    for sampling in (Sampling(seed=1), Sampling(seed=2), Sampling(seed=1)):
+        model.complete(["a"], sampling)
+    assert (model.usage.requests, model.usage.cached) == (2, 1)
+
+
+def test_the_same_prompt_twice_is_asked_once(path: Path) -> None:
+    backend = Counting()
+    found = CachedModel(backend, Cache(path)).complete(["a", "b", "a"], Sampling())
+    assert sorted(map(str, backend.asked)) == ["a", "b"]
+    assert [one.cached for one in found if isinstance(one, Completion)] == [False, False, True]
+    assert (backend.usage.requests, backend.usage.cached) == (2, 1)
+
+
+def test_what_is_no_answer_is_asked_again(path: Path) -> None:
+    backend = Counting()
+    model = CachedModel(backend, Cache(path))
+    for _ in range(2):
+        assert model.complete(["", "a"], Sampling())[0] == NoAnswer("an empty text")
+    assert backend.asked == ["a", "", ""]
+    assert model.usage.no_answers == 2
+
+
+def test_what_came_before_a_failure_is_kept(path: Path) -> None:
+    model = CachedModel(Counting(), Cache(path))
+    with pytest.raises(LanguageModelError, match="broken"):
+        model.complete(["a", "break", "b", "c"], Sampling())
+    again = Counting()
+    CachedModel(again, Cache(path)).complete(["a", "b", "c"], Sampling())
+    assert again.asked == ["a"]
+
+
+def test_two_states_of_a_model_do_not_answer_for_each_other(path: Path) -> None:
+    first, second = Counting(), Counting()
+    second.identity = "trained further"
+    CachedModel(first, Cache(path)).complete(["a"], Sampling())
+    CachedModel(second, Cache(path)).complete(["a"], Sampling())
+    assert second.asked == ["a"]
+
+
+def test_it_looks_like_its_backend(path: Path) -> None:
+    backend = Counting()
+    model = CachedModel(backend, Cache(path))
+    assert (model.name, model.context_length, model.count_tokens("a b")) == ("echo:counting", 99, 2)
+    assert model.usage is backend.usage
+    assert model.complete([], Sampling()) == []

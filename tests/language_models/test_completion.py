@@ -1,0 +1,28 @@
+"""Answers of language models."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.language_models.completion import Completion, NoAnswer, answer_of, cut_at_stop
+
+
+def test_the_first_stop_text_counts_wherever_it_stands_in_the_list() -> None:
+    assert cut_at_stop("I see. AI: yes Human: no", ("Human:", "AI:")) == ("I see. ", True)
+    assert cut_at_stop("I see.", ("Human:",)) == ("I see.", False)
+    assert cut_at_stop("I see.", ()) == ("I see.", False)
+
+
+@given(st.text(alphabet="ab", max_size=12), st.lists(st.text(alphabet="ab", min_size=1, max_size=3), max_size=3))
+def test_what_is_left_is_the_longest_beginning_without_a_stop_text(text: str, stop: list[str]) -> None:
+    left, stopped = cut_at_stop(text, stop)
+    # Letter by letter, as if it were being written: it ends as soon as a stop text begins that is there as a whole.
+    begins = (place for place in range(len(text)) if any(text.startswith(one, place) for one in stop))
+    first = next(begins, None)
+    assert (left, stopped) == (text[:first], first is not None)
+
+
+def test_nothing_but_spaces_is_no_answer() -> None:
+    assert answer_of(" \n", "stop", 1, 1) == NoAnswer("an empty text")
+    assert answer_of(" a\n", "length", 3, 2) == Completion(" a\n", "length", 3, 2, cached=False)

@@ -1,0 +1,259 @@
+"""The backend ``hf``: batches, stop texts, chance, chats and wrong models, on real generation with tiny models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from tiny_generators import write_language_model
+from tiny_judge import write_bert
+from tiny_llama2c import write_llama_folder
+
+from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
+from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
+from parlai_empathy.language_models.local_model import LocalModel
+from parlai_empathy.language_models.prompt import Message, Sampling
+
+GREEDY = Sampling(temperature=0, max_tokens=24, frequency_penalty=0, presence_penalty=0)
+PROMPTS = ["the thing", "I am sad. you and the", "an", "", "sad sad sad you am in the thing and then I an"]
+CHAT = (Message("system", "Be kind."), Message("user", "I am sad"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_llama_folder(tmp_path_factory.mktemp("llama"))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> LocalModel:
+    return LocalModel(str(folder), device="cpu", precision="float32", batch=3)
+
+
+@pytest.fixture
+def stories(real_data: Path, tmp_path: Path) -> LocalModel:
+    return LocalModel(str(write_llama_folder(tmp_path, real_data)), device="cpu", precision="float32")
+
+
+def text(answer: Answer) -> str:
+    assert isinstance(answer, Completion), answer
+    return answer.text
+
+
+def alone(model: LocalModel, prompt: Any, sampling: Sampling) -> Answer:
+    return model.complete([prompt], sampling)[0]
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def test_greedy_answers_are_those_of_plain_generation(model: LocalModel, folder: Path) -> None:
+    plain = transformers.AutoModelForCausalLM.from_pretrained(folder).float().eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    for prompt, answer in zip(PROMPTS, model.complete(PROMPTS, GREEDY), strict=True):
+        tokens = tokenizer(prompt, return_tensors="pt")["input_ids"]
+        written = plain.generate(tokens, max_new_tokens=24, do_sample=False, pad_token_id=2)[0]
+        whole = tokenizer.decode(written, skip_special_tokens=True)
+        assert prompt + text(answer) == whole
+        assert isinstance(answer, Completion)
+        assert (answer.prompt_tokens, answer.completion_tokens) == (tokens.size(1), len(written) - tokens.size(1))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_other_models_and_their_batches(name: str, tmp_path: Path) -> None:
+    # GPT-2 has learned positions, no token for padding and none to begin with.
+    model = LocalModel(str(write_language_model(name, tmp_path)), "cpu", "float32", batch=8)
+    prompts = ["a", "bcd efg", "", "xyz " * 10]
+    found = model.complete(prompts, GREEDY)
+    assert found == [alone(model, prompt, GREEDY) for prompt in prompts]
+    assert any(isinstance(answer, Completion) for answer in found)
+
+
+@pytest.mark.parametrize(
+    "sampling", [GREEDY, Sampling(max_tokens=24, seed=11), Sampling(1.5, 0.9, 24, 1, 1, ("e",), 0)]
+)
+def test_neighbours_change_nothing(model: LocalModel, sampling: Sampling) -> None:
+    prompts = [*PROMPTS, CHAT]
+    expected = [alone(model, prompt, sampling) for prompt in prompts]
+    assert model.complete(prompts, sampling) == expected
+    assert model.complete(prompts[::-1], sampling) == expected[::-1]
+
+
+def test_seeds(model: LocalModel) -> None:
+    asked = [Sampling(max_tokens=24, seed=seed) for seed in (1, 1, 2)]
+    first, again, other = (alone(model, "the", sampling) for sampling in asked)
+    assert first == again != other
+
+
+def test_without_a_seed_the_same_prompt_has_several_answers_that_torchs_seed_decides(model: LocalModel) -> None:
+    sampling = Sampling(max_tokens=24)
+    torch.manual_seed(1)
+    first = model.complete(["the"] * 3, sampling)
+    assert len(set(map(text, first))) == 3
+    torch.manual_seed(1)
+    assert model.complete(["the"] * 3, sampling) == first
+    assert model.complete(["the"] * 3, sampling) != first
+
+
+def test_a_penalty_forbids_what_was_written(model: LocalModel) -> None:
+    # Far greater than any difference of this model's scores, and summed up for each repetition.
+    free, held = alone(model, "an", GREEDY), alone(model, "an", Sampling(0, 1, 24, 2, 2))
+    tokens = [len(set(model.tokenizer(text(answer))["input_ids"])) for answer in (free, held)]
+    assert tokens[1] > tokens[0]
+
+
+# --- where an answer ends --------------------------------------------------------------------------------------------
+
+
+def test_stop_texts_end_answers_early_also_inside_of_tokens(stories: LocalModel) -> None:
+    prompts = ["Once upon a time", "The cat was sad."]
+    whole = [text(answer) for answer in stories.complete(prompts, GREEDY)]
+    assert whole[0].startswith(", there was a little girl")
+    # "ere was a l" begins inside of " there" and ends inside of " little"; the second answer does not have it.
+    stop = ("zebra", "ere was a l")
+    assert stop[1] not in whole[1]
+    found = stories.complete(prompts, Sampling(0, 1, 24, 0, 0, stop))
+    assert [text(answer) for answer in found] == [", th", whole[1]]
+    assert [one.finish for one in found if isinstance(one, Completion)] == ["stop", "length"]
+    ended, full = found
+    assert isinstance(ended, Completion)
+    assert isinstance(full, Completion)
+    assert ended.completion_tokens < full.completion_tokens == 24
+
+
+def test_generation_ends_when_every_row_has(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    forward = stories.model.forward
+
+    def counted(*args: Any, **options: Any) -> Any:
+        steps.append(1)
+        return forward(*args, **options)
+
+    monkeypatch.setattr(stories.model, "forward", counted)
+    stories.complete(["Once upon a time", "Lily was"], Sampling(0, 1, 200, 0, 0, (" ",)))
+    assert len(steps) < 30
+
+
+def test_the_makers_settings_do_not_count(folder: Path, model: LocalModel, tmp_path: Path) -> None:
+    import shutil
+
+    own = tmp_path / "own"
+    shutil.copytree(folder, own)
+    config = transformers.GenerationConfig(
+        do_sample=True, temperature=5.0, repetition_penalty=9.0, max_length=7, eos_token_id=[2], bos_token_id=1
+    )
+    config.save_pretrained(own)
+    assert LocalModel(str(own), "cpu", "float32").complete(PROMPTS, GREEDY) == model.complete(PROMPTS, GREEDY)
+
+
+def test_every_end_token_ends_an_answer(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = torch.tensor([model.tokenizer("the thing")["input_ids"]])
+    written = model.model.generate(tokens, max_new_tokens=24)[0, tokens.size(1) :].tolist()
+    end = next(token for token in written[4:] if token not in written[:4])
+    place = written.index(end)
+    monkeypatch.setattr(model, "ends", [2, end])
+    monkeypatch.setattr(model.model.generation_config, "eos_token_id", [2, end])
+    found = model.complete(["the thing", "you"], GREEDY)
+    before = model.tokenizer.decode(tokens[0].tolist() + written[:place], skip_special_tokens=True)
+    assert found[0] == Completion(before.removeprefix("the thing"), "stop", tokens.size(1), place + 1)
+
+
+def test_an_answer_of_nothing_is_none_and_counted(model: LocalModel) -> None:
+    before = model.usage.no_answers
+    first = text(alone(model, "the thing", GREEDY))[:1]
+    assert alone(model, "the thing", Sampling(0, 1, 24, 0, 0, (first,))) == NoAnswer("an empty text")
+    assert model.usage.no_answers == before + 1
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_is_written_in_the_models_template(model: LocalModel) -> None:
+    # The same as the text that tiny_llama2c's template makes of it; its <s> is what a text begins with anyway.
+    as_text = "system: Be kind.\nuser: I am sad\nassistant:"
+    assert model.count_tokens(CHAT) == model.count_tokens(as_text)
+    assert alone(model, CHAT, GREEDY) == alone(model, as_text, GREEDY)
+
+
+def test_a_model_without_a_template_takes_texts_only(tmp_path: Path) -> None:
+    model = LocalModel(str(write_llama_folder(tmp_path, chat=False)), "cpu", "float32")
+    with pytest.raises(OptionError, match="has no chat template: use a prompt that is a text, or a model that was"):
+        model.count_tokens(CHAT)
+    assert isinstance(alone(model, "the", GREEDY), Completion)
+
+
+def test_messages_that_the_template_cannot_hold_are_named(model: LocalModel) -> None:
+    with pytest.raises(OptionError, match=r"cannot hold these messages \(user, system\): system comes first: change"):
+        model.complete([CHAT[::-1]], GREEDY)
+
+
+def test_a_prompt_that_does_not_fit_is_refused_before_any_is_answered(model: LocalModel) -> None:
+    assert model.context_length == 256
+    requests = model.usage.requests
+    fits = 256 - 24 - model.count_tokens("")
+    prompt = "".join(["the thing "] * 200)
+    tokens = model.count_tokens(prompt)
+    assert tokens > fits
+    with pytest.raises(LanguageModelError, match=f"a prompt of {tokens} tokens and an answer of 24 do not fit .* 256"):
+        model.complete(["the", prompt], GREEDY)
+    assert model.usage.requests == requests
+
+
+def test_a_prompt_that_just_fits(model: LocalModel) -> None:
+    prompt = "1" * 300
+    while model.count_tokens(prompt) > 256 - 24:
+        prompt = prompt[:-1]
+    assert model.count_tokens(prompt) == 256 - 24
+    assert model.complete([prompt], GREEDY)
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_states(model: LocalModel, folder: Path, tmp_path: Path) -> None:
+    import shutil
+
+    assert model.name == f"hf:{folder}"
+    shutil.copytree(folder, tmp_path / "copy")
+    copy = LocalModel(str(tmp_path / "copy"), "cpu", "float32")
+    assert copy.identity == model.identity
+    half = LocalModel(str(folder), "cpu", "bfloat16")
+    assert {weights.dtype for weights in half.model.parameters()} == {torch.bfloat16}
+    assert half.identity != model.identity
+    with torch.no_grad():
+        copy.model.model.norm.weight.add_(0.1)
+    copy.model.save_pretrained(tmp_path / "copy")
+    assert LocalModel(str(tmp_path / "copy"), "cpu", "float32").identity != model.identity
+
+
+def test_in_bfloat16_it_answers_too(folder: Path) -> None:
+    assert isinstance(LocalModel(str(folder), "cpu", "bfloat16").complete(["the"], GREEDY)[0], Completion)
+
+
+def refused(name: str, **options: Any) -> str:
+    with pytest.raises((ModelFileError, OptionError)) as caught:
+        LocalModel(name, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
+    assert f"--lm-model {tmp_path / 'nowhere'} cannot be loaded" in refused(str(tmp_path / "nowhere"))
+    bert = str(write_bert(tmp_path / "bert"))
+    assert f"--lm-model {bert} (bert) does not go on with a text" in refused(bert)
+    t5 = str(write_language_model("t5", tmp_path / "t5"))
+    assert "(t5) does not go on with a text: name a model such as GPT-2 or Llama" in refused(t5)
+    assert "device nonsense cannot be used (" in refused(str(folder), device="nonsense")
+    if not torch.cuda.is_available():
+        assert "device cuda cannot be used (" in refused(str(folder), device="cuda")
+
+
+def test_too_little_memory_is_one_line(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: Any) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
+
+    monkeypatch.setattr(model.model, "generate", fail)
+    with pytest.raises(LanguageModelError, match="2 prompts at once do not fit into the memory of cpu: lower the"):
+        model.complete(["a", "b"], GREEDY)

@@ -1,0 +1,474 @@
+"""The backend ``openai`` with the real client, against a real server on the loopback."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import ModelServer, choices, cut, drop, hang, html, no_text, raw, status, trickle
+from tiny_llama2c import write_llama_folder
+
+from parlai_empathy.errors import LanguageModelError, MissingDependencyError, OptionError
+from parlai_empathy.language_models import openai_model
+from parlai_empathy.language_models.cache import Cache
+from parlai_empathy.language_models.cached_model import CachedModel
+from parlai_empathy.language_models.completion import Completion, NoAnswer
+from parlai_empathy.language_models.echo import EchoModel
+from parlai_empathy.language_models.open_model import open_language_model
+from parlai_empathy.language_models.openai_model import OpenAIModel
+from parlai_empathy.language_models.prompt import Message, Sampling
+from parlai_empathy.language_models.waiting import wait_before
+
+CHAT = (Message("system", "Be kind."), Message("user", "My dog is ill."))
+KEY = "sk-very-secret"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A server whose model repeats what it is told, called ``parrot``."""
+    with ModelServer(EchoModel("parrot")) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        yield running
+
+
+def parrot(**options: Any) -> OpenAIModel:
+    return OpenAIModel("parrot", **{"timeout": 20.0, "retries": 2, "first_wait": 0.01, **options})
+
+
+def fails(model: OpenAIModel, prompts: Sequence[Any] = ("hello",)) -> str:
+    with pytest.raises(LanguageModelError) as caught:
+        model.complete(list(prompts), Sampling())
+    message = str(caught.value)
+    assert "\n" not in message
+    assert model.address.public in message
+    return message
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_text_as_the_model_itself(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(write_llama_folder(tmp_path, real_data))
+    local = open_language_model("hf", folder, precision="float32")
+    prompts: list[Any] = ["Once upon a time", "The dog was", CHAT]
+    asked = Sampling(max_tokens=20, seed=5, stop=("zebra",))
+    expected = local.complete(prompts, asked)
+    with ModelServer(local) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        remote = open_language_model("openai", folder, prices=(10.0, 20.0))
+        assert remote.complete(prompts, asked) == expected
+    completions = [one for one in expected if isinstance(one, Completion)]
+    assert len(completions) == 3
+    assert completions[0].text.startswith(", there was a")
+    read = sum(one.prompt_tokens for one in completions)
+    written = sum(one.completion_tokens for one in completions)
+    assert (remote.usage.prompt_tokens, remote.usage.completion_tokens, remote.usage.requests) == (read, written, 3)
+    assert remote.usage.cost == pytest.approx((10 * read + 20 * written) / 1e6)
+
+
+def test_texts_and_chats_go_where_they_belong(server: ModelServer) -> None:
+    answers = parrot(concurrency=1).complete(["Human: I am sad\nEmpathy AI:", CHAT], Sampling())
+    assert [one.text for one in answers if isinstance(one, Completion)] == ["I am sad", "My dog is ill."]
+    assert [one.path for one in server.requests] == ["/v1/completions", "/v1/chat/completions"]
+    assert server.requests[0].body["prompt"] == "Human: I am sad\nEmpathy AI:"
+    assert server.requests[1].body["messages"] == [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "My dog is ill."},
+    ]
+
+
+def test_half_characters_break_nothing(server: ModelServer) -> None:
+    prompts: list[Any] = ["a\udce9", (Message("user", "b\udce9"),)]
+    answers = parrot(concurrency=1).complete(prompts, Sampling())
+    assert [one.text for one in answers if isinstance(one, Completion)] == ["a?", "b?"]
+
+
+def test_what_is_neutral_is_not_sent(server: ModelServer) -> None:
+    model = parrot()
+    model.complete(["a"], Sampling(temperature=0, frequency_penalty=0, presence_penalty=0))
+    sent = server.requests[0].body
+    assert sent == {"model": "parrot", "prompt": "a", "temperature": 0, "max_tokens": 128}
+    model.complete(["a"], Sampling(0.5, 0.9, 7, 0.1, 0.2, ("x",), 3))
+    sent = server.requests[1].body
+    assert sent == {
+        **{"model": "parrot", "prompt": "a", "temperature": 0.5, "top_p": 0.9, "max_tokens": 7, "seed": 3},
+        **{"frequency_penalty": 0.1, "presence_penalty": 0.2, "stop": ["x"]},
+    }
+
+
+def test_answers_come_in_the_order_of_the_prompts_and_not_too_many_at_once(server: ModelServer) -> None:
+    def slowly(handler: Any) -> None:
+        time.sleep(0.05)
+        handler.send(*handler.owner.answer(handler.owner.requests[-1]))
+
+    server.next(slowly)
+    prompts = [f"word{number}" for number in range(30)]
+    model = parrot(concurrency=3)
+    answers = model.complete(prompts, Sampling())
+    assert sorted(one.text for one in answers if isinstance(one, Completion))
+    assert [one.text for one in answers[3:] if isinstance(one, Completion)] == prompts[3:]
+    assert server.most_at_once <= 3
+    assert len(server.requests) == 30
+    assert model.usage.requests == 30
+
+
+def test_several_are_under_way_at_once(server: ModelServer) -> None:
+    together = threading.Barrier(4, timeout=20)
+
+    def wait_for_the_others(handler: Any) -> None:
+        together.wait()
+        handler.send(200, {"choices": [{"text": "together", "finish_reason": "stop"}]})
+
+    server.always = wait_for_the_others
+    assert len(parrot(concurrency=4).complete(["a", "b", "c", "d"], Sampling())) == 4
+    assert server.most_at_once == 4
+
+
+def test_no_prompts_no_requests(server: ModelServer) -> None:
+    assert parrot().complete([], Sampling()) == []
+    assert server.requests == []
+
+
+def test_stop_texts_are_cut_off_here_too(server: ModelServer) -> None:
+    server.next(choices({"text": " I see. Human: and you", "finish_reason": "length"}))
+    (answer,) = parrot().complete(["a"], Sampling(stop=("Human:",)))
+    assert answer == Completion(" I see. ", "stop", 3, 2)
+    parrot().complete(["a"], Sampling(stop=("1", "2", "3", "4", "5")))
+    assert server.requests[-1].body["stop"] == ["1", "2", "3", "4"]  # OpenAI refuses a fifth
+
+
+def test_tokens_are_estimated_where_the_server_does_not_count(server: ModelServer) -> None:
+    server.next(raw({"choices": [{"text": "Oh dear", "finish_reason": "length"}], "usage": None}))
+    # "four" is one token of four letters at most, "letters" two; "Oh" and "dear" one each.
+    (answer,) = parrot().complete(["four letters"], Sampling())
+    assert answer == Completion("Oh dear", "length", 3, 2)
+
+
+def test_a_model_that_knows_the_limit_under_its_new_name_only(server: ModelServer) -> None:
+    said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    server.next(status(400, said, error_code="unsupported_parameter"))
+    (answer,) = parrot(concurrency=1).complete([CHAT], Sampling(max_tokens=2))
+    assert isinstance(answer, Completion)
+    assert (answer.text, answer.finish) == ("My dog", "length")
+    assert server.requests[1].body["max_completion_tokens"] == 2
+    assert "max_tokens" not in server.requests[1].body
+
+
+# --- what may pass ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        *(status(429), status(500), status(503), status(408), html(), html(502)),
+        *(cut(), cut(connection=False), drop, raw([]), raw({"error": {"message": "overloaded"}}), choices()),
+        raw({"choices": ["?"]}),
+    ],
+    ids=[
+        *("429", "500", "503", "408", "HTML", "HTML with 502", "cut connection", "cut body", "dropped", "a list"),
+        *("an error with 200", "no choices", "a choice that is none"),
+    ],
+)
+def test_what_passes_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour, misbehaviour)
+    model = parrot(retries=2)
+    (answer,) = model.complete(["hello you"], Sampling())
+    assert isinstance(answer, Completion)
+    assert answer.text == "hello you"
+    assert len(server.requests) == 3
+    assert (model.usage.requests, model.usage.retries) == (1, 2)
+
+
+@pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
+def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour)
+    model = parrot(timeout=0.5, retries=3)
+    (answer,) = model.complete(["hello"], Sampling())
+    assert isinstance(answer, Completion)
+    assert model.usage.retries >= 1
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (status(429, "Slow\ndown."), "status 429: Slow down"),
+        (status(500, "boom"), "status 500: boom"),
+        (html(), "it sent no JSON, or a part of it: '<!DOCTYPE html> <html>"),
+        (html(502), "status 502: Bad Gateway"),
+        (cut(), "the connection failed ("),
+        (cut(connection=False), 'it sent no JSON, or a part of it: \'{"id": "cmpl-1"'),
+        (drop, "the connection failed ("),
+        (raw({"error": "overloaded"}), "it sent an error: overloaded"),
+        (raw({}), "it sent JSON without choices"),
+    ],
+    ids=[
+        "429",
+        "500",
+        "HTML",
+        "HTML with 502",
+        "cut connection",
+        "cut body",
+        "dropped",
+        "error with 200",
+        "no choices",
+    ],
+)
+def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+    server.always = misbehaviour
+    message = fails(parrot(retries=1))
+    assert f"{server.url} failed 2 time(s), at last with {reason}" in message
+    assert "OPENAI_BASE_URL" in message
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
+def test_a_server_that_hangs_for_good(misbehaviour: Any, server: ModelServer) -> None:
+    server.always = misbehaviour
+    assert "failed 1 time(s), at last with no whole answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
+
+
+def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(EchoModel("parrot")) as gone:
+        monkeypatch.setenv("OPENAI_BASE_URL", gone.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert "failed 1 time(s), at last with the connection failed (" in fails(parrot(retries=0))
+
+
+def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
+    """The seconds that would have been waited, none of which is."""
+    found: list[float] = []
+
+    async def note(_: Any, seconds: float) -> None:
+        if seconds > 0:
+            found.append(seconds)
+
+    monkeypatch.setattr(openai_model._Run, "_sleep", note)
+    monkeypatch.setattr(model, "held_back", lambda: 0.0)
+    return found
+
+
+def test_waits_double(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.always = status(500)
+    model = parrot(retries=10, first_wait=0.5)
+    found = waits(monkeypatch, model)
+    fails(model)
+    assert len(found) == 10
+    for number, seconds in enumerate(found):
+        whole = min(60, 0.5 * 2**number)
+        assert whole / 2 <= seconds <= whole
+
+
+def test_the_server_says_how_long_to_wait(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_20_seconds = formatdate(time.time() + 20, usegmt=True)
+    server.next(status(429, retry_after="7"), status(503, retry_after=in_20_seconds), status(429, retry_after="soon"))
+    model = parrot(retries=3, first_wait=0.5)
+    found = waits(monkeypatch, model)
+    model.complete(["hello"], Sampling())
+    assert 7 <= found[0] <= 7.5
+    assert 15 <= found[1] <= 20.5  # a date has whole seconds
+    assert 1 <= found[2] <= 2, "what cannot be read counts as nothing said"
+
+
+def test_one_that_is_told_to_wait_holds_back_all(server: ModelServer) -> None:
+    times: list[float] = []
+
+    def note(handler: Any) -> None:
+        times.append(time.monotonic())
+        handler.send(200, {"choices": [{"text": "there", "finish_reason": "stop"}]})
+
+    def refuse(handler: Any) -> None:
+        times.append(time.monotonic())
+        status(429, retry_after="1")(handler)
+
+    server.next(refuse)
+    server.always = note
+    model = parrot(concurrency=1)
+    model.hold_back(0.0)
+    model.complete(["a"], Sampling())
+    assert times[1] - times[0] >= 1
+    model.hold_back(0.3)
+    begin = time.monotonic()
+    model.complete(["b"], Sampling())
+    assert times[2] - begin >= 0.3
+
+
+def test_a_wait_of_hours_is_a_refusal(server: ModelServer) -> None:
+    server.always = status(429, "daily limit", retry_after="7200")
+    assert "wants no request for 7200 seconds (status 429: daily limit)" in fails(parrot())
+    assert len(server.requests) == 1
+
+
+def test_waits_are_spread() -> None:
+    assert len({wait_before(3, {}, 0.5) for _ in range(20)}) > 10
+
+
+# --- what does not pass ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (status(400, "too\nlong"), "refused a request to parrot (400): too long: change the prompt or its options"),
+        (status(403, "no."), "(403): no: check what OPENAI_API_KEY may do"),
+        (status(404, "unknown model"), "(404): unknown model: check the model's name and OPENAI_BASE_URL"),
+        (html(404), "(404): Not Found: check the model's name"),
+        (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: see to"),
+        (raw({"detail": [{"msg": "bad"}]}, 422), "(422): [{'msg': 'bad'}]: change"),
+    ],
+    ids=["400", "403", "404", "HTML with 404", "no money", "422"],
+)
+def test_what_is_refused_is_asked_once(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+    server.always = misbehaviour
+    model = parrot()
+    assert reason in fails(model)
+    assert (len(server.requests), model.usage.retries) == (1, 0)
+
+
+def test_an_unknown_model(server: ModelServer) -> None:
+    assert "The model `crow` does not exist: check the model's name" in fails(OpenAIModel("crow"))
+
+
+def test_a_wrong_key_is_not_repeated(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = "the right one"
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    message = fails(parrot())
+    assert "(401): Incorrect API key provided: Bearer ***: check OPENAI_API_KEY" in message
+    assert KEY not in message
+
+
+def test_the_key_is_sent_and_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = KEY
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = parrot(retries=0)
+    assert isinstance(model.complete(["hello"], Sampling())[0], Completion)
+    server.always = status(500, f"you sent {KEY}")
+    assert "you sent ***" in fails(model)
+    assert KEY not in repr(vars(model))
+
+
+def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("http://", "http://me:hid%21den@"))
+    model = parrot(retries=0)
+    assert isinstance(model.complete(["hello"], Sampling())[0], Completion)
+    sent = server.requests[0].headers["authorization"]
+    assert sent == "Basic bWU6aGlkIWRlbg=="  # base64 of me:hid!den
+    server.always = status(500, f"you sent {sent} (hid%21den, hid!den)")
+    assert "you sent Basic *** (***, ***)" in fails(model)
+    assert model.identity == server.url
+    assert "hid" not in repr(vars(model))
+
+
+# --- nothing that can be used ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason", "requests"),
+    [
+        (choices(), "an empty list of choices", 3),  # it may be better the next time
+        (no_text(), "no text, finish 'stop'", 1),
+        (no_text("length"), "no text, finish 'length'", 1),
+        (no_text(refusal="I will not."), "the model refused: I will not.", 1),
+        (no_text("content_filter"), "the server's content filter kept it back", 1),
+        (
+            choices({"message": {"content": "half of"}, "finish_reason": "content_filter"}),
+            "the server's content filter kept it back",
+            1,
+        ),
+        (choices({"message": {"content": " \n"}, "finish_reason": "stop"}), "an empty text", 1),
+        (choices({"message": None, "finish_reason": "stop"}), "no text, finish 'stop'", 1),
+        (choices({"message": {"content": ["?"]}, "finish_reason": None}), "no text, finish 'stop'", 1),
+    ],
+)
+def test_no_answer(misbehaviour: Any, reason: str, requests: int, server: ModelServer) -> None:
+    server.always = misbehaviour
+    model = parrot(retries=2)
+    assert model.complete([CHAT], Sampling()) == [NoAnswer(reason)]
+    assert len(server.requests) == requests
+    assert (model.usage.requests, model.usage.no_answers) == (1, 1)
+    assert model.usage.completion_tokens == (0 if requests > 1 else 2), "what was written is paid for"
+
+
+# --- what is finished stays ------------------------------------------------------------------------------------------
+
+
+def test_what_is_finished_is_kept_when_another_fails(server: ModelServer, tmp_path: Path) -> None:
+    prompts = [f"word{number}" for number in range(30)]
+    server.next(*[None] * 6, status(400, "bad"))
+    cached = CachedModel(parrot(concurrency=2), Cache(tmp_path / "cache"))
+    with pytest.raises(LanguageModelError, match=r"\(400\): bad"):
+        cached.complete(prompts, Sampling())
+    before = len(server.requests)
+    assert len(cached.cache) == before - 1, "the one beside the failed one is finished, too"
+    answers = cached.complete(prompts, Sampling())
+    assert [one.text for one in answers if isinstance(one, Completion)] == prompts
+    assert len(server.requests) == 30 + 1
+
+
+def test_after_a_failure_no_request_begins(server: ModelServer) -> None:
+    server.next(None, None, status(400, "bad"))
+    fails(parrot(concurrency=1), ["a", "b", "c", "d", "e"])
+    assert len(server.requests) == 3
+
+
+def test_those_that_wait_give_up_with_the_one_that_fails(server: ModelServer) -> None:
+    def refuse_later(handler: Any) -> None:
+        time.sleep(0.2)
+        status(400, "bad")(handler)
+
+    server.next(status(500), refuse_later)
+    server.always = status(500)
+    begin = time.monotonic()
+    # The first would wait for half a minute at least.
+    assert "(400): bad" in fails(parrot(concurrency=2, first_wait=60.0), ["a", "b"])
+    assert time.monotonic() - begin < 25
+
+
+def test_whoever_takes_no_more_answers_ends_the_work(server: ModelServer) -> None:
+    server.next(None)
+    server.always = hang
+    threads = threading.active_count()
+    answers = parrot(concurrency=1, timeout=60.0).answers(["a", "b"], Sampling())
+    number, answer = next(answers)
+    assert (number, isinstance(answer, Completion)) == (0, True)
+    answers.close()  # type: ignore[attr-defined]
+    server.closing.set()
+    deadline = time.monotonic() + 20
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert threading.active_count() <= threads
+
+
+def test_it_works_where_an_event_loop_runs_already(server: ModelServer) -> None:
+    import asyncio
+
+    async def in_a_notebook() -> list[Any]:
+        return parrot().complete(["hello"], Sampling())
+
+    (answer,) = asyncio.run(in_a_notebook())
+    assert isinstance(answer, Completion)
+
+
+# --- the environment -------------------------------------------------------------------------------------------------
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[openai\]"'):
+        OpenAIModel("parrot")
+
+
+def test_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(OptionError, match="OPENAI_API_KEY is not set: export a key, or OPENAI_BASE_URL"):
+        OpenAIModel("parrot")

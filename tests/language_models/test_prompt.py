@@ -1,0 +1,43 @@
+"""What may be asked of a language model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.prompt import Message, Sampling
+
+
+def test_the_defaults_are_the_papers() -> None:
+    # Lee et al. 2022: davinci with temperature .8, 128 tokens, both penalties .4, nothing cut from the distribution.
+    assert Sampling() == Sampling(0.8, 1.0, 128, 0.4, 0.4, (), None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"temperature": -0.1}, "temperature -0.1: must be from 0 to 2"),
+        ({"temperature": float("nan")}, "temperature nan"),
+        ({"top_p": 0.0}, "top_p 0.0: must be above 0"),
+        ({"top_p": 1.1}, "top_p 1.1"),
+        ({"max_tokens": 0}, "max_tokens 0: must be 1 or more"),
+        ({"frequency_penalty": 2.1}, "frequency_penalty 2.1: must be from -2 to 2"),
+        ({"presence_penalty": -3}, "presence_penalty -3"),
+        ({"stop": ("",)}, "must be texts that are not empty"),
+        ({"stop": "Human:"}, "stop 'Human:'"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Sampling(**wrong)
+
+
+def test_the_ends_are_allowed() -> None:
+    Sampling(temperature=0, top_p=1, max_tokens=1, frequency_penalty=-2, presence_penalty=2)
+
+
+def test_an_unknown_role_is_refused() -> None:
+    with pytest.raises(OptionError, match="role 'human': must be one of system, user, assistant"):
+        Message("human", "hello")

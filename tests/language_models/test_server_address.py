@@ -1,0 +1,59 @@
+"""Address and key of a server, from the environment."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.server_address import OFFICIAL, ServerAddress, server_address
+
+
+def environment(monkeypatch: pytest.MonkeyPatch, url: str, key: str) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+
+
+def test_openais_own_server_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, "", " sk-1\n")
+    assert (server_address().url, server_address().key) == (OFFICIAL, "sk-1")
+    environment(monkeypatch, "", " ")
+    with pytest.raises(OptionError, match="OPENAI_API_KEY is not set"):
+        server_address()
+
+
+def test_a_server_of_ones_own_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, "http://localhost:8000/v1", "")
+    address = server_address()
+    assert address.url == "http://localhost:8000/v1"
+    assert address.key, "the client insists on one"
+    assert address.without_secrets(f"a {address.key}") == f"a {address.key}", "the placeholder is no secret"
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://", "http://x:port/v1", "http://[::1/v1"])
+def test_what_is_no_address(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, url, "sk-1")
+    with pytest.raises(OptionError, match="OPENAI_BASE_URL is no address"):
+        server_address()
+
+
+@pytest.mark.parametrize("key", ["sk-\n1", "clé", "sk-\u200b"])
+def test_what_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, "", key)
+    with pytest.raises(OptionError, match="OPENAI_API_KEY holds characters that no key has: copy it again") as caught:
+        server_address()
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "public"),
+    [
+        ("https://x.org/v1/", "https://x.org/v1"),
+        ("https://me:pass@x.org:81/v1?token=abc#d", "https://x.org:81/v1"),
+        ("http://a%40b:c@[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ],
+)
+def test_what_is_shown_of_it(url: str, public: str) -> None:
+    address = ServerAddress(url, "sk-1")
+    assert address.public == public
+    assert "pass" not in repr(address)
+    assert "sk-1" not in repr(address)

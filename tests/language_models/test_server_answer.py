@@ -1,0 +1,86 @@
+"""Bodies that a server may send."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.language_models.completion import Completion, NoAnswer
+from parlai_empathy.language_models.server_answer import (
+    BrokenAnswerError,
+    ServerAnswer,
+    as_answer,
+    error_reason,
+    one_line,
+    read_server_answer,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "content", "text", "finish_reason", "usage", "error", "prompt_tokens"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON | st.fixed_dictionaries({"choices": st.lists(JSON, max_size=2), "usage": JSON}))
+def test_whatever_it_sends_is_an_answer_or_broken(body: Any) -> None:
+    try:
+        found = read_server_answer(json.dumps(body).encode())
+    except BrokenAnswerError as error:
+        broken = str(error)
+    else:
+        assert isinstance(as_answer(found, ("x",), 1, 1), Completion | NoAnswer)
+        broken = ""
+    assert "\n" not in broken
+    assert all("\n" not in part for part in error_reason(json.dumps(body).encode()))
+
+
+@given(st.binary(max_size=40))
+def test_bytes_are_broken(body: bytes) -> None:
+    with pytest.raises(BrokenAnswerError):
+        read_server_answer(b"<" + body)
+    assert error_reason(b"<" + body) == ("", "")
+
+
+def test_nothing_at_all() -> None:
+    with pytest.raises(BrokenAnswerError, match="nothing at all"):
+        read_server_answer(b"")
+
+
+def test_counts_that_are_none_are_not_believed() -> None:
+    body = {"choices": [{"text": "a"}], "usage": {"prompt_tokens": "7", "completion_tokens": -1}}
+    found = read_server_answer(json.dumps(body).encode())
+    assert found == ServerAnswer("a", "stop", "", None, None)
+    assert as_answer(found, (), 5, 6) == Completion("a", "stop", 5, 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "code"),
+    [
+        ({"error": {"message": "too\nlong", "code": "context_length_exceeded"}}, "too long", "context_length_exceeded"),
+        ({"error": "overloaded"}, "overloaded", ""),
+        ({"object": "error", "message": "no model", "code": 404}, "no model", ""),
+        ({"detail": "Not Found"}, "Not Found", ""),
+        ([], "", ""),
+    ],
+)
+def test_reasons_of_several_servers(body: Any, reason: str, code: str) -> None:
+    assert error_reason(json.dumps(body).encode()) == (reason, code)
+
+
+def test_one_line() -> None:
+    assert one_line(" a\n b\t") == "a b"
+    assert one_line("abcdefgh", 6) == "abc..."
