@@ -20,4 +20,9 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
     "dist_1": ("Dist-1", "Share of different words among all words of the replies"),
     "dist_2": ("Dist-2", "Share of different pairs of words among all pairs in the replies"),
+    "no_answer": ("No answer", "Share of prompts to which the language model gave nothing that can be used"),
+    "examples": ("Examples", "Examples in a prompt, on average"),
+    "shortened": ("Shortened", "Share of prompts that lost examples or turns because they were too long"),
+    "prompt_tokens": ("Prompt tokens", "Tokens in a prompt that was answered, on average"),
+    "completion_tokens": ("Answer tokens", "Tokens in an answer, on average"),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
@@ -33,6 +34,8 @@ POLITICAL = "<POLITICAL>"
 class EmpatheticDialoguesTeacher(DialogTeacher):
     """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
 
+    default_history = DEFAULT
+
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the options of the task."""
@@ -42,7 +45,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
         group.add_argument(
             "--ed-history",
             type=int,
-            default=DEFAULT,
+            default=cls.default_history,
             help="How many turns before the reply the text holds, both roles counted (the paper's 4); -1 for all.",
         )
         group.add_argument(
@@ -56,7 +59,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         opt = copy.deepcopy(opt)
         self.fold: str = DatatypeHelper.fold(opt["datatype"])
-        self.history_size = check_history("--ed-history", opt.get("ed_history", DEFAULT))
+        self.history_size = check_history("--ed-history", opt.get("ed_history", self.default_history))
         # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
         # would be wrong for the next teacher. The data are small enough without.
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
@@ -161,6 +164,19 @@ class BothRolesTeacher(DefaultTeacher):
     def is_label(self, turn: Turn) -> bool:
         """In training each turn but the first, else the Listener's."""
         return self.fold == "train" or turn.is_listener
+
+
+class LastReplyTeacher(DefaultTeacher):
+    """The last Listener turn of each conversation, given all turns before it: the test prompts of Lee et al. (2022).
+
+    ``--ed-history 1`` gives the turn before it alone: the paper's single-turn mode.
+    """
+
+    default_history = -1
+
+    def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
+        """One example a conversation, if it has a reply."""
+        yield from deque(super().examples(dialogue), maxlen=1)
 
 
 class SpeakerTeacher(EmpatheticDialoguesTeacher):

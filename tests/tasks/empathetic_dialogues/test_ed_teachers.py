@@ -38,7 +38,7 @@ Load = Callable[..., Teacher]
 Example = dict[str, Any]
 
 TASK = "empathy:empathetic_dialogues"
-TEACHERS = ["Default", "BothRoles", "Speaker", "SituationEmotion", "SituationEmotionCut", "ContextEmotion"]
+TEACHERS = ["Default", "BothRoles", "LastReply", "Speaker", "SituationEmotion", "SituationEmotionCut", "ContextEmotion"]
 README = Path(agents.__file__).parent / "README.md"
 FOLDS = {"train": "train:ordered", "valid": "valid", "test": "test"}
 CARING = [
@@ -513,6 +513,7 @@ def real(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("Default", "nothing, or `:Default`", (40_252, 5_736, 5_257)),  # the Listener's turns
         ("BothRoles", "`:BothRoles`", (84_165 - 19_532, 5_736, 5_257)),  # each utterance but the first
+        ("LastReply", "`:LastReply`", (19_530, 2_768, 2_546)),  # the conversations with a reply
         ("Speaker", "`:Speaker`", (84_165 - 40_252, 12_074 - 5_736, 10_969 - 5_257)),
         ("SituationEmotion", "`:SituationEmotion`", (19_532, 2_769, 2_546)),
         ("ContextEmotion", "`:ContextEmotion`", (40_252, 5_736, 5_257)),

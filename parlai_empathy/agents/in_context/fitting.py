@@ -1,0 +1,65 @@
+"""Making a prompt short enough for its model: it loses its examples, the least similar first, then its oldest turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from parlai_empathy.agents.in_context.conversations import Conversation
+from parlai_empathy.agents.in_context.template import Template, Turn
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.prompt import Prompt
+
+
+class Fitted(NamedTuple):
+    """A prompt, and what it holds.
+
+    :param examples: those that are left.
+    :param dropped_turns: how many turns of the conversation were left out.
+    """
+
+    prompt: Prompt
+    examples: tuple[Conversation, ...]
+    dropped_examples: int
+    dropped_turns: int
+
+    @property
+    def is_shortened(self) -> bool:
+        """Whether something was left out."""
+        return bool(self.dropped_examples or self.dropped_turns)
+
+
+def fitted(
+    template: Template,
+    examples: Sequence[Conversation],
+    turns: Sequence[Turn],
+    room: int | None,
+    count_tokens: Callable[[Prompt], int],
+) -> Fitted:
+    """The longest prompt that leaves the model room for its reply.
+
+    :param examples: the most similar one last.
+    :param turns: of the conversation, oldest first; the last one always stays.
+    :param room: tokens that the prompt may have; None: as many as it likes.
+    :raises OptionError: if the last turn alone is too long.
+    """
+    left, spoken = tuple(examples), tuple(turns)
+    while True:
+        prompt = template.render([example.turns for example in left], spoken)
+        if room is None or (length := count_tokens(prompt)) <= room:
+            return Fitted(prompt, left, len(examples) - len(left), len(turns) - len(spoken))
+        if left:
+            left = left[1:]
+        elif len(spoken) > 1:
+            spoken = _without_oldest(spoken)
+        else:
+            raise OptionError(
+                f"a prompt of {length:,} tokens, though it has the last turn alone: the model takes {max(room, 0):,} "
+                "beside its reply: take a model with a longer context, a shorter --prompt, or fewer --max-tokens"
+            )
+
+
+def _without_oldest(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Without the oldest turn, and without an own one that would stand first: it would answer nothing."""
+    turns = turns[1:]
+    return turns[1:] if turns[0].is_own and len(turns) > 1 else turns

@@ -1,0 +1,168 @@
+"""``-m empathy:in_context``: a language model writes the replies, without any training (Lee et al. 2022, EmpGPT-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.agents import Agent
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.utils.misc import warn_once
+
+from parlai_empathy.agents.in_context import options
+from parlai_empathy.agents.in_context.fitting import Fitted, fitted
+from parlai_empathy.agents.in_context.parts import Parts, make_parts
+from parlai_empathy.agents.in_context.reply import reply_fields
+from parlai_empathy.agents.in_context.selection import Chosen, Query
+from parlai_empathy.agents.in_context.spoken import Spoken
+from parlai_empathy.agents.in_context.template import Turn
+from parlai_empathy.errors import LanguageModelError, OptionError
+from parlai_empathy.language_models.completion import Answer
+
+
+class InContextAgent(Agent):
+    """Asks a language model for the Listener's next turn.
+
+    Its messages say beside ``text`` how it came about: ``examples`` (names of the conversations that were shown, the
+    most similar last), ``oracle``, ``prompt_tokens``, ``completion_tokens``, ``finish``, ``cached``; and where it
+    applies ``emotion_used``, ``dropped_examples``, ``dropped_turns``, ``no_answer``.
+    """
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options, and the defaults that it recommends for ParlAI's own."""
+        return options.add(parser, partial_opt or {})
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        super().__init__(opt, shared)
+        self.id = "InContext"
+        self._in_chat = bool(opt.get("interactive_mode"))
+        self._spoken = Spoken(self._in_chat)
+        self._is_original = shared is None
+        if shared is None:
+            options.check(opt)
+        self._parts: Parts = shared["parts"] if shared else make_parts(opt)
+        self._logged = 0  # prompts that the log has told of
+
+    def share(self) -> dict[str, Any]:
+        """What copies of this agent use too; each copy has a conversation of its own."""
+        return {**super().share(), "parts": self._parts}
+
+    # --- the conversation --------------------------------------------------------------------------------------------
+
+    def observe(self, observation: Message) -> Message:
+        """Take a message, and add to it what was said so far."""
+        self._spoken.hear(observation)
+        self.observation = Message({**observation, "spoken": self._spoken.turns})
+        return self.observation
+
+    def self_observe(self, self_message: Message) -> None:
+        """Take this agent's own reply into the conversation."""
+        self._spoken.say(self_message)
+
+    def reset(self) -> None:
+        """Forget the conversation."""
+        super().reset()
+        self._spoken.clear()
+        self._log_usage()
+
+    def shutdown(self) -> None:
+        """Say what the model was used for."""
+        self._log_usage()
+
+    # --- answering ---------------------------------------------------------------------------------------------------
+
+    def act(self) -> Message:
+        """Answer what was observed last."""
+        reply = self.batch_act([self.observation])[0]
+        self.self_observe(reply)
+        return reply
+
+    def batch_act(self, observations: Sequence[Message | None]) -> list[Message]:
+        """Answer messages, their requests side by side.
+
+        :param observations: what copies of this agent observed. Where nothing was said the answer has no text.
+        :raises LanguageModelError: if the model fails for good. What it answered before is in the cache.
+        """
+        replies = [Message({"id": self.id, "episode_done": False}) for _ in observations]
+        asked = [
+            (reply, observation)
+            for reply, observation in zip(replies, observations, strict=True)
+            if observation and not observation.is_padding() and observation.get("text") and observation["spoken"]
+        ]
+        if asked:
+            answers = self._answers([observation for _, observation in asked])
+            for (reply, _), answer in zip(asked, answers, strict=True):
+                reply.update(answer)
+        return replies
+
+    def _answers(self, observations: Sequence[Message]) -> list[dict[str, Any]]:
+        """The fields of each reply."""
+        if any("labels" in observation for observation in observations):
+            raise OptionError("empathy:in_context learns nothing: use parlai eval_model, interactive or self_chat")
+        parts = self._parts
+        queries = [self._query(observation) for observation in observations]
+        chosen = parts.selector.choose(queries) if parts.selector else [Chosen(())] * len(queries)
+        prompts = [
+            fitted(parts.template, one.examples, observation["spoken"], parts.room, parts.model.count_tokens)
+            for one, observation in zip(chosen, observations, strict=True)
+        ]
+        self._count(prompts)
+        try:
+            answers = parts.model.complete([prompt.prompt for prompt in prompts], parts.sampling)
+        except LanguageModelError:
+            self._log_usage()
+            raise
+        return [
+            self._reply(answer, prompt, one, is_measured="eval_labels" in observation)
+            for answer, prompt, one, observation in zip(answers, prompts, chosen, observations, strict=True)
+        ]
+
+    def _query(self, observation: Message) -> Query:
+        turns: tuple[Turn, ...] = observation["spoken"]
+        # Without an oracle nothing beside the words is even handed on.
+        known = {name: observation.get(name) for name in ("situation", "emotion")} if self.opt["oracle"] else {}
+        return Query(tuple(turn.text for turn in turns), observation.get("conv_id"), **known)
+
+    def _reply(self, answer: Answer, prompt: Fitted, chosen: Chosen, is_measured: bool) -> dict[str, Any]:
+        """The fields of a reply; if it is none, it is counted and warned of."""
+        parts = self._parts
+        fields = reply_fields(answer, prompt, chosen.emotion, parts.sampling.stop, is_measured)
+        fields["oracle"] = bool(self.opt["oracle"] and parts.selector)
+        if "no_answer" in fields:
+            parts.tally.no_answers += 1
+            warn = logging.warning if self._in_chat else warn_once  # an evaluation ends with the number of them
+            warn(f"{parts.model.name} gave no answer ({fields['no_answer']})")
+        return fields
+
+    # --- what is said of it ------------------------------------------------------------------------------------------
+
+    def _count(self, prompts: Sequence[Fitted]) -> None:
+        self._parts.tally.add(prompts)
+        if self._parts.tally.shortened:
+            warn_once(
+                f"Some prompts are longer than the {self._parts.room:,} tokens that {self._parts.model.name} takes "
+                "beside its reply: they lose the least similar examples, then the oldest turns"
+            )
+
+    def _log_usage(self) -> None:
+        """Once for what was asked since the last time; the original speaks for its copies."""
+        tally = self._parts.tally
+        if not self._is_original or tally.prompts == self._logged:
+            return
+        self._logged = tally.prompts
+        logging.info(f"{self._parts.model.name}: {self._parts.model.usage.summary()}")
+        for line in tally.warnings():
+            logging.warning(line)
+
+    def save(self, path: str | None = None) -> None:
+        """Write a model file, so that ``-mf`` brings these options back; there are no weights."""
+        path = path or self.opt.get("model_file")
+        if path:
+            Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text("empathy:in_context has no weights: see the options beside this file\n")
+            self.opt.save(f"{path}.opt")

@@ -1,0 +1,239 @@
+"""The options of ``empathy:in_context``.
+
+Two presets: ``default``, what we would use today, and ``paper``, what Lee et al. (2022) did. A value given on the
+command line beats both. Nothing that is secret is an option, because options are written to logs and files: a server's
+address and key stand in the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.common_options import add_precision, flag
+from parlai_empathy.agents.in_context.selection import SELECTIONS
+from parlai_empathy.agents.in_context.template import PROMPTS
+from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.open_model import BACKENDS
+from parlai_empathy.language_models.prompt import Sampling
+from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.tasks.edition import add_edition
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # Today's models were trained on chats and need no example to know what a conversation is. It works in a chat, where
+    # nobody tells the situation, and at once: examples have to be fetched and encoded.
+    "default": {
+        "prompt": "chat",
+        "examples": 0,
+        "select": "context",
+        "oracle": False,
+        "sentence_encoder": MINILM,
+    },
+    # As many examples as the authors' own command has.
+    "paper": {
+        "prompt": "paper",
+        "examples": 2,
+        "select": "emositsm",
+        "oracle": True,
+        "sentence_encoder": "sentence-transformers/stsb-roberta-large",
+    },
+}
+_COMMON = {"batchsize": 8}  # requests in flight
+
+
+def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults that go with the options' present values."""
+    return _COMMON | PRESETS.get(values.get("preset") or "default", {})
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set the defaults."""
+    group = parser.add_argument_group("In context (empathy:in_context)")
+    group.add_argument(
+        "--preset",
+        choices=list(PRESETS),
+        default="default",
+        action=Choice,
+        defaults=defaults,
+        in_chat=in_chat(partial_opt),
+        help="Default values: ours, or those of the EmpGPT-3 paper.",
+    )
+    _add_model(group)
+    _add_examples(group)
+    _add_sampling(group)
+    set_defaults(parser, defaults(partial_opt), in_chat(partial_opt))
+    return parser
+
+
+def _add_model(group: Any) -> None:
+    group.add_argument(
+        "--lm-backend",
+        choices=list(BACKENDS),
+        default="hf",
+        help="Who computes: hf, a Hugging Face model on this computer; openai, a server with OpenAI's interface, whose "
+        "address and key stand in OPENAI_BASE_URL and OPENAI_API_KEY; echo, nobody: it repeats what was said last.",
+    )
+    group.add_argument(
+        "--lm-model", default=None, help="Of hf: a folder, or a name on the hub. Of openai: the server's name of it."
+    )
+    group.add_argument(
+        "--lm-cache",
+        default=None,
+        help="File that keeps each answer, so that an interrupted run goes on where it ended; none for no such file. "
+        "By default <model file>.completions, else in_context/completions in the data folder.",
+    )
+    group.add_argument(
+        "--lm-context-length",
+        type=int,
+        default=None,
+        help="Tokens that prompt and reply may have together, where the model does not say: a server does not.",
+    )
+    group.add_argument("--lm-timeout", type=float, default=60.0, help="Seconds that a server may take for an answer.")
+    group.add_argument("--lm-retries", type=int, default=5, help="How often a request that failed is tried again.")
+    group.add_argument(
+        "--lm-prices",
+        default=None,
+        help="Prices of a million tokens read and of a million written, such as 0.15,0.60: then the log has the cost.",
+    )
+    group.add_argument("--no-cuda", action="store_true", default=False, help="Stay off the GPU if there is one.")
+    group.add_argument("--gpu", type=int, default=-1, help="Which GPU to use; -1: the first.")
+    add_precision(group)
+
+
+def _add_examples(group: Any) -> None:
+    group.add_argument(
+        "--prompt", default="chat", help=f"How the prompt is written: {', '.join(PROMPTS)}, or a file of your own."
+    )
+    group.add_argument(
+        "--examples", type=int, default=0, help="How many training conversations the prompt shows; 0: none."
+    )
+    group.add_argument(
+        "--select",
+        choices=list(SELECTIONS),
+        default="context",
+        help="How they are chosen: context, those whose turns are most alike; sitsm, whose situation is; emositsm, of "
+        "those with the same emotion; random.",
+    )
+    group.add_argument(
+        "--oracle",
+        type="bool",
+        default=False,
+        help="Whether sitsm and emositsm may know the conversation's true situation and emotion. Without, emositsm "
+        "takes the emotion that --emotion-classifier reads from the turns.",
+    )
+    group.add_argument(
+        "--emotion-classifier",
+        default=None,
+        help="Model file of a trained classifier of the 32 emotions, such as empathy:text_classifier.",
+    )
+    group.add_argument(
+        "--sentence-encoder",
+        default=MINILM,
+        help="What compares texts: any model of sentence-transformers, by a folder or a name on the hub.",
+    )
+    add_edition(group)
+
+
+def _add_sampling(group: Any) -> None:
+    paper = Sampling()
+    group.add_argument("--temperature", type=float, default=paper.temperature, help="0: the most probable words.")
+    group.add_argument("--topp", type=float, default=paper.top_p, help="Share of the probability to choose from.")
+    group.add_argument("--max-tokens", type=int, default=paper.max_tokens, help="Longest reply.")
+    group.add_argument(
+        "--frequency-penalty", type=float, default=paper.frequency_penalty, help="For each time that a token was used."
+    )
+    group.add_argument(
+        "--presence-penalty", type=float, default=paper.presence_penalty, help="For tokens that were used at all."
+    )
+    group.add_argument("--seed", type=int, default=42, help="Of the replies, and of --select random.")
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work, alone or together."""
+    for name, choices in (("lm_backend", BACKENDS), ("select", SELECTIONS)):
+        if opt[name] not in choices:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
+    if opt["lm_backend"] != "echo" and not opt["lm_model"]:
+        raise OptionError(f"--lm-model is missing: --lm-backend {opt['lm_backend']} needs the name of a model")
+    if not 0 < opt["lm_timeout"] < float("inf"):
+        raise OptionError(f"--lm-timeout {opt['lm_timeout']}: must be above 0")
+    for name, least in (("lm_retries", 0), ("examples", 0), ("lm_context_length", 1)):
+        if opt[name] is not None and opt[name] < least:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
+    prices(opt)
+    sampling(opt, ())
+    if opt["examples"]:
+        _check_selection(opt)
+
+
+def _check_selection(opt: Opt) -> None:
+    """What an example is chosen by has to be known."""
+    select, oracle = opt["select"], opt["oracle"]
+    if oracle and select in ("context", "random"):
+        raise OptionError(
+            f"--oracle true: --select {select} asks no oracle: choose sitsm or emositsm, or --oracle false"
+        )
+    if oracle and opt.get("interactive_mode"):
+        raise OptionError(
+            "--oracle true: in a chat nobody tells the situation and the emotion: --oracle false --select context"
+        )
+    if not oracle and select == "sitsm":
+        raise OptionError(
+            "--select sitsm: compares situations, which only an oracle knows: --oracle true, or --select context to "
+            "compare what was said"
+        )
+    if not oracle and select == "emositsm" and not opt["emotion_classifier"]:
+        raise OptionError(
+            "--select emositsm: the emotion is not known: name a classifier with --emotion-classifier, or add "
+            "--oracle true"
+        )
+
+
+def prices(opt: Opt) -> tuple[float, float] | None:
+    """Those of ``--lm-prices``. Raises :class:`OptionError` if they are not two numbers of at least 0."""
+    if not opt["lm_prices"]:
+        return None
+    try:
+        read, written = (float(price) for price in str(opt["lm_prices"]).split(","))
+        if not all(0 <= price < float("inf") for price in (read, written)):
+            raise ValueError
+    except ValueError as error:
+        raise OptionError(
+            f"--lm-prices {opt['lm_prices']}: must be two prices, of a million tokens read and of a million written, "
+            "such as 0.15,0.60"
+        ) from error
+    return read, written
+
+
+def sampling(opt: Opt, stop: tuple[str, ...]) -> Sampling:
+    """How the model is to choose words. Raises :class:`OptionError` for values that cannot be.
+
+    :param stop: of the prompt.
+    """
+    return Sampling(
+        temperature=opt["temperature"],
+        top_p=opt["topp"],
+        max_tokens=opt["max_tokens"],
+        frequency_penalty=opt["frequency_penalty"],
+        presence_penalty=opt["presence_penalty"],
+        stop=stop,
+        seed=opt["seed"],
+    )
+
+
+def cache_file(opt: Opt) -> Path | None:
+    """Where answers are kept; None for nowhere."""
+    named = opt["lm_cache"]
+    if named is not None:
+        return None if named.lower() in ("", "none") else Path(named).expanduser()
+    return Path(f"{opt['model_file']}.completions") if opt.get("model_file") else store_folder(opt) / "completions"
+
+
+def store_folder(opt: Opt) -> Path:
+    """Where what belongs to no model file is kept."""
+    return Path(opt["datapath"]) / "in_context"

@@ -1,0 +1,118 @@
+"""What the copies of an agent share: the language model, the prompt, the examples, and what was counted so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.opt import Opt
+
+from parlai_empathy.agents import frozen_classifier
+from parlai_empathy.agents.frozen_classifier import FrozenClassifier
+from parlai_empathy.agents.in_context import options
+from parlai_empathy.agents.in_context.conversations import Conversation, training_conversations
+from parlai_empathy.agents.in_context.selection import Selector
+from parlai_empathy.agents.in_context.store import stored_or_encoded
+from parlai_empathy.agents.in_context.tally import Tally
+from parlai_empathy.agents.in_context.template import Template, Turn, load_template
+from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.language_model import LanguageModel
+from parlai_empathy.language_models.open_model import open_language_model
+from parlai_empathy.language_models.prompt import Sampling
+from parlai_empathy.modules.sentence_encoder import load_sentence_encoder
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+
+@dataclass
+class Parts:
+    """What answers.
+
+    :param selector: None without examples.
+    """
+
+    model: LanguageModel
+    template: Template
+    sampling: Sampling
+    selector: Selector | None
+    tally: Tally = field(default_factory=Tally)
+
+    @property
+    def room(self) -> int | None:
+        """How many tokens a prompt may have; None if the model's context is not known."""
+        length = self.model.context_length
+        return None if length is None else length - self.sampling.max_tokens
+
+
+def make_parts(opt: Opt) -> Parts:
+    """Load everything that the options name."""
+    template = load_template(opt["prompt"])
+    model = open_language_model(
+        opt["lm_backend"],
+        opt["lm_model"] or "",
+        cache=options.cache_file(opt),
+        device=_device(opt),
+        precision=opt["precision"],
+        timeout=opt["lm_timeout"],
+        retries=opt["lm_retries"],
+        concurrency=max(1, opt.get("batchsize") or 1),
+        prices=options.prices(opt),
+        context_length=opt["lm_context_length"],
+    )
+    # A model without a chat template says so now, and not when minutes have gone into the examples.
+    model.count_tokens(template.render([], [Turn("Hello.", False)]))
+    selector = _selector(opt) if opt["examples"] else None
+    return Parts(model, template, options.sampling(opt, template.stop), selector)
+
+
+def _selector(opt: Opt) -> Selector:
+    conversations = training_conversations(opt)
+    common: dict[str, Any] = {
+        "conversations": conversations,
+        "count": opt["examples"],
+        "selection": opt["select"],
+        "oracle": opt["oracle"],
+        "seed": opt["seed"],
+    }
+    what = "oracle" if opt["oracle"] else "no oracle"
+    if opt["select"] == "random":
+        logging.info(f"Examples: {opt['examples']} of {len(conversations):,} training conversations, at random; {what}")
+        return Selector(**common)
+    encoder = load_sentence_encoder(opt["sentence_encoder"], _device(opt))
+    compared = "situations" if opt["oracle"] else "contexts"
+    emotion = {"emositsm": "true emotion, " if opt["oracle"] else "predicted emotion, "}.get(opt["select"], "")
+    logging.info(
+        f"Examples: {opt['examples']} of {len(conversations):,} training conversations, by {opt['select']}: {emotion}"
+        f"most similar {compared} ({encoder.name}); {what}"
+    )
+    predict = _predictor(opt) if opt["select"] == "emositsm" and not opt["oracle"] else None
+    texts = [_compared(conversation, opt["oracle"]) for conversation in conversations]
+    vectors = stored_or_encoded(options.store_folder(opt), compared, texts, encoder)
+    return Selector(**common, vectors=vectors, encode=encoder.encode, predict=predict)
+
+
+def _compared(conversation: Conversation, oracle: bool) -> str:
+    return conversation.situation if oracle else conversation.context
+
+
+def _predictor(opt: Opt) -> Callable[[Sequence[str]], list[str]]:
+    """What finds the emotion that a text tells of."""
+    part = replace(frozen_classifier.PART, option="emotion_classifier")
+    # Nothing is trained here, so no copy of the classifier is kept beside a model file.
+    classifier = FrozenClassifier(part.load(Opt({**opt, "model_file": None, "init_model": None})))
+    if unknown := sorted(set(classifier.labels) - set(EMOTIONS)):
+        raise OptionError(
+            f"--emotion-classifier {opt['emotion_classifier']} knows {unknown[0]!r}, which is none of the 32 emotions: "
+            "train one on empathy:empathetic_dialogues:ContextEmotion"
+        )
+    return lambda texts: [labels[0] for labels in classifier.top_labels(texts, 1)]
+
+
+def _device(opt: Opt) -> str | None:
+    """Where to compute; None: the GPU if there is one. ParlAI names each of several processes its own GPU."""
+    if opt.get("no_cuda"):
+        return "cpu"
+    number = opt.get("gpu", -1)
+    return f"cuda:{number}" if number is not None and number >= 0 and torch.cuda.is_available() else None

@@ -1,0 +1,145 @@
+"""Texts to vectors whose cosine says how much they are alike: MiniLM, or any model of sentence-transformers.
+
+The default needs no library beside transformers: MiniLM's vector is the mean of its tokens' states, brought to length
+1. How other models make theirs is written in files of their own, which the library sentence-transformers reads.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from parlai_empathy.errors import MissingDependencyError, ModelFileError
+from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer
+from parlai_empathy.modules.pair_encoder import TextReader
+
+MINILM_TOKENS = 256
+"""What MiniLM reads of a text at most, special tokens included, as its makers' own settings say."""
+
+_CHUNK = 256  # texts that are read between two steps of the progress bar
+_MANY = 2_000  # texts from which on there is a progress bar
+
+Vectors = NDArray[np.float32]
+
+
+class SentenceEncoder(Protocol):
+    """Encodes texts.
+
+    ``model`` are the weights, and ``settings`` says whatever else decides about the vectors: together they tell two
+    encoders apart.
+    """
+
+    name: str
+    model: nn.Module
+    settings: str
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1: ``(n, dim)``. What is too long for the encoder loses its end."""
+
+
+def load_sentence_encoder(name: str, device: str | None = None) -> SentenceEncoder:
+    """Load an encoder.
+
+    :param name: :data:`~parlai_empathy.modules.hugging_face.MINILM`, or any model of sentence-transformers: a folder or
+        a name on the Hugging Face hub.
+    :param device: such as ``cpu`` or ``cuda:0``; by default the GPU, if there is one.
+    :raises ModelFileError: if there is no such model, or it cannot be read or fetched.
+    :raises MissingDependencyError: if a library is not installed.
+    """
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if name != MINILM:
+        return LibraryEncoder(name, device)
+    try:
+        return MiniLM(load_tokenizer(name), load_encoder(name), device)
+    except ModelFileError as error:
+        raise ModelFileError(str(error).replace("--hf-model", "--sentence-encoder")) from error
+
+
+class MiniLM:
+    """The default encoder (22.7M parameters, 384 numbers a text).
+
+    :param tokenizer: MiniLM's.
+    :param encoder: a Hugging Face model, MiniLM's.
+    """
+
+    def __init__(self, tokenizer: Any, encoder: Any, device: str) -> None:
+        self.name = MINILM
+        self.settings = f"mean, {MINILM_TOKENS} tokens"
+        self._reader = TextReader(encoder, "mean").to(device).eval()
+        self.model: nn.Module = self._reader
+        self._tokenizer = tokenizer
+        self._device = device
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, ``(n, 384)``, in single precision."""
+        vectors = np.zeros((len(texts), self._reader.encoder.config.hidden_size), dtype=np.float32)
+        longest_first = np.argsort([-len(text) for text in texts], kind="stable")
+        with tqdm(total=len(texts), desc="Encoding", unit=" texts", disable=len(texts) < _MANY) as bar:
+            for start in range(0, len(texts), _CHUNK):
+                places = longest_first[start : start + _CHUNK]
+                vectors[places] = self._read([texts[place] for place in places])
+                bar.update(len(places))
+        return vectors
+
+    @torch.no_grad()
+    def _read(self, texts: list[str]) -> Vectors:
+        read = self._tokenizer(
+            texts, truncation=True, max_length=MINILM_TOKENS, padding=True, padding_side="right", return_tensors="pt"
+        )
+        tokens: Tensor = read["input_ids"].to(self._device)
+        lengths: Tensor = read["attention_mask"].sum(dim=1).to(self._device)
+        vectors = self._reader.vectors(tokens, torch.zeros_like(tokens), lengths)
+        unit: Vectors = nn.functional.normalize(vectors, dim=1).cpu().numpy()
+        return unit
+
+
+class LibraryEncoder:
+    """A model of sentence-transformers, computed by that library.
+
+    :param name: a folder, or a name on the Hugging Face hub.
+    """
+
+    def __init__(self, name: str, device: str) -> None:
+        self.name = name
+        self.model = _library_model(name, device)
+        parts = " ".join(repr(self.model).split())  # such as the pooling
+        prompt = self.model.prompts.get(self.model.default_prompt_name)
+        self.settings = f"{parts} {self.model.max_seq_length} tokens {prompt or ''}"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, ``(n, dim)``, in single precision."""
+        vectors: Vectors = self.model.encode(
+            list(texts),
+            batch_size=32,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=len(texts) >= _MANY,
+        )
+        return vectors.astype(np.float32, copy=False)
+
+
+def _library_model(name: str, device: str) -> Any:
+    try:
+        import sentence_transformers
+    except ImportError as error:
+        raise MissingDependencyError(
+            f'--sentence-encoder {name} needs sentence-transformers: pip install "parlai-empathy[sentences]"'
+        ) from error
+    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it tells each log which device it takes
+    folder = str(Path(name).expanduser())
+    try:
+        return sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
+    except Exception as error:  # the library ends differently for each way in which a model can be wrong
+        reason = " ".join(str(error).split())[:160]
+        raise ModelFileError(
+            f"--sentence-encoder {name} cannot be loaded ({reason}): name a folder with a model of "
+            "sentence-transformers, or one of the Hugging Face hub that can be reached"
+        ) from error

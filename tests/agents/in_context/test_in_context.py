@@ -1,0 +1,525 @@
+"""The agent in ParlAI: what it asks a model, what becomes of the answers, and what happens when there is none."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from io import StringIO
+from logging import StreamHandler
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from model_server import ModelServer, no_text, status
+from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.self_chat import SelfChat
+from parlai.scripts.train_model import TrainModel
+from parlai.utils import logging as parlais_logging
+from processes import run, succeeded
+from tiny_generators import write_language_model
+from tiny_parts import train_classifier
+
+from parlai_empathy.agents.in_context import parts
+from parlai_empathy.agents.in_context.selection import Query
+from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
+from parlai_empathy.language_models.cache import Cache
+from parlai_empathy.language_models.cached_model import CachedModel
+from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
+from parlai_empathy.language_models.echo import EchoModel
+from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.usage import Usage
+from parlai_empathy.modules.sentence_encoder import Vectors
+from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+TASK = "empathy:empathetic_dialogues:LastReply"
+SAMPLE: dict[str, Any] = {"task": TASK, "edition": "sample", "datatype": "test", "loglevel": "error"}
+ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo"}
+
+
+class Scripted:
+    """A model that says what a function says of its prompt."""
+
+    identity = ""
+    name = "scripted"
+
+    def __init__(self, says: Callable[[str], str | NoAnswer], context_length: int | None = None) -> None:
+        self.says = says
+        self.context_length = context_length
+        self.usage = Usage()
+        self.asked: list[str] = []
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        assert isinstance(prompt, str)
+        return len(prompt.split())
+
+    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
+        return in_order(self, prompts, sampling)
+
+    def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
+        for number, prompt in enumerate(prompts):
+            assert isinstance(prompt, str)
+            self.asked.append(prompt)
+            said = self.says(prompt)
+            answer = said if isinstance(said, NoAnswer) else Completion(said, "stop", self.count_tokens(prompt), 3)
+            self.usage.add(answer)
+            yield number, answer
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scripted]:
+    """Put a scripted model in the place of each that is opened; the cache stays the real one."""
+
+    def put(says: Callable[[str], str | NoAnswer], context_length: int | None = None) -> Scripted:
+        model = Scripted(says, context_length)
+
+        def opened(*_: Any, cache: Path | None, **__: Any) -> Any:
+            return model if cache is None else CachedModel(model, Cache(cache))
+
+        monkeypatch.setattr(parts, "open_language_model", opened)
+        return model
+
+    return put
+
+
+def agent(tmp_path: Path, in_chat: bool = False, **options: Any) -> Any:
+    """The agent as ParlAI makes it; its prompts are the paper's."""
+    parser = ParlaiParser(add_parlai_args=True, add_model_args=True)
+    settings = {**ECHO, "prompt": "paper", "datapath": str(tmp_path), "edition": "sample", **options}
+    return create_agent(Opt({**parser.parse_kwargs(**settings), "interactive_mode": in_chat}))
+
+
+def evaluate(tmp_path: Path, **options: Any) -> dict[str, float]:
+    """The report on the sample's test fold, as plain numbers."""
+    report = EvalModel.main(**{**SAMPLE, **ECHO, "prompt": "paper", "datapath": str(tmp_path), **options})
+    return {name: float(value) for name, value in report.items()}
+
+
+def logged_replies(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line)["dialog"][0][1] for line in path.read_text().splitlines()]
+
+
+def ask(made: Any, *texts: str, **fields: Any) -> list[Message]:
+    """Replies to messages of conversations of their own, in one batch."""
+    observed = [made.clone().observe(Message({"text": text, "episode_done": True, **fields})) for text in texts]
+    return made.batch_act(observed)  # type: ignore[no-any-return]
+
+
+# --- conversations ---------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Callable[..., Scripted]) -> None:
+    model = scripted(lambda prompt: f" Reply {prompt.count('Human:')}. ")
+    made = agent(tmp_path, in_chat=True)
+    for text in ("I lost my key.", "In the lake."):
+        made.observe(Message({"text": text, "episode_done": False}))
+        reply = made.act()
+    assert reply["text"] == "Reply 2."
+    assert model.asked[-1].endswith("\n\nHuman: I lost my key.\nEmpathy AI: Reply 1.\nHuman: In the lake.\nEmpathy AI:")
+    made.reset()
+    made.observe(Message({"text": "Hello!", "episode_done": False}))
+    made.act()
+    assert model.asked[-1].endswith("\n\nHuman: Hello!\nEmpathy AI:")
+
+
+def test_copies_have_conversations_of_their_own_and_one_model(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, in_chat=True, lm_cache="none")
+    copy = made.clone()
+    made.observe(Message({"text": "one", "episode_done": False}))
+    copy.observe(Message({"text": "two", "episode_done": False}))
+    assert [made.act()["text"], copy.act()["text"]] == ["Yes.", "Yes."]
+    assert [re.findall("one|two", prompt) for prompt in model.asked] == [["one"], ["two"]]
+
+
+def test_nothing_said_nothing_answered(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path)
+    observed = [
+        made.clone().observe(message)
+        for message in (Message.padding_example(), Message({"episode_done": True}), Message({"text": "", "id": "x"}))
+    ]
+    replies = made.batch_act([*observed, None])
+    assert [dict(reply) for reply in replies] == [{"id": "InContext", "episode_done": False}] * 4
+    assert model.asked == []
+
+
+def test_a_batch_is_answered_in_its_order(tmp_path: Path, scripted: Any) -> None:
+    scripted(lambda prompt: prompt.split("Human: ")[-1].split("\n")[0].upper())
+    observed = [
+        agent(tmp_path).observe(message)
+        for message in (Message({"text": "a"}), Message.padding_example(), Message({"text": "b\nc\nd"}))
+    ]
+    assert [reply.get("text") for reply in agent(tmp_path).batch_act(observed)] == ["A", None, "D"]
+
+
+def test_respond_is_answered_too(tmp_path: Path) -> None:
+    made = agent(tmp_path)
+    assert made.respond("I lost my key.") == "I lost my key."
+    assert made.batch_respond([Message({"text": "a"}), Message({"text": "b"})]) == ["a", "b"]
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (" Oh no! ", "Oh no!"),
+        ("Oh no!\nHuman: I", "Oh no!"),
+        ("Oh no! Empathy AI: Oh", "Oh no!"),
+        ("Oh no!\n\nHow come?", "Oh no! How come?"),  # a turn is a line
+    ],
+)
+def test_a_reply_is_stripped_and_cut(tmp_path: Path, scripted: Any, said: str, text: str) -> None:
+    scripted(lambda prompt: said)
+    (reply,) = ask(agent(tmp_path), "I lost my key.")
+    assert reply["text"] == text
+    assert (reply["finish"], reply["completion_tokens"], reply["cached"]) == ("stop", 3, False)
+    assert reply["examples"] == []
+    assert reply["oracle"] is False
+
+
+@pytest.mark.parametrize("said", [NoAnswer("filtered"), " \n", "Human: I answer myself."])
+def test_no_answer_is_counted_and_never_scored(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
+    """Each other reply is the true one: with the rest as replies of score 0, F1 would be about a half."""
+    truth = {}
+    for line in every_item(tmp_path):
+        truth[line["text"].split("\n")[-1]] = line["eval_labels"][0]
+
+    def says(prompt: str) -> str | NoAnswer:
+        last = prompt.split("Human: ")[-1].removesuffix("\nEmpathy AI:")
+        return truth[last] if len(last) % 2 else said
+
+    scripted(says)
+    answered = sum(len(last) % 2 for last in truth)
+    assert 10 < answered < 54
+    report = evaluate(tmp_path, world_logs=str(tmp_path / "log.jsonl"))
+    assert report["exs"] == 64
+    assert report["f1"] == report["accuracy"] == 1
+    assert report["no_answer"] == pytest.approx(1 - answered / 64)
+    replies = logged_replies(tmp_path / "log.jsonl")
+    silent = [reply for reply in replies if "text" not in reply]
+    assert len(silent) == 64 - answered
+    assert all(reply["no_answer"] for reply in silent)
+    read_replies_log(tmp_path / "log.jsonl")  # which must not stumble over them
+
+
+def every_item(tmp_path: Path) -> list[dict[str, Any]]:
+    """The sample's test items."""
+    opt = ParlaiParser(True, False).parse_kwargs(**{**SAMPLE, "datapath": str(tmp_path)})
+    (teacher,) = create_task_agent_from_taskname(opt)
+    found = []
+    while not teacher.epoch_done():
+        found.append(teacher.act())
+    return found
+
+
+def test_in_a_chat_no_answer_is_an_empty_text(tmp_path: Path, scripted: Any) -> None:
+    scripted(lambda prompt: NoAnswer("filtered"))
+    made = agent(tmp_path, in_chat=True)
+    made.observe(Message({"text": "Hello!", "episode_done": False}))
+    reply = made.act()
+    assert (reply["text"], reply["no_answer"]) == ("", "filtered")
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _by_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder that counts letters: it takes no time, and no model that has to be fetched."""
+
+    class Letters:
+        name = "letters"
+        settings = ""
+        model = torch.nn.Linear(1, 1)
+
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            counts = np.array([[text.lower().count(letter) + 0.1 for letter in LETTERS] for text in texts])
+            return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+
+    torch.nn.init.constant_(Letters.model.weight, 1.0)
+    torch.nn.init.constant_(Letters.model.bias, 1.0)
+    monkeypatch.setattr(parts, "load_sentence_encoder", lambda *_: Letters())
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_examples_stand_in_the_prompt_the_most_similar_last(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, examples=3)
+    item = every_item(tmp_path)[0]
+    (reply,) = ask(made, item["text"])
+    selector = made._parts.selector
+    (chosen,) = selector.choose([Query(tuple(item["text"].split("\n")))])
+    assert reply["examples"] == [example.conv_id for example in chosen.examples]
+    assert len(set(reply["examples"])) == 3
+    instruction, *talks = model.asked[0].split("\n\n")
+    shown = [talk for talk in talks if talk != instruction]
+    for talk, example in zip(shown, chosen.examples, strict=False):
+        lines = [line.split(": ", 1)[1] for line in talk.split("\n")]
+        assert tuple(lines) == example.turns
+    assert len(shown) == 4
+    likeness = (selector.encode([item["text"]]) @ selector.vectors.T)[0]
+    places = [selector.conversations.index(example) for example in chosen.examples]
+    assert list(likeness[places]) == sorted(likeness)[-3:]
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_without_an_oracle_only_the_words_decide(tmp_path: Path, scripted: Any) -> None:
+    """Two messages of the same words, one of them with a false situation and emotion: their prompts are the same."""
+    model = scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, examples=2, lm_cache="none")
+    ask(made, "I lost my key.")
+    ask(made, "I lost my key.", situation="A tiger came.", emotion="terrified")
+    assert model.asked[0] == model.asked[1]
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_an_oracle_is_told_and_recorded(tmp_path: Path, scripted: Any) -> None:
+    scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, examples=2, select="emositsm", oracle=True)
+    (reply,) = ask(made, "I lost my key.", situation="I lost my key.", emotion="proud")
+    assert (reply["oracle"], reply["emotion_used"]) == (True, "proud")
+    emotions = {one.conv_id: one.emotion for one in made._parts.selector.conversations}
+    assert [emotions[name] for name in reply["examples"]] == ["proud", "proud"]
+    with pytest.raises(OptionError, match="a message of this task has no situation"):
+        ask(made, "I lost my key.", emotion="proud")
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained classifier of emotions."""
+    return train_classifier(tmp_path_factory.mktemp("classifier") / "model")
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_emotions_are_predicted_by_a_trained_classifier(tmp_path: Path, scripted: Any, classifier: Path) -> None:
+    scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(classifier))
+    judge = create_agent_from_model_file(str(classifier), Opt(loglevel="error"))
+    items = every_item(tmp_path)[:8]
+    replies = ask(made, *(item["text"] for item in items))
+    predicted = []
+    for item in items:
+        *before, last = item["text"].split("\n")
+        predicted.append(judge.classes[int(judge.class_probabilities([before], [last])[0].argmax())])
+    assert [reply["emotion_used"] for reply in replies] == predicted
+    assert len(set(predicted)) > 1
+    assert not any(reply["oracle"] for reply in replies)
+    with pytest.raises(ModelFileError, match=r"^--emotion-classifier .* is no trained model"):
+        agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(tmp_path / "none"))
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_a_classifier_of_something_else_is_no_judge_of_emotions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classifier: Path
+) -> None:
+    monkeypatch.setattr(parts, "EMOTIONS", tuple(emotion for emotion in EMOTIONS if emotion != "proud"))
+    with pytest.raises(OptionError, match="knows 'proud', which is none of the 32 emotions"):
+        agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(classifier))
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_a_conversation_of_the_training_fold_is_not_shown_itself(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    evaluate(tmp_path, examples=1, datatype="train:evalmode", num_examples=40, world_logs=str(log))
+    pairs = [json.loads(line)["dialog"][0] for line in log.read_text().splitlines()]
+    assert len(pairs) == 40
+    assert all(pair[1]["examples"] != [pair[0]["conv_id"]] for pair in pairs)
+
+
+# --- long prompts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_by_letters")
+def test_a_prompt_is_made_to_fit_and_it_is_said(tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(parlais_logging, "warning", warnings.append)
+    model = scripted(lambda prompt: "Yes.", context_length=250)
+    report = evaluate(tmp_path, examples=4, max_tokens=50)
+    lengths = [model.count_tokens(prompt) for prompt in model.asked]
+    assert max(lengths) <= 200
+    assert 0 < report["examples"] < 4
+    assert 0 < report["shortened"] <= 1
+    assert report["prompt_tokens"] == pytest.approx(sum(lengths) / 64)
+    dropped = round((4 - report["examples"]) * 64)
+    said = (
+        f"{round(report['shortened'] * 64)} of 64 prompts were too long: {dropped} examples and 0 turns were left out"
+    )
+    assert said in warnings
+
+
+def test_what_cannot_fit_names_sizes(tmp_path: Path, scripted: Any) -> None:
+    scripted(lambda prompt: "Yes.", context_length=60)
+    with pytest.raises(OptionError, match=r"a prompt of \d+ tokens, .* the model takes 20 beside its reply"):
+        ask(agent(tmp_path, max_tokens=40), "on and " * 30)
+
+
+def test_without_a_known_context_nothing_is_dropped(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    ask(agent(tmp_path), "on and " * 5000)
+    assert model.count_tokens(model.asked[0]) > 10_000
+
+
+# --- runs that end early ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_dies_goes_on_where_it_ended(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+
+    def dies(prompt: str) -> str:
+        if len(model.asked) > 30:
+            raise LanguageModelError("the server is gone")
+        return f"Reply to {len(prompt)}."
+
+    model.says = dies
+    with pytest.raises(LanguageModelError, match="the server is gone"):
+        evaluate(tmp_path)
+    first = model.asked[:30]
+    again = scripted(lambda prompt: f"Reply to {len(prompt)}.")
+    report = evaluate(tmp_path)
+    assert report["exs"] == 64
+    assert len(again.asked) == 34
+    assert not set(first) & set(again.asked)
+    third = scripted(lambda prompt: "never asked")
+    assert evaluate(tmp_path) == report
+    assert third.asked == []
+
+
+def test_answers_are_kept_beside_the_model_file(tmp_path: Path, scripted: Any) -> None:
+    scripted(lambda prompt: "Yes.")
+    agent(tmp_path).save(str(tmp_path / "model" / "own"))
+    made = create_agent_from_model_file(str(tmp_path / "model" / "own"), Opt(loglevel="error"))
+    assert ask(made, "Hello!")[0]["text"] == "Yes."
+    assert (tmp_path / "model" / "own.completions").is_file()
+    assert made.opt["prompt"] == "paper"
+
+
+def test_the_use_of_the_model_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(parlais_logging, "info", lines.append)
+    evaluate(tmp_path, lm_prices="1000000,0")
+    used = [line for line in lines if line.startswith("echo: ")]
+    assert len(used) == 1
+    tokens = int(re.findall(r"(\d+) tokens read", used[0])[0])
+    assert "64 requests" in used[0]
+    assert f"cost {tokens}.0000" in used[0]  # at a price of one a token
+
+
+def test_it_cannot_be_trained(tmp_path: Path) -> None:
+    options = {**SAMPLE, **ECHO, "datapath": str(tmp_path), "datatype": "train", "num_epochs": 1}
+    with pytest.raises(OptionError, match="learns nothing: use parlai eval_model"):
+        TrainModel.main(**options, model_file=str(tmp_path / "model"))
+
+
+# --- with real backends ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A real server of a model called ``parrot``, which wants a key."""
+    with ModelServer(EchoModel("parrot"), key="sk-secret-1234") as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234")
+        yield running
+
+
+SERVED: dict[str, Any] = {"lm_backend": "openai", "lm_model": "parrot", "lm_retries": 0, "prompt": "chat"}
+
+
+def test_a_served_model_and_no_word_of_the_key(
+    tmp_path: Path, server: ModelServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log, printed = tmp_path / "log.jsonl", StringIO()
+    listener = StreamHandler(printed)
+    parlais_logging.logger.addHandler(listener)
+    server.next(None, no_text())
+    report = evaluate(tmp_path, **SERVED, world_logs=str(log), num_examples=16, loglevel="debug", batchsize=4)
+    assert len(server.requests) == 16
+    assert report["no_answer"] == pytest.approx(1 / 16)
+    assert server.requests[0].body["messages"][0]["role"] == "system"
+    made = agent(tmp_path, **SERVED)
+    made.save(str(tmp_path / "model"))
+    parlais_logging.logger.removeHandler(listener)
+    assert "parrot" in printed.getvalue()
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"model.opt", "log.jsonl", "log.metadata", "completions"} <= {path.name for path in written}
+    for text in (
+        printed.getvalue(),
+        *capfd.readouterr(),
+        *(path.read_bytes().decode(errors="replace") for path in written),
+    ):
+        assert "sk-secret" not in text
+    replies = [reply.reply for reply in read_replies_log(log)]
+    assert sum(map(bool, replies)) >= 15
+
+
+def test_a_server_that_refuses_ends_with_one_line(tmp_path: Path, server: ModelServer) -> None:
+    server.next(*[None] * 5, status(401))
+    with pytest.raises(LanguageModelError) as caught:
+        evaluate(tmp_path, **SERVED, batchsize=1, num_examples=10)
+    assert "\n" not in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+    asked = len(server.requests)
+    assert asked == 6
+    evaluate(tmp_path, **SERVED, batchsize=1, num_examples=10)
+    assert len(server.requests) == asked + 5
+
+
+def test_a_local_model(tmp_path: Path) -> None:
+    """Greedy replies are the same in batches as one by one, and have as many tokens as they may."""
+    folder = write_language_model("llama", tmp_path / "llama")
+    options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "temperature": 0.0}
+    lengths = {"max_tokens": 6, "lm_context_length": 2000, "num_examples": 6, "lm_cache": "none"}
+    found = []
+    for batchsize in (1, 3):
+        log = tmp_path / f"{batchsize}.jsonl"
+        evaluate(tmp_path, **options, **lengths, batchsize=batchsize, world_logs=str(log))
+        found.append([reply.get("text") for reply in logged_replies(log)])
+    assert found[0] == found[1]
+    assert len(found[0]) == 6
+
+
+def test_a_model_without_a_chat_template_says_so_at_once(tmp_path: Path) -> None:
+    folder = write_language_model("llama", tmp_path / "llama")
+    with pytest.raises(OptionError, match="has no chat template: use a prompt that is a text"):
+        agent(tmp_path, lm_backend="hf", lm_model=str(folder), prompt="chat", examples=3)
+    assert not list(tmp_path.rglob("*.npy"))  # no example was encoded
+
+
+def test_self_chat_has_one_conversation(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: f"Reply {len(model.asked)}.")
+    options = {**SAMPLE, **ECHO, "prompt": "paper", "datapath": str(tmp_path), "datatype": "valid"}
+    SelfChat.main(
+        **{**options, "task": "empathy:empathetic_dialogues"},
+        selfchat_max_turns=2,
+        display_examples=False,
+        outfile=str(tmp_path / "chat.jsonl"),
+    )
+    assert len(model.asked) == 3
+    # The first agent was given the opening line as its own words.
+    opener = model.asked[0].split("Human: ")[1].removesuffix("\nEmpathy AI:")
+    assert model.asked[1].endswith(f"Empathy AI: {opener}\nHuman: Reply 1.\nEmpathy AI:")
+    assert model.asked[2].endswith(f"Human: {opener}\nEmpathy AI: Reply 1.\nHuman: Reply 2.\nEmpathy AI:")
+
+
+def test_interactive_needs_nothing_but_what_is_typed(tmp_path: Path) -> None:
+    """The command as it is typed, in a folder without any data and without a network."""
+    command = ["-m", "parlai", "interactive", "-m", "empathy:in_context", "--lm-backend", "echo", "-dp", str(tmp_path)]
+    result = succeeded(run([sys.executable, *command], tmp_path, "I lost my key.\nIn the lake.\n[EXIT]\n"))
+    assert "[InContext]: I lost my key." in re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
+    assert "[InContext]: In the lake." in re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)

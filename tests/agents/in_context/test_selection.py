@@ -1,0 +1,127 @@
+"""Which examples are chosen, on vectors that can be reckoned by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.agents.in_context.conversations import Conversation
+from parlai_empathy.agents.in_context.selection import Query, Selector
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.sentence_encoder import Vectors
+
+# Five conversations whose vectors are these many degrees from the first axis.
+DEGREES = {"a": 0, "b": 20, "c": 40, "d": 60, "e": 80}
+EMOTIONS = {"a": "sad", "b": "proud", "c": "sad", "d": "proud", "e": "sad"}
+CONVERSATIONS = [Conversation(name, EMOTIONS[name], f"about {name}", (f"{name}?", f"{name}!")) for name in DEGREES]
+
+
+def encode(texts: Sequence[str]) -> Vectors:
+    """A text that ends in a number is that many degrees from the first axis."""
+    angles = np.deg2rad([float(text.split()[-1]) for text in texts])
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def selector(selection: str, count: int = 2, **changes: Any) -> Selector:
+    vectors = encode([str(degrees) for degrees in DEGREES.values()])
+    return Selector(CONVERSATIONS, count, selection, **{"vectors": vectors, "encode": encode, **changes})
+
+
+def names(made: Selector, *queries: Query) -> list[str]:
+    return ["".join(example.conv_id for example in chosen.examples) for chosen in made.choose(queries)]
+
+
+def test_the_most_similar_one_is_last() -> None:
+    made = selector("context", 3)
+    assert names(made, Query(("at 0",)), Query(("at 85",)), Query(("at 41",))) == ["cba", "cde", "bdc"]
+
+
+def test_a_conversation_is_no_example_of_itself() -> None:
+    assert names(selector("context"), Query(("at 0",), conv_id="a")) == ["cb"]
+    assert names(selector("context", 9), Query(("at 0",), conv_id="a")) == ["edcb"]
+
+
+def test_only_the_last_turns_of_a_long_chat_count() -> None:
+    """The data set's contexts have seven turns at most."""
+    compared: list[str] = []
+
+    def remembered(texts: Sequence[str]) -> Vectors:
+        compared.extend(texts)
+        return encode(texts)
+
+    selector("context", encode=remembered).choose([Query(tuple(f"turn {n}" for n in range(1, 11)))])
+    assert compared == ["\n".join(f"turn {n}" for n in range(4, 11))]
+
+
+def test_sitsm_compares_situations() -> None:
+    query = Query(("at 0",), situation="at 85", emotion="sad")
+    assert names(selector("sitsm", oracle=True), query) == ["de"]
+
+
+def test_emositsm_stays_within_the_true_emotion() -> None:
+    query = Query(("at 0",), situation="at 85", emotion="proud")
+    (chosen,) = selector("emositsm", oracle=True).choose([query])
+    assert [example.conv_id for example in chosen.examples] == ["b", "d"]
+    assert chosen.emotion == "proud"
+    assert names(selector("emositsm", 3, oracle=True), query) == ["bd"]  # there are no more
+
+
+def test_without_an_oracle_the_emotion_is_predicted_and_contexts_are_compared() -> None:
+    asked: list[str] = []
+
+    def predict(texts: Sequence[str]) -> list[str]:
+        asked.extend(texts)
+        return ["sad" for _ in texts]
+
+    made = selector("emositsm", predict=predict)
+    # What an oracle would say, and another answer than the classifier's: neither may be heeded.
+    (chosen,) = made.choose([Query(("It was", "at 10"), situation="at 85", emotion="proud")])
+    assert [example.conv_id for example in chosen.examples] == ["c", "a"]
+    assert chosen.emotion == "sad"
+    assert asked == ["It was\nat 10"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "query", "missing"),
+    [
+        ("sitsm", Query(("at 0",), emotion="sad"), "situation"),
+        ("emositsm", Query(("at 0",), situation="at 0"), "emotion"),
+    ],
+)
+def test_an_oracle_that_says_nothing_is_an_error(selection: str, query: Query, missing: str) -> None:
+    with pytest.raises(OptionError, match=f"--oracle true: a message of this task has no {missing}"):
+        selector(selection, oracle=True).choose([query])
+
+
+def test_nothing_asked_nothing_chosen() -> None:
+    assert selector("context").choose([]) == []
+
+
+contexts = st.lists(st.text(max_size=5), min_size=1, max_size=6)
+
+
+@given(contexts, st.integers(1, 6), st.integers(0, 3))
+def test_random_examples_do_not_depend_on_order_and_batch(texts: list[str], count: int, seed: int) -> None:
+    made = Selector(CONVERSATIONS, count, "random", seed=seed)
+    queries = [Query((text,), conv_id="c") for text in texts]
+    together = names(made, *queries)
+    assert together == [names(made, query)[0] for query in queries]
+    assert together == list(reversed(names(made, *reversed(queries))))
+    for chosen in together:
+        assert len(set(chosen)) == len(chosen) == min(count, 4)  # four are left, for c is asked about
+        assert set(chosen) <= set("abde")
+
+
+def test_random_examples_differ_by_conversation_and_seed() -> None:
+    drawn = [
+        names(Selector(CONVERSATIONS, 2, "random", seed=seed), Query((f"{n}",)))[0]
+        for seed in (1, 2)
+        for n in range(50)
+    ]
+    assert drawn[:50] != drawn[50:]
+    assert len(set(drawn[:50])) > 10  # of 20 ordered pairs

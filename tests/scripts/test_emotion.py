@@ -1,0 +1,104 @@
+"""``parlai emotion``, with a trained classifier that is as small as can be."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_judge import train_judge
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scripts.emotion import Emotion
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+TEXTS = ["I passed my driving test!", "My dog died last week"]
+Printed = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_judge(
+        tmp_path_factory.mktemp("emotion"), task="empathy:empathetic_dialogues:SituationEmotion", max_train_steps=1
+    )
+
+
+@pytest.fixture
+def printed(model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """The lines that the command prints."""
+
+    def run(*arguments: str, stdin: str | None = None) -> list[str]:
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        Emotion.main("-mf", str(model), *arguments)
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def line(found: list[tuple[str, float]], text: str) -> str:
+    return "  ".join(f"{label} {probability:.3f}" for label, probability in found) + f"\t{text}"
+
+
+def test_a_line_a_text_with_the_most_probable_emotions(printed: Printed, model: Path) -> None:
+    found = Classifier(str(model)).top(TEXTS, 3)
+    assert printed(*TEXTS) == [line(one, text) for one, text in zip(found, TEXTS, strict=True)]
+
+
+def test_probabilities_go_down_and_all_add_up_to_one(model: Path) -> None:
+    (found,) = Classifier(str(model)).top(TEXTS[:1], 99)
+    assert {label for label, _ in found} == set(EMOTIONS)
+    assert [probability for _, probability in found] == sorted((p for _, p in found), reverse=True)
+    assert sum(probability for _, probability in found) == pytest.approx(1)
+
+
+def test_as_many_as_are_asked_for(printed: Printed) -> None:
+    (only,) = printed(TEXTS[0], "--top", "1")
+    label, _, rest = only.partition(" ")
+    assert label in EMOTIONS
+    assert rest.endswith(f"\t{TEXTS[0]}")
+
+
+def test_lines_of_the_standard_input_are_texts(printed: Printed) -> None:
+    assert printed(stdin="\n".join([TEXTS[0], "", f"  {TEXTS[1]}  "])) == printed(*TEXTS)
+    assert printed(stdin="\n\n") == []
+
+
+def test_a_text_has_the_same_emotion_whatever_stands_beside_it(printed: Printed) -> None:
+    many = [*TEXTS, "a longer text which goes on and on, and says nothing of any importance to anybody", *TEXTS]
+    assert printed(*many)[:2] == printed(*many)[3:] == printed(TEXTS[0]) + printed(TEXTS[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [((" ",), "TEXT: an empty text has no emotion"), ((TEXTS[0], "--top", "0"), "--top 0: must be at least 1")],
+)
+def test_what_cannot_be_answered(printed: Printed, arguments: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        printed(*arguments)
+
+
+def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"texts": TEXTS}
+    with pytest.raises(ModelFileError, match="is no trained model"):
+        Emotion.main("-mf", str(tmp_path / "none"), *options["texts"])
+    (tmp_path / "other").write_bytes(b"")
+    (tmp_path / "other.opt").write_text('{"model": "repeat_label"}')
+    with pytest.raises(OptionError, match="repeat_label tells no classes apart: name a model of a classifier"):
+        Emotion.main("-mf", str(tmp_path / "other"), *options["texts"])
+
+
+def test_a_judge_of_replies_knows_no_emotions(tmp_path: Path) -> None:
+    model = train_judge(tmp_path, task="empathy:humod:NextUtterance", max_train_steps=1)
+    with pytest.raises(OptionError, match="tells true replies from others: name a model that was trained on classes"):
+        Emotion.main("-mf", str(model), *TEXTS)
+
+
+def test_without_a_model_it_says_how_to_train_the_zoos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path))
+    with pytest.raises(ModelFileError, match=r"train it with `parlai train_model .*SituationEmotion"):
+        Emotion.main("--datapath", str(tmp_path / "data"), *TEXTS)
