@@ -211,7 +211,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
     "parlai.core.opt": [repairs.take_back_pkg_resources],
     "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
-    "parlai.scripts.train_model": [repairs.keep_best_model],
+    "parlai.scripts.train_model": [repairs.keep_best_model, repairs.validate_at_the_end],
     "parlai.utils.distributed": [repairs.train_on_several_cpus],
     "parlai.utils.fsdp": [repairs.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],

@@ -248,3 +248,29 @@ def keep_best_model(train_model: Any) -> None:
         self.saved = self.best_valid is not None and train_model.PathManager.exists(opt["model_file"])
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def validate_at_the_end(train_model: Any) -> None:
+    """Validate when a training has come to its end: ParlAI ends before, so that what was learnt last would be lost."""
+    loop = train_model.TrainLoop
+    ask = loop._get_time  # which comes right before ParlAI looks whether the training is at its end
+
+    def _get_time(self: Any, world: Any) -> Any:
+        times = ask(self, world)
+        is_over = (
+            self._total_epochs >= self.max_num_epochs
+            or times[0] > self.max_train_time
+            or self._train_steps >= self.max_train_steps
+        )
+        intervals = (self.val_every_n_epochs, self.val_every_n_secs, self.val_every_n_steps)
+        if is_over and min(intervals) < float("inf"):
+            self._total_exs = round(self._total_epochs * world.num_examples())  # as ParlAI does next
+            if self._last_log_steps:
+                self.log()
+            world.reset_metrics()
+            with contextlib.suppress(train_model.StopTrainException):  # it is over anyway
+                self.validate()
+            world.reset_metrics()
+        return times
+
+    loop._get_time = _get_time

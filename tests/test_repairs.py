@@ -24,6 +24,7 @@ from parlai.core.metrics import AverageMetric
 from parlai.core.params import ParlaiParser
 from parlai.core.worlds import DialogPartnerWorld
 from parlai.nn import lr_scheduler
+from parlai.scripts import train_model as train_model_module
 from parlai.scripts.train_model import TrainModel
 from parlai.utils.distributed import find_free_port
 from processes import PATIENCE, SAMPLE, TINY, parlai_command, run, start, succeeded
@@ -244,6 +245,52 @@ def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:
 
 def test_still_needed_parlai_registers_no_distributed_train() -> None:
     assert "register_script" not in source_of("parlai.scripts.distributed_train")
+
+
+# --- the end of a training --------------------------------------------------------------------------------------------
+
+TINY_TRAINING: dict[str, Any] = {
+    "task": "empathy:empathetic_dialogues",
+    "edition": "sample",
+    "model": "empathy:retrieval",
+    "embedding_size": 16,
+    "n_heads": 2,
+    "n_layers": 1,
+    "ffn_size": 16,
+    "loglevel": "error",
+}
+
+
+def validated(module: Any, folder: Path, **options: Any) -> list[int]:
+    """Train with a module's loop; returns after how many steps it validated."""
+    module.TrainModel.main(**TINY_TRAINING, **options, model_file=str(folder / "model"))
+    stats = json.loads((folder / "model.trainstats").read_text())
+    return [report["train_steps"] for report in stats["valid_reports"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        ({"num_epochs": 1, "batchsize": 300}, [1]),
+        ({"max_train_steps": 3, "batchsize": 8}, [3]),
+        ({"max_train_time": 0.001, "batchsize": 8}, [1]),
+        ({"max_train_steps": 3, "batchsize": 8, "validation_every_n_steps": 2}, [2, 3]),
+    ],
+)
+def test_a_training_ends_with_a_validation(tmp_path: Path, options: dict[str, Any], steps: list[int]) -> None:
+    found = validated(train_model_module, tmp_path, **options)
+    assert found[:-1] == steps[:-1]
+    assert found[-1] >= steps[-1]
+
+
+def test_who_does_not_want_validations_gets_none(tmp_path: Path) -> None:
+    never = {"validation_every_n_epochs": -1}
+    assert validated(train_model_module, tmp_path, max_train_steps=2, batchsize=8, **never) == []
+
+
+def test_still_needed_parlai_ends_without_validating_what_it_learnt_last(tmp_path: Path) -> None:
+    module = unrepaired("parlai.scripts.train_model")
+    assert validated(module, tmp_path, max_train_steps=3, batchsize=8) == []
 
 
 # --- several processes without a GPU ----------------------------------------------------------------------------------
