@@ -11,9 +11,11 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
 from parlai_empathy.agents.ensemble.ensemble import EnsembleAgent
+from parlai_empathy.agents.epitome.epitome import EpitomeAgent
 from parlai_empathy.agents.fasttext.fasttext import FasttextAgent
 from parlai_empathy.agents.generative.generative import GenerativeAgent
 from parlai_empathy.agents.han.han import HanAgent
+from parlai_empathy.agents.in_context.in_context import InContextAgent
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.multitask.multitask import MultitaskAgent
 from parlai_empathy.agents.prepend.prepend import PrependAgent
@@ -23,6 +25,7 @@ from parlai_empathy.agents.text_classifier.text_classifier import TextClassifier
 from parlai_empathy.tasks.daily_dialog.agents import DailyDialogTeacher
 from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
 from parlai_empathy.tasks.empathetic_intents.agents import EmpatheticIntentsTeacher
+from parlai_empathy.tasks.epitome.agents import DefaultTeacher as DefaultEpitomeTeacher
 from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
 from parlai_empathy.tasks.newsgroups.agents import NewsgroupsTeacher
 from parlai_empathy.tasks.reddit.agents import RedditTeacher
@@ -37,12 +40,15 @@ OWNERS = {
     "-t empathy:reddit": (RedditTeacher, "Reddit"),
     "-t empathy:newsgroups": (NewsgroupsTeacher, "20 Newsgroups"),
     "-t empathy:empathetic_intents": (EmpatheticIntentsTeacher, "EmpatheticIntents"),
+    "-t empathy:epitome": (DefaultEpitomeTeacher, "EPITOME"),
     "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
     "-m empathy:generative": (GenerativeAgent, "Generative (empathy:generative)"),
     "-m empathy:prepend": (PrependAgent, "Prepend (empathy:prepend)"),
     "-m empathy:multitask": (MultitaskAgent, "Multitask (empathy:multitask)"),
     "-m empathy:ensemble": (EnsembleAgent, "Ensemble (empathy:ensemble)"),
     "-m empathy:rerank": (RerankAgent, "Rerank (empathy:rerank)"),
+    "-m empathy:in_context": (InContextAgent, "In context (empathy:in_context)"),
+    "-m empathy:epitome": (EpitomeAgent, "EPITOME (empathy:epitome)"),
     "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
     "-m empathy:han": (HanAgent, "Hierarchical attention network (empathy:han)"),
     "-m empathy:fasttext": (FasttextAgent, "fastText (empathy:fasttext)"),
@@ -69,7 +75,7 @@ def page() -> str:
 def commands() -> Iterator[str]:
     """A section for each sub-command of ours, without the options that ParlAI gives to every command."""
     script.setup_script_registry()
-    parlais = {group.title for group in ParlaiParser(True, False)._action_groups} - {"options"}
+    parlais = {group.title for group in ParlaiParser(True, False)._action_groups} - {"options", "positional arguments"}
     for name, entry in sorted(script.SCRIPT_REGISTRY.items()):
         if entry.klass.__module__.startswith("parlai_empathy."):
             parser = entry.klass.setup_args()
@@ -90,7 +96,7 @@ def options() -> Iterator[str]:
 def table(actions: list[argparse.Action]) -> list[str]:
     """A table of options, without ``--help``."""
     rows = [
-        f"| `{' '.join(action.option_strings)}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
+        f"| `{' '.join(action.option_strings) or action.metavar}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
         for action in actions
         if not isinstance(action, argparse._HelpAction)
     ]

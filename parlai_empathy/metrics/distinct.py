@@ -29,6 +29,16 @@ def distinct(replies: Iterable[Sequence[str]], order: int) -> float:
     return 100 * len(set(ngrams)) / len(ngrams)
 
 
+def distinct_of_one(tokens: Sequence[str], order: int) -> float | None:
+    """The share of different ``order``-grams in one reply, 0..1; None if it has no ``order`` tokens.
+
+    Averaged over replies it is what Lee et al. (2022) report as Dist-n: far more than of the corpus, since a short
+    reply seldom repeats itself.
+    """
+    ngrams = [tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1)]
+    return len(set(ngrams)) / len(ngrams) if ngrams else None
+
+
 class Distinct(Metric):
     """Dist-n of the replies added up so far.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.published import published
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
-from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.logs_scores import LogScores, score_replies
+from parlai_empathy.scoring.systems import ReplyMetric, System, SystemScores, score_systems
+from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Variety, Words
 
 _COLUMNS = {
     "avg_bleu": "AVG BLEU",
@@ -22,44 +20,38 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
-class Log:
-    """A log and what tables call it; it may hold the replies of several systems."""
-
-    name: str
-    replies: Sequence[LoggedReply]
-
-
-def score_logs(logs: Sequence[Log], tokens: str, lower_case: bool) -> list[LogScores]:
-    """Score each system of each log.
-
-    :param tokens: of :data:`parlai_empathy.scoring.logs_scores.TOKENS`.
-    """
-    return [score_replies(name, replies, tokens, lower_case) for log in logs for name, replies in _systems(log).items()]
+def score_logs(systems: Sequence[System], words: Words) -> list[SystemScores]:
+    """Score each system by what EmpatheticDialogues' papers count in replies."""
+    metrics: dict[str, ReplyMetric] = {
+        "length": Length(words),
+        "distinct": Variety(words),
+        "bleu": AvgBleu(words),
+        "bleu_4": Bleu4(words),
+    }
+    return score_systems(systems, metrics)
 
 
-def _systems(log: Log) -> Mapping[str, list[LoggedReply]]:
-    systems: dict[str, list[LoggedReply]] = {}
-    for reply in log.replies:
-        systems.setdefault(reply.system, []).append(reply)
-    if len(systems) > 1 and "" in systems:
-        raise OptionError(f"--logs {log.name}: some of its replies name their system, others do not")
-    return {f"{log.name}: {system}" if system else log.name: replies for system, replies in systems.items()}
-
-
-def logs_table(scores: Sequence[LogScores]) -> Table:
+def logs_table(scores: Sequence[SystemScores]) -> Table:
     """The systems' numbers, and below them what papers report of the same columns."""
     others = published("dist_1", "dist_2")
     rows: list[list[Cell]] = [
-        [one.system, one.replies, one.empty, *(one.numbers.get(column) for column in _COLUMNS)] for one in scores
+        [one.name, len(one.system.replies), one.system.empty, *(one.numbers.get(column) for column in _COLUMNS)]
+        for one in scores
     ]
     rows += [[one.name, None, None, *(one.values.get(column) for column in _COLUMNS)] for one in others]
     notes = [
-        *signature_notes({one.system: one.numbers for one in scores}),
+        *signature_notes(
+            {one.name: {key: one.numbers[key] for key in _COLUMNS if key in one.numbers} for one in scores}
+        ),
         *(
-            f"- {one.system}: {one.unreferred:,} replies without a reference say nothing of BLEU"
+            f"- {one.name}: {left_out:,} replies without a reference say nothing of BLEU"
             for one in scores
-            if one.unreferred
+            if "avg_bleu" in one.scores and (left_out := one.scores["avg_bleu"].left_out)
+        ),
+        *(
+            f"- {one.name}: {one.system.no_answers:,} replies that could not be given have no part in this"
+            for one in scores
+            if one.system.no_answers
         ),
         *dict.fromkeys(f"- left out: {text}" for one in scores for text in one.missing),
         "- names with a paper: that paper's figures, not measured here",

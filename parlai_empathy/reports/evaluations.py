@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import parlai.utils.logging as logging
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs import read_replies_log
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -75,6 +77,23 @@ class Evaluations:
                 return self._new(job, model_file, datapath, Path(temporary))
         return self._kept(job) or self._new(job, model_file, datapath, self.folder)
 
+    def replies(self, job: Job, model_file: str, datapath: str) -> list[LoggedReply]:
+        """What the model replied in the job: from the log that is kept, or a new one.
+
+        :raises ModelFileError: if the evaluation fails.
+        """
+        if self.folder is None:
+            with tempfile.TemporaryDirectory() as temporary:
+                return read_replies_log(self._new_replies(job, model_file, datapath, Path(temporary)))
+        kept = _replies_file(self.folder, job)
+        whole = kept.exists() and self.is_kept(job)
+        return read_replies_log(kept if whole else self._new_replies(job, model_file, datapath, self.folder))
+
+    def _new_replies(self, job: Job, model_file: str, datapath: str, folder: Path) -> Path:
+        path = _replies_file(folder, job)
+        self._new(job, model_file, datapath, folder, ("--world-logs", str(path)))
+        return path
+
     def is_kept(self, job: Job) -> bool:
         """Whether the job has been done before."""
         return self._kept(job) is not None
@@ -90,13 +109,13 @@ class Evaluations:
             logging.warning(f"{path} is no whole result: it is measured anew")
             return None
 
-    def _new(self, job: Job, model_file: str, datapath: str, folder: Path) -> Result:
+    def _new(self, job: Job, model_file: str, datapath: str, folder: Path, output: Sequence[str] = ()) -> Result:
         log, answer = folder / f"{job.name}.log", folder / f"{job.name}.answer"
         arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             answer.unlink(missing_ok=True)
-            code = (self._run or run_process)([*arguments, *job.options], answer, log)
+            code = (self._run or run_process)([*arguments, *job.options, *output], answer, log)
             found: dict[str, Any] = _read(answer) if answer.exists() else {"error": _death(code, log)}
             if "error" in found:
                 raise ModelFileError(_with_log(found["error"], log if self.folder else None))
@@ -107,6 +126,10 @@ class Evaluations:
                 f"--out: {folder} cannot be written to ({error.strerror}): name another folder"
             ) from error
         return Result(found["report"], found["parameters"])
+
+
+def _replies_file(folder: Path, job: Job) -> Path:
+    return folder / f"{job.name}.replies.jsonl"
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:

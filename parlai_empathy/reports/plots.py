@@ -1,4 +1,4 @@
-"""The plots that reports have: bars beside one another, bars in rows, and values with their intervals."""
+"""The plots that reports have: bars beside one another, bars in rows, values with their intervals, a grid, curves."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _SIZE = (8.0, 4.5)  # inches; a plot of many rows is higher
 _DPI = 120
 _TITLE = 72  # letters in a line of the title
 _NAME = 44  # letters in a line beside a row: longer ones would leave no room for the plot
+_DARK = 0.6  # of a grid's colours: letters on darker ones are white
+_TICKS = 20  # as many can be read below an axis
 _LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # told apart in print, where colours are not
 
 
@@ -154,7 +156,76 @@ class Intervals:
         return drawn
 
 
-Plot = Bars | RowBars | Intervals
+@dataclass(frozen=True)
+class Grid:
+    """Numbers from -1 to 1 in a square grid, each in its colour, such as correlations.
+
+    :param name: what its file is called after.
+    :param names: of the rows, and of the columns.
+    :param values: one list a row; None where there is no number.
+    """
+
+    name: str
+    title: str
+    names: Sequence[str]
+    values: Sequence[Sequence[float | None]]
+    x: str = ""
+    y: str = ""
+
+    @property
+    def height(self) -> float:
+        """Of the whole plot, in inches."""
+        return max(_SIZE[1], 2.5 + 0.35 * len(self.names))
+
+    def draw(self, axes: Any) -> dict[str, Any]:
+        """Draw on matplotlib's axes; there is nothing for a legend to show."""
+        numbers = [[float("nan") if value is None else value for value in row] for row in self.values]
+        axes.imshow(numbers, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
+        places = range(len(self.names))
+        names = [fill(name, _NAME) for name in self.names]
+        axes.set_xticks(places, names, rotation=40, ha="right", rotation_mode="anchor", fontsize="x-small")
+        axes.set_yticks(places, names, fontsize="x-small")
+        for row, values in enumerate(self.values):
+            for column, value in enumerate(values):
+                if value is not None:
+                    color = "white" if abs(value) > _DARK else "black"
+                    axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize="xx-small", color=color)
+        return {}
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Points joined by lines, one line a series.
+
+    :param name: what its file is called after.
+    :param series: each series' name and its points, from left to right; at least one series.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: Mapping[str, Sequence[tuple[float, float]]]
+
+    @property
+    def height(self) -> float:
+        """Of the whole plot, in inches."""
+        return _SIZE[1]
+
+    def draw(self, axes: Any) -> dict[str, Any]:
+        """Draw on matplotlib's axes; returns what a legend shows, by name."""
+        drawn = {}
+        for place, (name, points) in enumerate(self.series.items()):
+            style = _LINES[place % len(_LINES)] if place else "solid"
+            at, heights = zip(*points, strict=True) if points else ((), ())
+            (drawn[name],) = axes.plot(at, heights, marker="o", linestyle=style)
+        whole = sorted({at for points in self.series.values() for at, _ in points})
+        if all(float(at).is_integer() for at in whole) and len(whole) <= _TICKS:
+            axes.set_xticks(whole)
+        return drawn
+
+
+Plot = Bars | RowBars | Intervals | Grid | Curves
 
 
 def draw(plot: Plot, path: Path) -> None:
@@ -195,5 +266,8 @@ def drawing(plot: Plot, form: str) -> bytes:
 def _explain(figure: Any, drawn: Mapping[str, Any]) -> None:
     """Put a legend below: inside the plot it could hide what it explains."""
     texts = [f" {fill(name, _NAME)}" for name in drawn]  # matplotlib leaves out what begins with _
-    columns = 4 if max(map(len, drawn)) <= _NAME // 2 else 2
-    figure.legend(list(drawn.values()), texts, loc="outside lower center", ncols=columns)
+    for columns in (4, 3, 2, 1):
+        legend = figure.legend(list(drawn.values()), texts, loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()

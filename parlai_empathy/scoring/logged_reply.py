@@ -14,6 +14,8 @@ class LoggedReply:
     :param references: what people replied there; none if the log does not say.
     :param emotion: of the conversation, if the log says so.
     :param system: who gave the reply, in a log of several systems; else empty.
+    :param item: what ratings call it, if the log says so; else empty.
+    :param no_answer: why there is no reply that could be judged, if the log says so; else empty.
     :param line: where it stands in the log, from 1: where a text block begins, and where a row of a table ends.
     """
 
@@ -22,4 +24,6 @@ class LoggedReply:
     references: tuple[str, ...] = ()
     emotion: str | None = None
     system: str = ""
+    item: str = ""
+    no_answer: str = ""
     line: int = 0

@@ -2,7 +2,8 @@
 
 ============== ========================================================================================================
 JSON lines     one object a line with ``reply``, and if you like ``context`` (a list of turns, or a text with a turn a
-               line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``
+               line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``, ``item`` (what ratings
+               call the reply), ``no_answer`` (why there is none)
 CSV, TSV       columns of the same names; ``references``, and ``context`` if it begins with ``[``, are JSON lists
 ParlAI's logs  what ``parlai eval_model --world-logs FILE`` writes: a conversation a line
 text blocks    the test outputs of MoEL, EmpDG, CEM and their kin: lines ``Emotion: …``, ``Context: [...]``, one line
@@ -38,7 +39,18 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
     replies = list(_reader(path)(_lines(path), path))
     if not replies:
         raise DataError(f"{path} holds no reply: name a log with at least one")
+    for one in replies:
+        _check_characters(one, path)
     return replies
+
+
+def _check_characters(one: LoggedReply, path: Path) -> None:
+    """See that all texts can be written again: escapes can spell halves of characters, which no model can read."""
+    texts = (one.reply, *one.context, *one.references, one.emotion or "", one.system, one.item, one.no_answer)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole") from error
 
 
 def _reader(path: Path) -> Callable[[Lines, Path], Iterator[LoggedReply]]:

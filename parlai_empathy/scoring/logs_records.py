@@ -13,7 +13,7 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 
 Lines = Iterator[tuple[int, str]]
 
-_NAMES = "reply, and perhaps context, reference or references, emotion, system"
+_NAMES = "reply, and perhaps context, reference or references, emotion, system, item, no_answer"
 
 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
@@ -74,7 +74,9 @@ def _unpacked(column: str, text: str, where: str) -> Any:
 
 
 def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
-    reply = record.get("reply")
+    reply, no_answer = record.get("reply"), _text(record, "no_answer", where).strip()
+    if reply is None and no_answer:
+        reply = ""
     if not isinstance(reply, str):
         raise DataError(f"{where}: {'no reply' if reply is None else 'reply is no text'}: expected {_NAMES}")
     references = [*_texts(record, "reference", where), *_texts(record, "references", where)]
@@ -85,6 +87,8 @@ def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
         tuple(text for text in references if text.strip()),
         _text(record, "emotion", where) or None,
         _text(record, "system", where),
+        _item(record, where),
+        no_answer,
         number,
     )
 
@@ -103,6 +107,13 @@ def _text(record: Mapping[str, Any], name: str, where: str) -> str:
     if value is not None and not isinstance(value, str):
         raise DataError(f"{where}: {name} is {value!r:.40}, expected a text")
     return value or ""
+
+
+def _item(record: Mapping[str, Any], where: str) -> str:
+    """What ratings call the reply: a text or a number."""
+    value = record.get("item")
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else _text(record, "item", where).strip()
 
 
 def _turns(text: str) -> list[str]:
@@ -124,7 +135,8 @@ def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]
         references = [text for text in references if text.strip()]
         reply = _text(answered, "text", place).strip()
         emotion = _text(asked, "emotion", place) or None
-        yield LoggedReply(reply, tuple(context), tuple(references), emotion, "", number)
+        no_answer = _text(answered, "no_answer", place).strip()
+        yield LoggedReply(reply, tuple(context), tuple(references), emotion, no_answer=no_answer, line=number)
         context += _turns(references[0] if references else reply)
 
 

@@ -95,7 +95,7 @@ def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
         )
     for system, reply in block.replies.items():
         references = (block.reference,) if block.reference else ()
-        yield LoggedReply(reply, block.context or (), references, block.emotion or None, system, block.line)
+        yield LoggedReply(reply, block.context or (), references, block.emotion or None, system, line=block.line)
 
 
 def _turns(text: str, where: str) -> tuple[str, ...]:

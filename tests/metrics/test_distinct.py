@@ -11,7 +11,7 @@ from parlai.core.metrics import Metrics
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.distinct import Distinct, distinct
+from parlai_empathy.metrics.distinct import Distinct, distinct, distinct_of_one
 
 replies_of_words = st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=8)
 
@@ -32,6 +32,22 @@ def test_no_pair_goes_over_the_end_of_a_reply() -> None:
 def test_of_no_pair_is_an_error(replies: list[list[str]]) -> None:
     with pytest.raises(NotComputableError, match=r"^Dist-2: no reply has 2 token\(s\)$"):
         distinct(replies, 2)
+
+
+def test_of_one_reply_by_hand() -> None:
+    # Words: a and b, of 3. Pairs: ab and ba, of 2. There is no fourth word.
+    assert [distinct_of_one(["a", "b", "a"], order) for order in (1, 2, 3, 4)] == [pytest.approx(2 / 3), 1, 1, None]
+    assert distinct_of_one(["a", "a", "a"], 2) == 0.5
+    assert distinct_of_one([], 1) is None
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=6), st.integers(1, 3))
+def test_of_one_reply_it_is_that_of_a_corpus_of_one(reply: list[str], order: int) -> None:
+    found = distinct_of_one(reply, order)
+    if len(reply) < order:
+        assert found is None
+    else:
+        assert found == pytest.approx(distinct([reply], order) / 100)
 
 
 @given(replies_of_words, st.integers(1, 2))

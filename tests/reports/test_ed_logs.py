@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
 import pytest
 
-from parlai_empathy.errors import OptionError
-from parlai_empathy.reports.ed_logs import Log, logs_table, score_logs
+from parlai_empathy.reports.ed_logs import logs_table, score_logs
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.logs_scores import LogScores
+from parlai_empathy.scoring.systems import SystemScores, systems_of
+from parlai_empathy.scoring.word_metrics import Words
 
 ONE = LoggedReply("so sorry .", references=("so sorry , dear .",))
 EMPTY = LoggedReply("")
 
 
-def scores(*logs: Log) -> list[LogScores]:
-    return score_logs(logs, "space", lower_case=False)
+def scores(**logs: Sequence[LoggedReply]) -> list[SystemScores]:
+    return score_logs([system for name, log in logs.items() for system in systems_of(name, log)], Words("space"))
 
 
 def test_systems_beside_published_figures() -> None:
-    table = logs_table(scores(Log("a", [ONE, EMPTY]), Log("b", [ONE])))
+    table = logs_table(scores(a=[ONE, EMPTY], b=[ONE]))
     rows = {row[0]: dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
     assert list(rows) == ["a", "b", "MoEL (Zhou et al. 2023)", "CASE (Zhou et al. 2023)"]
     assert (rows["a"]["replies"], rows["a"]["empty"]) == (2, 1)
@@ -29,16 +32,25 @@ def test_systems_beside_published_figures() -> None:
 
 def test_a_log_of_several_systems_has_a_row_for_each() -> None:
     replies = [LoggedReply("a b", system="MOE"), LoggedReply("c", system="trs"), LoggedReply("d", system="MOE")]
-    found = scores(Log("log", replies))
-    assert [(one.system, one.replies) for one in found] == [("log: MOE", 2), ("log: trs", 1)]
-
-
-def test_a_log_that_names_some_of_its_systems_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^--logs log: some of its replies name their system, others do not$"):
-        scores(Log("log", [LoggedReply("a", system="MOE"), LoggedReply("b")]))
+    table = logs_table(scores(log=replies))
+    assert [row[:2] for row in table.rows[:2]] == [["log: MOE", 2], ["log: trs", 1]]
 
 
 def test_notes_say_what_is_missing() -> None:
-    table = logs_table(scores(Log("a", [ONE, EMPTY])))
+    failed = LoggedReply("", no_answer="time-out")
+    table = logs_table(scores(a=[ONE, EMPTY, failed]))
     assert "- a: 1 replies without a reference say nothing of BLEU" in table.notes
+    assert "- a: 1 replies that could not be given have no part in this" in table.notes
     assert any(note.startswith("- Dist-1|level:corpus|case:kept|tokens:space|n:2|") for note in table.notes)
+    assert not any("Dist-1 in a reply" in note for note in table.notes), "there is no such column"
+
+
+def test_notes_say_why_a_column_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
+    table = logs_table(scores(a=[ONE], b=[EMPTY]))
+    assert [note[:24] for note in table.notes if note.startswith("- left out: ")] == [
+        "- left out: BLEU-4 needs",
+        "- left out: Dist-n: no r",
+        "- left out: AVG BLEU: th",
+    ]

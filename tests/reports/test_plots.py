@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.plots import Bars, Interval, Intervals, Line, Plot, RowBars, draw, drawing
+from parlai_empathy.reports.plots import Bars, Curves, Grid, Interval, Intervals, Line, Plot, RowBars, draw, drawing
 
 ONE: dict[str, dict[str, Interval]] = {"one": {"a": (0.5, 0.4, 0.7), "b": (0.2, -0.1, 0.3)}}
 
@@ -170,6 +170,90 @@ def test_intervals_can_be_drawn(plot: Intervals, height: int, tmp_path: Path) ->
     assert size_of(plot, tmp_path) == (960, height)
 
 
+# --- a grid ----------------------------------------------------------------------------------------------------------
+
+
+def grid(names: list[str], *values: list[float | None]) -> Grid:
+    return Grid("g", "Grid", names, values)
+
+
+def test_a_grid_has_a_colour_and_a_number_in_each_cell(axes: Any) -> None:
+    assert grid(["a", "b"], [1, -0.25], [None, 0.7]).draw(axes) == {}
+    (image,) = axes.images
+    assert image.get_array().filled(np.nan).tolist() == [[1, -0.25], [pytest.approx(np.nan, nan_ok=True), 0.7]]
+    assert image.get_clim() == (-1, 1), "the same number has the same colour in each plot"
+    # Column and row of each number; letters on dark colours are white.
+    assert [(*text.get_position(), text.get_text(), text.get_color()) for text in axes.texts] == [
+        *((0, 0, "1.00", "white"), (1, 0, "-0.25", "black"), (1, 1, "0.70", "white"))
+    ]
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        assert [label.get_text() for label in labels] == ["a", "b"]
+    assert axes.yaxis_inverted(), "the first row is at the top"
+
+
+def test_colours_tell_more_from_less(axes: Any) -> None:
+    grid(["a", "b"], [0.9, -0.9], [0.0, None]).draw(axes)
+    (image,) = axes.images
+    more, less, zero, none = image.to_rgba(image.get_array()).reshape(4, 4)
+    assert more[2] > more[0], "blue"
+    assert less[0] > less[2], "red"
+    assert zero[:3] == pytest.approx([1, 1, 1], abs=0.05)
+    assert none[3] == 0, "where there is no number there is no colour"
+
+
+@pytest.mark.parametrize(
+    ("plot", "height"),
+    [
+        (grid(["only"], [1]), 540),
+        (grid(["a", "b"], [None, None], [None, None]), 540),
+        (grid(["$x", "_" * 60], [0.1, None], [None, -1]), 540),
+        # 2.5 inches, and 0.35 for each of 16 rows, at 120 pixels.
+        (grid([f"people: question {n}" for n in range(16)], *[[n / 16] * 16 for n in range(16)]), 972),
+    ],
+    ids=["one cell", "no numbers", "odd names", "many"],
+)
+def test_a_grid_can_be_drawn(plot: Grid, height: int, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, height)
+
+
+# --- curves ----------------------------------------------------------------------------------------------------------
+
+
+def curves(**series: list[tuple[float, float]]) -> Curves:
+    return Curves("c", "Curves", "x", "y", series)
+
+
+def test_curves_join_their_points(axes: Any) -> None:
+    drawn = curves(one=[(2, 0.5), (4, 1.5)], two=[(4, 1)], three=[]).draw(axes)
+    assert [line.get_xydata().tolist() for line in drawn.values()] == [[[2, 0.5], [4, 1.5]], [[4, 1]], []]
+    assert [line.get_marker() for line in drawn.values()] == ["o"] * 3, "a single point is seen too"
+    assert axes.get_xticks().tolist() == [2, 4], "there is no turn 3"
+    styles = [(line.get_color(), line.get_linestyle()) for line in drawn.values()]
+    assert len(set(styles)) == 3
+    assert len({style for _, style in styles}) == 3, "they are told apart in print"
+
+
+@pytest.mark.parametrize("points", [[(0.5, 0.0), (1.0, 1.0)], [(float(n), 0.0) for n in range(100)]])
+def test_other_points_than_a_few_whole_numbers_have_the_usual_ticks(points: list[tuple[float, float]]) -> None:
+    ours, usual = Figure().subplots(), Figure().subplots()
+    curves(one=points).draw(ours)
+    usual.plot(*zip(*points, strict=True))
+    assert ours.get_xticks().tolist() == usual.get_xticks().tolist()
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        curves(one=[(2, 1)]),
+        curves(one=[]),
+        curves(**{f"a system with a long name {n}: $EPITOME-ER": [(2, n), (4, 1)] for n in range(9)}),
+    ],
+    ids=["one point", "no point", "many"],
+)
+def test_curves_can_be_drawn(plot: Curves, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, 540)
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -186,15 +270,30 @@ def test_a_long_title_is_drawn_in_several_lines(tmp_path: Path) -> None:
     assert not title[:, -20:].any(), "nothing is cut off at the right"
 
 
-def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures: list[Figure] = []
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """All figures that are saved."""
+    found: list[Figure] = []
     save = Figure.savefig
 
     def keep(self: Figure, *arguments: Any, **named: Any) -> None:
-        figures.append(self)
+        found.append(self)
         save(self, *arguments, **named)
 
     monkeypatch.setattr(Figure, "savefig", keep)
+    return found
+
+
+@pytest.mark.parametrize("letters", [3, 16, 22, 30, 40, 200])
+def test_a_legend_is_no_wider_than_the_plot(letters: int, tmp_path: Path, figures: list[Figure]) -> None:
+    draw(curves(**{f"{n}{'m n e ' * 40}"[:letters]: [(1, n)] for n in range(6)}), tmp_path / "plot.png")
+    (legend,) = figures[0].legends
+    assert len(legend.get_texts()) == 6
+    box = legend.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figures[0].bbox.width
+
+
+def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, figures: list[Figure]) -> None:
     draw(bars(["1"], _one=[1], two=[2]), tmp_path / "two.png")
     draw(bars(["1"], one=[1]), tmp_path / "one.png")
     (legend,) = figures[0].legends

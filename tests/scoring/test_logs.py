@@ -39,7 +39,7 @@ def log(folder: Path, name: str, content: str | bytes) -> Path:
 )
 def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | bytes) -> None:
     (reply,) = read_replies_log(log(tmp_path, name, content))
-    assert reply == LoggedReply("b", ("a",), ("c",), "sad", "", reply.line)
+    assert reply == LoggedReply("b", ("a",), ("c",), "sad", "", line=reply.line)
     assert reply.line > 0
 
 
@@ -55,6 +55,8 @@ def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | byte
         (b'[{"reply": "a"}]', ', line 1: \'[{"reply": "a"}]\' begins no log of replies'),
         (BLOCK.encode() + b"Emotion: \xff\n", ", line 5: not UTF-8 (invalid start byte): save the log as UTF-8"),
         (b'{"dialog": []}\n', " holds no reply: name a log with at least one"),
+        (b'{"reply": "a"}\n{"reply": "\\ud83d"}\n', ", line 2: a text has half a character: write it whole"),
+        (b'{"reply": "a", "context": ["b", "\\ude00"]}\n', ", line 1: a text has half a character: write it whole"),
     ],
 )
 def test_what_is_no_log_is_named(tmp_path: Path, content: bytes, message: str) -> None:

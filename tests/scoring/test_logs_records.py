@@ -38,8 +38,25 @@ def from_csv(text: str, delimiter: str = ",") -> list[LoggedReply]:
 def test_all_fields() -> None:
     record = {"reply": " so sorry ", "context": ["My cat", "Oh?"], "reference": "Oh no!", "emotion": "sad"}
     assert from_json({**record, "system": "MIME", "else": 3}) == [
-        LoggedReply("so sorry", ("My cat", "Oh?"), ("Oh no!",), "sad", "MIME", 1)
+        LoggedReply("so sorry", ("My cat", "Oh?"), ("Oh no!",), "sad", "MIME", line=1)
     ]
+
+
+@pytest.mark.parametrize(("item", "name"), [("a7", "a7"), (" 7 ", "7"), (7, "7"), (0, "0"), ("", ""), (None, "")])
+def test_an_item_is_a_text_or_a_number(item: Any, name: str) -> None:
+    (reply,) = from_json({"reply": "a", "item": item})
+    assert reply.item == name
+    text = "" if item is None else str(item)
+    assert from_csv(f"reply,item\na,{text}\n") == [LoggedReply("a", item=name, line=2)]
+
+
+def test_why_there_is_no_reply() -> None:
+    records = [{"reply": reply, "no_answer": " time-out "} for reply in ("", "partial", None)]
+    found = from_json(*records, {"no_answer": "filtered"}, {"reply": "a", "no_answer": " "})
+    reasons = [("", "time-out"), ("partial", "time-out"), ("", "time-out"), ("", "filtered"), ("a", "")]
+    assert [(one.reply, one.no_answer) for one in found] == reasons
+    (row,) = from_csv("reply,no_answer\n,time-out\n")
+    assert (row.reply, row.no_answer) == ("", "time-out")
 
 
 def test_only_a_reply_which_may_be_empty() -> None:
@@ -70,6 +87,10 @@ def test_blank_lines_are_passed_over_and_null_is_nothing() -> None:
         ('{"reply": "a", "references": "x", "reference": {}}', "log, line 2: reference is {}, expected a text or a"),
         ('{"reply": "a", "context": [1]}', "log, line 2: context is [1], expected a text or a list of texts"),
         ('{"reply": "a", "emotion": 3}', "log, line 2: emotion is 3, expected a text"),
+        ('{"reply": "a", "item": 1.5}', "log, line 2: item is 1.5, expected a text"),
+        ('{"reply": "a", "item": true}', "log, line 2: item is True, expected a text"),
+        ('{"reply": "a", "no_answer": true}', "log, line 2: no_answer is True, expected a text"),
+        ('{"reply": 3, "no_answer": "x"}', "log, line 2: reply is no text: expected"),
         ("[" * 100_000, "log, line 2: no JSON object"),
     ],
 )
@@ -88,8 +109,8 @@ def test_columns_are_found_by_name_and_texts_may_have_commas_and_lines() -> None
         'emotion,reply,id,context,reference\r\nsad,"Oh no, really?",7,"My cat\nran away","Sorry, dear"\r\njoy,,8,,\r\n'
     )
     assert from_csv(text) == [
-        LoggedReply("Oh no, really?", ("My cat", "ran away"), ("Sorry, dear",), "sad", "", 3),
-        LoggedReply("", (), (), "joy", "", 4),
+        LoggedReply("Oh no, really?", ("My cat", "ran away"), ("Sorry, dear",), "sad", "", line=3),
+        LoggedReply("", (), (), "joy", "", line=4),
     ]
 
 
@@ -133,6 +154,35 @@ def test_csv_and_json_lines_of_the_same_records_are_the_same(records: list[tuple
     assert found == [(one.reply, one.context, one.references) for one in from_json(*rows)]
 
 
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda values: st.lists(values),
+    max_leaves=3,
+)
+
+
+def outcome(record: dict[str, Any]) -> LoggedReply | str:
+    """The reply, or what is said against it."""
+    try:
+        (found,) = from_json(record)
+    except DataError as error:
+        return str(error)
+    return found
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("reply", "item", "no_answer", "context"), anything)))
+def test_any_record_is_read_as_it_is_or_refused_in_one_line(record: dict[str, Any]) -> None:
+    found = outcome(record)
+    if isinstance(found, str):
+        assert found.startswith("log, line 1: ")
+        assert len(found.splitlines()) == 1
+        return
+    reply, item, no_answer = (record.get(name) for name in ("reply", "item", "no_answer"))
+    assert reply is not None or found.no_answer
+    assert (found.reply, found.no_answer) == ((reply or "").strip(), (no_answer or "").strip())
+    assert found.item == ("" if item is None else str(item).strip())
+
+
 # --- ParlAI's conversations ------------------------------------------------------------------------------------------
 
 
@@ -150,8 +200,8 @@ def test_a_conversation_goes_on_with_the_true_replies() -> None:
         [asked("d", eval_labels=["e", "E"]), said("y")],
     ]
     assert from_json({"dialog": dialog, "context": []}) == [
-        LoggedReply("x", ("a", "b"), ("c",), "sad", "", 1),
-        LoggedReply("y", ("a", "b", "c", "d"), ("e", "E"), None, "", 1),
+        LoggedReply("x", ("a", "b"), ("c",), "sad", "", line=1),
+        LoggedReply("y", ("a", "b", "c", "d"), ("e", "E"), None, "", line=1),
     ]
 
 
@@ -166,6 +216,13 @@ def test_a_model_that_said_nothing_gave_an_empty_reply() -> None:
     assert (reply.reply, reply.references) == ("", ("b",))
 
 
+def test_a_conversation_goes_on_after_what_could_not_be_answered() -> None:
+    failed = {"id": "model", "no_answer": "time-out"}
+    first, second = from_json({"dialog": [[asked("a", eval_labels=["b"]), failed], [asked("c"), said("y")]]})
+    assert (first.reply, first.no_answer) == ("", "time-out")
+    assert (second.context, second.no_answer) == (("a", "b", "c"), "")
+
+
 @pytest.mark.parametrize(
     ("dialog", "message"),
     [
@@ -174,6 +231,7 @@ def test_a_model_that_said_nothing_gave_an_empty_reply() -> None:
         (None, "log, line 1: pair 1 of the conversation is no pair of two messages"),
         ([[asked("a", eval_labels=[3]), said("b")]], "log, line 1, pair 1: eval_labels is [3], expected a text or a"),
         ([[{"text": 3}, said("b")]], "log, line 1, pair 1: text is 3, expected a text"),
+        ([[asked("a"), {"no_answer": 3}]], "log, line 1, pair 1: no_answer is 3, expected a text"),
     ],
 )
 def test_a_conversation_that_cannot_be_read_is_named(dialog: Any, message: str) -> None:

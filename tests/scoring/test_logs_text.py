@@ -69,16 +69,16 @@ def error_of(text: str) -> str:
 def test_several_systems_and_a_reference_that_comes_early() -> None:
     context = ("i won the race", "well done ! who 's that ?", "my dog : rex")
     assert read(MOEL) == [
-        LoggedReply("that is great : really .", context, ("how long was it ?",), "proud", "trs", 1),
-        LoggedReply("i am proud of you .", context, ("how long was it ?",), "proud", "MOE", 1),
-        LoggedReply("", ("my cat ran away",), ("oh no !",), "sad", "trs", 7),
-        LoggedReply("i am sorry .", ("my cat ran away",), ("oh no !",), "sad", "MOE", 7),
+        LoggedReply("that is great : really .", context, ("how long was it ?",), "proud", "trs", line=1),
+        LoggedReply("i am proud of you .", context, ("how long was it ?",), "proud", "MOE", line=1),
+        LoggedReply("", ("my cat ran away",), ("oh no !",), "sad", "trs", line=7),
+        LoggedReply("i am sorry .", ("my cat ran away",), ("oh no !",), "sad", "MOE", line=7),
     ]
 
 
 def test_a_single_system_without_a_name_and_spaces_everywhere() -> None:
     (reply,) = read(EMPDG)
-    assert reply == LoggedReply("good for you !", ("i won the race",), ("how long was it ?",), "proud", "", 1)
+    assert reply == LoggedReply("good for you !", ("i won the race",), ("how long was it ?",), "proud", "", line=1)
 
 
 def test_knowledge_before_the_context_is_no_reply_and_turns_may_be_lists_of_words() -> None:

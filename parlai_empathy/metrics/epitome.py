@@ -1,0 +1,112 @@
+"""EPITOME's scores of replies: how much empathy they show, and how far from people's own replies they are in it.
+
+A classifier puts each reply on level 0, 1 or 2 of each mechanism of empathy (Sharma et al. 2020): emotional reactions
+(ER), interpretations (IP) and explorations (EX). Lee et al. (2022) compare systems by two numbers of each mechanism:
+
+- the mean level of the replies;
+- diff-EPITOME, the mean over items of ``(level of the system's reply - level of the person's reply) ** 2``: the
+  smaller, the nearer to what people say.
+
+Both take the most probable level. An option of ours is the expected level, ``sum(level * probability)``, which moves
+little where the classifier wavers between two levels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.metrics.signature import signature
+
+KINDS = ("argmax", "expected")
+"""Of the levels: the most probable one, or the mean that the probabilities give."""
+
+
+def levels_of(probabilities: ArrayLike, kind: str = "argmax") -> NDArray[np.float64]:
+    """Each reply's level.
+
+    :param probabilities: ``(n, levels)``, of level 0, 1, 2; each row adds up to 1.
+    :param kind: one of :data:`KINDS`.
+    :returns: ``(n,)``, 0..2
+    :raises NotComputableError: if there is no reply, or if these are no probabilities.
+    :raises OptionError: if there is no such kind.
+    """
+    if kind not in KINDS:
+        raise OptionError(f"level {kind}: must be one of {', '.join(KINDS)}")
+    table = _table(probabilities)
+    if kind == "argmax":
+        return np.asarray(table.argmax(axis=1), dtype=np.float64)
+    expected: NDArray[np.float64] = table @ np.arange(table.shape[1], dtype=np.float64)
+    return expected
+
+
+def mean_level(levels: ArrayLike) -> float:
+    """The mean of replies' levels, 0..2 (Lee et al. 2022, section 4).
+
+    :param levels: ``(n,)``
+    :raises NotComputableError: if there is no reply, or if a level is no number.
+    """
+    return float(_vector(levels, "reply").mean())
+
+
+def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float64]:
+    """What diff-EPITOME is the mean of, item by item: ``(level - gold) ** 2``.
+
+    :param levels: ``(n,)``, of a system's replies.
+    :param gold: ``(n,)``, of what people replied, judged by the same classifier.
+    :returns: ``(n,)``, 0..4
+    :raises NotComputableError: if there is no item, if the numbers of items differ, or if a level is no number.
+    """
+    ours, theirs = _vector(levels, "reply"), _vector(gold, "person's reply")
+    if len(ours) != len(theirs):
+        raise NotComputableError(f"diff-EPITOME: {len(ours)} replies, but {len(theirs)} of people: give one for each")
+    differences: NDArray[np.float64] = (ours - theirs) ** 2
+    return differences
+
+
+def diff_epitome(levels: ArrayLike, gold: ArrayLike) -> float:
+    """The mean of :func:`squared_differences`, 0..4 (Lee et al. 2022, section 4)."""
+    return float(squared_differences(levels, gold).mean())
+
+
+def epitome_number(mechanism: str, levels: ArrayLike, kind: str = "argmax", **settings: object) -> Number:
+    """A mechanism's mean level, with its signature.
+
+    :param mechanism: its short name, ``ER``, ``IP`` or ``EX``.
+    :param kind: what the levels are, one of :data:`KINDS`.
+    :param settings: what else decided the number, such as ``classifier`` and ``split``.
+    """
+    value = mean_level(levels)
+    return Number(value, signature(f"EPITOME-{mechanism}", level=kind, **settings, n=np.size(levels)))
+
+
+def diff_epitome_number(
+    mechanism: str, levels: ArrayLike, gold: ArrayLike, kind: str = "argmax", **settings: object
+) -> Number:
+    """A mechanism's diff-EPITOME, with its signature; parameters as in :func:`epitome_number`."""
+    value = diff_epitome(levels, gold)
+    return Number(value, signature(f"diff-EPITOME-{mechanism}", level=kind, **settings, n=np.size(levels)))
+
+
+def _table(probabilities: ArrayLike) -> NDArray[np.float64]:
+    table = np.asarray(probabilities, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise NotComputableError(
+            f"EPITOME: probabilities of shape {table.shape}: a row for each of at least one reply was expected"
+        )
+    if not np.allclose(table.sum(axis=1), 1, atol=1e-3) or (table < 0).any():  # NaN is near to nothing
+        row = int(np.flatnonzero(~np.isclose(table.sum(axis=1), 1, atol=1e-3) | (table < 0).any(axis=1))[0])
+        raise NotComputableError(f"EPITOME: reply {row}, counted from 0: {table[row].tolist()} are no probabilities")
+    return table
+
+
+def _vector(levels: ArrayLike, name: str) -> NDArray[np.float64]:
+    vector = np.asarray(levels, dtype=np.float64)
+    if vector.ndim != 1 or not len(vector):
+        raise NotComputableError(f"EPITOME: levels of shape {vector.shape}: one for each {name} was expected")
+    if not np.isfinite(vector).all():
+        place = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise NotComputableError(f"EPITOME: {name} {place}, counted from 0, has no level: leave it out, and count it")
+    return vector

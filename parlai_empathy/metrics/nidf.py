@@ -1,0 +1,54 @@
+"""NIDF: how rare the words of a reply are, from 0 for the commonest word to 1 for the rarest (See et al. 2019, 5.3).
+
+A word that stands in ``c`` of a corpus' texts has the inverse document frequency ``log(texts / c)``; normalised, it is
+``(log c_max - log c) / (log c_max - log c_min)``. A reply has the mean of its words. (The code published for EmpGPT-3,
+Lee et al. 2022, takes the largest in place of the mean, while the figures in the paper fit the mean.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+
+from parlai_empathy.errors import NotComputableError, OptionError
+
+KINDS: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max}
+"""What becomes of the words' values."""
+
+
+class Nidf:
+    """Knows how common words are in a corpus.
+
+    :param counts: in how many texts each word stands, at least 1.
+    :param source: what the corpus is, for signatures.
+    :raises NotComputableError: if all words are as common as one another.
+    """
+
+    def __init__(self, counts: Mapping[str, int], source: str) -> None:
+        if len(set(counts.values())) < 2:
+            raise NotComputableError(f"NIDF: the words of {source} are all as common as one another: take more texts")
+        self.source = source
+        self._counts = counts
+        self._most, self._least = math.log(max(counts.values())), math.log(min(counts.values()))
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[Sequence[str]], source: str) -> Nidf:
+        """Count the words of texts that are cut into them."""
+        return cls(Counter(word for words in texts for word in set(words)), source)
+
+    def of_word(self, word: str) -> float | None:
+        """0..1; None for a word that the corpus does not have."""
+        count = self._counts.get(word)
+        return None if count is None else (self._most - math.log(count)) / (self._most - self._least)
+
+    def of(self, words: Sequence[str], kind: str = "mean") -> float | None:
+        """A reply's value, 0..1; None if it has no word that the corpus has.
+
+        :param kind: one of :data:`KINDS`.
+        """
+        if kind not in KINDS:
+            raise OptionError(f"NIDF's kind {kind}: must be one of {', '.join(KINDS)}")
+        known = [value for word in words if (value := self.of_word(word)) is not None]
+        return KINDS[kind](known) if known else None

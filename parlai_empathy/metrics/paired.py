@@ -1,0 +1,90 @@
+"""Whether two systems differ, judged on the same items: the difference, its interval, and a randomisation test.
+
+Interval: the items are drawn anew with replacement, for both systems the same ones (Efron and Tibshirani 1993). Test:
+if the systems are alike, it does not matter which of them gave which of an item's two replies; so replies are swapped
+at random, and the p-value is the share of swaps that make as large a difference (Noreen 1989).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import Places, bootstrap, percentile_interval
+
+Array = NDArray[Any]
+Value = Callable[[Array], float]
+
+
+class PairedDifference(NamedTuple):
+    """A system's number less another one's.
+
+    :param p_value: of no difference, two-sided, above 0 and at most 1.
+    :param interval: the lower and upper end of the 95 % interval; None if none was asked for.
+    :param n: how many items both have.
+    """
+
+    value: float
+    p_value: float
+    interval: tuple[float, float] | None
+    n: int
+
+
+def paired_difference(
+    value: Value, first: Array, second: Array, resamples: int = 1000, seed: int = 0, with_interval: bool = True
+) -> PairedDifference:
+    """Compare two systems.
+
+    :param value: from items to a number.
+    :param first: ``(n, ...)``, what the number of the first system is computed from, item by item.
+    :param second: ``(n, ...)``, the same items of the second.
+    :param with_interval: to be left out for a number that items drawn with replacement do not lie about.
+    :raises NotComputableError: if there are fewer than two items, or most samples of them have no number.
+    """
+    if resamples < 1:
+        raise OptionError(f"resamples {resamples}: must be at least 1")
+    n = len(first)
+    if n != len(second) or n < 2:
+        raise NotComputableError(f"no comparison: {n} and {len(second)} items; at least two that both have are needed")
+
+    def difference(places: Places) -> float:
+        return value(first[places]) - value(second[places])
+
+    observed = value(first) - value(second)
+    interval = percentile_interval(bootstrap(difference, n, resamples, seed)) if with_interval else None
+    return PairedDifference(observed, _p_value(value, first, second, resamples, seed), interval, n)
+
+
+def _p_value(value: Value, first: Array, second: Array, resamples: int, seed: int) -> float:
+    one, other = value(first), value(second)
+    # Of sums in another order the last digits may differ.
+    least = abs(one - other) - 1e-12 * max(1.0, abs(one), abs(other))
+    generator = np.random.default_rng(seed)
+    as_large = tried = 0
+    for _ in range(resamples):
+        swap = generator.integers(2, size=len(first)).astype(bool)
+        swap = swap.reshape(-1, *[1] * (first.ndim - 1))
+        with suppress(NotComputableError):
+            found = value(np.where(swap, second, first)) - value(np.where(swap, first, second))
+            as_large += abs(found) >= least
+            tried += 1
+    return (as_large + 1) / (tried + 1)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for how many they are (Holm 1979), in the same order.
+
+    That any at all of those below .05 is there by chance happens in at most 5 % of cases.
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = largest
+    return corrected

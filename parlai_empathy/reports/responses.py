@@ -1,0 +1,254 @@
+"""What replies measure: the systems' numbers, how sure they are, how the systems differ, and what people think."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.metrics.paired import PairedDifference, holm, paired_difference
+from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.plots import Curves, Grid, Plot
+from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.signature_notes import signature_notes
+from parlai_empathy.scoring.scored import Scored, stacked
+from parlai_empathy.scoring.systems import System, SystemScores, common_items
+
+_FEWEST = 3  # pairs that a correlation needs
+Ratings = Mapping[str, Mapping[str, Sequence[float]]]
+"""For each question each item's ratings."""
+
+
+def columns(scores: Sequence[SystemScores]) -> dict[str, str]:
+    """The metrics of any of the systems: key and title."""
+    return {key: one.title for system in scores for key, one in system.scores.items()}
+
+
+def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) -> Table:
+    """One row a system, one column a metric.
+
+    :param left_out: notes on metrics that nobody has.
+    """
+    titles = columns(scores)
+    rows: list[list[Cell]] = [
+        [
+            one.name,
+            len(one.system.replies),
+            one.system.empty,
+            one.system.no_answers,
+            *(one.numbers.get(key) for key in titles),
+        ]
+        for one in scores
+    ]
+    notes = [
+        *signature_notes({one.name: one.numbers for one in scores}),
+        *dict.fromkeys(f"- {one.name}: left out: {text}" for one in scores for text in one.missing),
+        *(f"- left out: {text}" for text in left_out),
+        "- no answer: replies that a system could not give; they have no part in any number",
+    ]
+    return Table("Replies", ["system", "replies", "empty", "no answer", *titles.values()], rows, notes)
+
+
+def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table:
+    """Each number with its bootstrap interval over the replies, and how many replies have no value."""
+    rows: list[list[Cell]] = []
+    notes: dict[str, None] = {}
+    for one in scores:
+        for found in one.scores.values():
+            interval = _interval(found, resamples, seed)
+            known = len(found.items) - found.left_out
+            rows.append([one.name, found.title, known or None, found.left_out or None, found.number, interval])
+            if found.items and interval is None:
+                why = "too few replies that differ" if found.has_interval else "a reply drawn twice is no variety"
+                notes[f"- {found.title}: no interval: {why}"] = None
+    title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
+    return Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))
+
+
+def _interval(found: Scored, resamples: int, seed: int) -> tuple[float, float] | None:
+    if not (found.items and found.has_interval):
+        return None
+    items = stacked([item for item in found.items if item is not None])
+    if len(items) < 2:
+        return None
+    try:
+        values = bootstrap(lambda places: found.value(items[places]), len(items), resamples, seed)
+    except NotComputableError:
+        return None
+    return percentile_interval(values)
+
+
+def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table | None:
+    """Each system less the first, on the items that both have; None for a single system."""
+    first, *others = scores
+    found: list[tuple[str, str, PairedDifference]] = []
+    notes: dict[str, None] = {}
+    for other in others:
+        places = common_items(other.system, first.system)
+        for key, mine in other.scores.items():
+            theirs = first.scores.get(key)
+            if not mine.items or theirs is None:
+                continue
+            pairs = [(mine.items[i], theirs.items[j]) for i, j in places]
+            try:
+                difference = _difference(
+                    mine, [pair for pair in pairs if pair[0] is not None and pair[1] is not None], resamples, seed
+                )
+            except NotComputableError as error:
+                notes[f"- {other.name}, {mine.title}: {error}"] = None
+            else:
+                found.append((other.name, mine.title, difference))
+    if not others:
+        return None
+    corrected = holm([one.p_value for *_, one in found])
+    rows: list[list[Cell]] = [
+        [system, metric, one.n, one.value, one.interval, PValue(one.p_value), PValue(p)]
+        for (system, metric, one), p in zip(found, corrected, strict=True)
+    ]
+    header = ["system", "metric", "items", "difference", "95 % interval", "p", "p (Holm)"]
+    return Table(
+        f"Differences from {first.name}, on the items that both have",
+        header,
+        rows,
+        [
+            *notes,
+            f"- p: of no difference, from {resamples:,} random swaps of the two systems' replies; Holm: corrected for "
+            "all rows of this table",
+        ],
+    )
+
+
+def _difference(metric: Scored, pairs: Sequence[tuple[Any, Any]], resamples: int, seed: int) -> PairedDifference:
+    if not pairs:
+        raise NotComputableError("no comparison: there is no item that both have a value of")
+    both = stacked([item for pair in pairs for item in pair])
+    return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval)
+
+
+def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, Curves] | None:
+    """EPITOME by the reply's turn in its conversation (Figure 1 of Lee et al. 2022); None without such levels.
+
+    A reply to the first turn is turn 2; the person and the system take turns.
+    """
+    rows: list[list[Cell]] = []
+    series: dict[str, list[tuple[float, float]]] = {}
+    for one in scores:
+        turns = [len(reply.context) + 1 for reply in one.system.replies]
+        for found in (found for key, found in one.scores.items() if key.startswith("epitome_")):
+            for turn in sorted(set(turns)):
+                levels = [item for item, at in zip(found.items, turns, strict=True) if at == turn and item is not None]
+                if levels:
+                    value = found.value(stacked(levels))
+                    rows.append([one.name, found.title, turn, len(levels), value])
+                    series.setdefault(f"{one.name}: {found.title}", []).append((turn, value))
+    if not rows:
+        return None
+    title = "EPITOME by turn: the mean level of replies, 0 to 2"
+    table = Table(title, ["system", "metric", "turn", "replies", "mean level"], rows)
+    return table, Curves("epitome_by_turn", title, "turn of the reply in its conversation", "mean level", series)
+
+
+def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Table, Grid]:
+    """How people's mean ratings and the metrics go together, reply by reply (Figure 2 of Lee et al. 2022).
+
+    :param ratings: their items are named as the replies are: see :func:`item_names`.
+    :raises NotComputableError: if no rated item is a reply of these systems.
+    :raises DataError: if two replies have the same name.
+    """
+    check_rated([one.system for one in scores], ratings)
+    series = _by_item(scores)
+    people = {
+        question or "rating": {item: float(np.mean(values)) for item, values in items.items()}
+        for question, items in ratings.items()
+    }
+    every = {**{f"people: {question}": items for question, items in people.items()}, **series}
+    names = list(every)
+    values = [[_spearman(every[a], every[b]) for b in names] for a in names]
+    rows: list[list[Cell]] = [[name, *row] for name, row in zip(names, values, strict=True)]
+    title = "Spearman's correlation of people's ratings and metrics, reply by reply"
+    notes = [
+        "- each pair on the replies that have both; of all systems together",
+        f"- empty: fewer than {_FEWEST} replies, or values that are all alike",
+    ]
+    return Table(title, ["", *names], rows, notes, digits=2), Grid("ratings_and_metrics", title, names, values)
+
+
+def check_rated(systems: Sequence[System], ratings: Ratings) -> None:
+    """See that people rated some of these replies.
+
+    :raises NotComputableError: if they did not.
+    :raises DataError: if two replies have the same name.
+    """
+    names = Counter(name for one in systems for name in item_names(one))
+    if twice := next((name for name, count in names.items() if count > 1), None):
+        raise DataError(
+            f"{names[twice]} replies have the item {twice}, and ratings cannot tell them apart: give each reply of all "
+            "logs an item of its own, or none"
+        )
+    if not any(item in names for items in ratings.values() for item in items):
+        raise NotComputableError(
+            f"no rated item is one of these replies, which are called {', '.join(list(names)[:2])} and so on: name the "
+            "items as the logs do"
+        )
+
+
+def item_names(system: System) -> list[str]:
+    """What records and ratings call a system's replies: as the log does, or else by the system and the reply's place
+    among all its items, from 1, such as ``MoEL#7``.
+    """
+    return [one.item or f"{system.name}#{system.place(reply) + 1}" for reply, one in enumerate(system.replies)]
+
+
+def _by_item(scores: Sequence[SystemScores]) -> dict[str, dict[str, float]]:
+    """For each metric that gives single replies a number: its values by the replies' names."""
+    series: dict[str, dict[str, float]] = {}
+    for one in scores:
+        names = item_names(one.system)
+        for found in one.scores.values():
+            for name, item in zip(names, found.items, strict=bool(found.items)):
+                if isinstance(item, int | float):
+                    series.setdefault(found.title, {})[name] = float(item)
+    return series
+
+
+def _spearman(first: Mapping[str, float], second: Mapping[str, float]) -> float | None:
+    names = [name for name in first if name in second]
+    a, b = [first[name] for name in names], [second[name] for name in names]
+    if len(names) < _FEWEST or len(set(a)) < 2 or len(set(b)) < 2:
+        return None
+    return float(stats.spearmanr(a, b).statistic)
+
+
+def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
+    """One record a reply, with what each metric says of it: for those who compute with them."""
+    found = []
+    for one in scores:
+        for place, (reply, name) in enumerate(zip(one.system.replies, item_names(one.system), strict=True)):
+            values = {
+                key: None if scored.items[place] is None else scored.record(scored.items[place])
+                for key, scored in one.scores.items()
+                if scored.items
+            }
+            found.append(
+                {
+                    "system": one.name,
+                    "item": name,
+                    "line": reply.line,
+                    "turn": len(reply.context) + 1 if reply.context else None,
+                    "emotion": reply.emotion,
+                    "reply": reply.reply,
+                    **values,
+                }
+            )
+    return found
+
+
+def plots_of(*found: tuple[Table, Plot] | None) -> tuple[list[Table], list[Plot]]:
+    """Tables and plots apart, of those that there are."""
+    known = [one for one in found if one]
+    return [table for table, _ in known], [plot for _, plot in known]

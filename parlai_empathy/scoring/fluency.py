@@ -1,0 +1,93 @@
+"""How fluent replies are: the perplexity that a language model has of each, as Lee et al. (2022) measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from tqdm import tqdm
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer
+from parlai_empathy.modules.precision import autocast, use_bfloat16
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.scored import Scored, scored
+
+_BATCH = 32
+_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+
+
+class Fluency:
+    """The perplexity of replies under a causal language model.
+
+    A reply is lower-cased and read alone. Its first token is given, and has no loss; so a reply of one token or none
+    has no perplexity. The paper's model is GPT-2 XL.
+
+    :param name: a folder with a Hugging Face model, or a model's name on the hub.
+    :param option: where the name was given, for errors.
+    :param precision: the numbers to compute with, as of ``--precision``. Short ones are faster, and round
+        logits as large as GPT-2's to halves.
+    :raises ModelFileError: if there is none, or it is no causal language model.
+    """
+
+    def __init__(self, name: str, option: str = "--fluency-model", precision: str = "float32") -> None:
+        self._name = name
+        self._precision = precision
+        self._tokenizer = load_tokenizer(name, option)
+        self._model = load_causal_model(name, torch.float32, option).eval()
+        if torch.cuda.is_available():
+            self._model.cuda()
+        limit = getattr(self._model.config, "max_position_embeddings", None)
+        self._longest = int(limit) if limit else None
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        """The mean of the replies' perplexities, at least 1.
+
+        :raises NotComputableError: if no reply has two tokens.
+        """
+        values = self.perplexities([one.reply for one in replies])
+        short = use_bfloat16(self._precision, self._model.device)
+        settings = {
+            "model": self._name,
+            "case": "lower",
+            "mean": "replies",
+            "precision": "bfloat16" if short else "float32",
+        }
+        return [scored("fluency", "PPL of the language model", values, settings)]
+
+    def perplexities(self, texts: Sequence[str]) -> list[float | None]:
+        """Each text's perplexity; None where there are fewer than two tokens. Each different text is read once.
+
+        :raises NotComputableError: if a perplexity is no number, or beyond all numbers.
+        """
+        different = list(dict.fromkeys(text.lower().strip() for text in texts))
+        tokens = self._tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
+        # What the model cannot read at once loses its end: a reply is seldom that long.
+        tokens = [ids[: self._longest] for ids in tokens]
+        long_enough = [place for place, ids in enumerate(tokens) if len(ids) > 1]
+        order = sorted(long_enough, key=lambda place: len(tokens[place]))
+        found: dict[str, float] = {}
+        starts = range(0, len(order), _BATCH)
+        for start in tqdm(starts, desc="fluency", disable=len(starts) < _WORTH_A_BAR):
+            places = order[start : start + _BATCH]
+            found |= zip((different[place] for place in places), self._of([tokens[p] for p in places]), strict=True)
+        return [found.get(text.lower().strip()) for text in texts]
+
+    def _of(self, tokens: Sequence[Sequence[int]]) -> list[float]:
+        """Perplexities of token ids, at least two each."""
+        device = self._model.device
+        lengths = torch.tensor([len(ids) for ids in tokens])
+        longest = int(lengths.max())
+        ids = torch.tensor([[*each, *[0] * (longest - len(each))] for each in tokens]).to(device)
+        mask = torch.arange(longest)[None] < lengths[:, None]
+        with torch.no_grad(), autocast(self._model, self._precision):
+            output: Any = self._model(input_ids=ids, attention_mask=mask.long().to(device))
+        logits: Tensor = output.logits[:, :-1].float()
+        losses = F.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none").cpu()
+        found = (losses.masked_fill(~mask[:, 1:], 0).double().sum(dim=1) / (lengths - 1)).exp()
+        if not found.isfinite().all():
+            raise NotComputableError(f"fluency: {self._name} gives a reply no finite perplexity: name another model")
+        return found.tolist()

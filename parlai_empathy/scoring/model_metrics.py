@@ -1,0 +1,121 @@
+"""What trained models say of replies: their empathy, their emotion, their intent, and any judge's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.epitome import levels_of, squared_differences
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.trained_agent import check_agent, load_agent
+from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
+
+_NO_EPITOME = "knows no levels of empathy: name a model of empathy:epitome"
+
+
+class Epitome:
+    """EPITOME's levels of empathy, and diff-EPITOME, of each mechanism that a model knows (Lee et al. 2022).
+
+    A reply is judged after the last turn of its context, and nothing before.
+
+    :param model_file: a trained ``empathy:epitome``.
+    :raises ModelFileError: if there is no model, or it cannot be loaded.
+    :raises OptionError: if it is a model of another agent.
+    """
+
+    def __init__(self, model_file: str, datapath: str | None = None) -> None:
+        self._agent: Any = load_agent(check_agent(model_file, "levels", _NO_EPITOME, datapath))
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        """Mean levels, 0..2, of the replies with a context; and mean squared differences from the levels of what people
+        replied, 0..4, of those that have a reference too.
+
+        :raises NotComputableError: if no reply has a context.
+        """
+        places = [place for place, one in enumerate(replies) if one.context]
+        if not places:
+            raise NotComputableError("EPITOME: no reply has a context, which its levels depend on")
+        referred = [place for place in places if replies[place].references]
+        texts = [replies[place].reply for place in places] + [replies[place].references[0] for place in referred]
+        found = self._agent.levels([replies[place].context for place in (*places, *referred)], texts)
+        mechanisms = [mechanism for mechanism in MECHANISMS if mechanism in found]
+        scores = []
+        for mechanism in mechanisms:
+            levels = levels_of(found[mechanism]).tolist()
+            ours = dict(zip(places, levels, strict=False))
+            items = [ours.get(place) for place in range(len(replies))]
+            scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", f"EPITOME-{SHORT[mechanism]}", items))
+            with suppress(NotComputableError):  # where nothing has a reference
+                gold = levels[len(places) :]
+                squares = squared_differences([ours[place] for place in referred], gold).tolist()
+                theirs = dict(zip(referred, squares, strict=True))
+                items = [theirs.get(place) for place in range(len(replies))]
+                scores.append(self._scored(f"diff_{SHORT[mechanism].lower()}", f"diff-{SHORT[mechanism]}", items))
+        return scores
+
+    def _scored(self, key: str, title: str, items: Sequence[float | None]) -> Scored:
+        return scored(key, title, items, {"level": "argmax", "classifier": self._agent.opt.get("task")})
+
+
+class EmotionAccuracy:
+    """EmoAcc: how often the emotion of a reply is the conversation's (Lee et al. 2022)."""
+
+    def __init__(self, classifier: Classifier) -> None:
+        self._classifier = classifier
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        """The share of replies whose most probable emotion is the gold one, 0..1; those without one are left out.
+
+        :raises NotComputableError: if no reply has an emotion, or none that the classifier knows.
+        """
+        known = set(self._classifier.labels)
+        gold = [one.emotion if one.emotion in known else None for one in replies]
+        if not any(gold):
+            raise NotComputableError(
+                f"EmoAcc: no reply has an emotion that the classifier of {self._classifier.trained} knows"
+            )
+        found = iter(
+            self._classifier.labels_of([one.reply for one, emotion in zip(replies, gold, strict=True) if emotion])
+        )
+        hits = [float(next(found) == emotion) if emotion else None for emotion in gold]
+        return [scored("emo_acc", "EmoAcc", hits, {"classifier": self._classifier.trained})]
+
+
+class IntentAccuracy:
+    """IntentAcc: how often a reply has the intent that the classifier sees in what people replied (Lee et al. 2022)."""
+
+    def __init__(self, classifier: Classifier) -> None:
+        self._classifier = classifier
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        """The share of replies with the intent of their first reference, 0..1; those without one are left out.
+
+        :raises NotComputableError: if no reply has a reference.
+        """
+        pairs = [(one.reply, one.references[0]) if one.references else None for one in replies]
+        known = [pair for pair in pairs if pair]
+        if not known:
+            raise NotComputableError("IntentAcc: no reply has a reference to compare its intent with")
+        intents = self._classifier.labels_of([text for pair in known for text in pair])
+        found = iter(zip(intents[::2], intents[1::2], strict=True))
+        hits = [None if pair is None else float(len(set(next(found))) == 1) for pair in pairs]
+        return [scored("intent_acc", "IntentAcc", hits, {"classifier": self._classifier.trained})]
+
+
+class MeanScore:
+    """What a judge gives replies in their contexts, on average."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        """The mean score."""
+        contexts = [one.context for one in replies]
+        references = [one.references for one in replies]
+        values = self._judge.score(contexts, [one.reply for one in replies], references).tolist()
+        return [scored(f"judge_{self._judge.name}", self._judge.name, values, {"judge": self._judge.signature})]

@@ -1,0 +1,94 @@
+"""The metrics of replies by name, each made of what it needs: a model, a data set, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.metrics.nidf import Nidf
+from parlai_empathy.scoring.agent_judge import AgentJudge
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.fluency import Fluency
+from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
+from parlai_empathy.scoring.systems import ReplyMetric
+from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Rarity, Variety, Words
+from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What metrics may need.
+
+    :param words: how replies are cut into words.
+    :param models: by metric, the model file or the language model's name.
+    :param judges: by name, model files of agents that judge replies.
+    :param data: options that say where EmpatheticDialogues is: ``datapath``, ``edition``.
+    :param nidf: what becomes of the words' values: one of :data:`parlai_empathy.metrics.nidf.KINDS`.
+    """
+
+    words: Words
+    models: Mapping[str, str] = field(default_factory=dict)
+    judges: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    nidf: str = "mean"
+
+
+METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
+    "length": lambda needs: Length(needs.words),
+    "distinct": lambda needs: Variety(needs.words),
+    "nidf": lambda needs: Rarity(needs.words, _nidf(needs), needs.nidf),
+    "bleu": lambda needs: AvgBleu(needs.words),
+    "bleu_4": lambda needs: Bleu4(needs.words),
+    "epitome": lambda needs: Epitome(needs.models["epitome"], needs.data.get("datapath")),
+    "emotion": lambda needs: EmotionAccuracy(Classifier(needs.models["emotion"], needs.data.get("datapath"))),
+    "intent": lambda needs: IntentAccuracy(Classifier(needs.models["intent"], needs.data.get("datapath"))),
+    "fluency": lambda needs: Fluency(needs.models["fluency"]),
+}
+"""What makes each metric."""
+
+MODELS = ("epitome", "emotion", "intent", "fluency")
+"""The metrics that need a model, each named by an option ``--<metric>-model``."""
+
+ALL = "all"
+
+
+def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMetric], list[str]]:
+    """The metrics with these names, and each judge.
+
+    :param names: of :data:`METRICS`, or :data:`ALL` for each that has what it needs.
+    :returns: the metrics by name, and one line for each that is left out of ``all``, with the reason.
+    :raises OptionError: if a metric that is named lacks its model.
+    """
+    metrics: dict[str, ReplyMetric] = {}
+    left_out = []
+    for name in METRICS if ALL in names else dict.fromkeys(names):
+        try:
+            if name in MODELS and not needs.models.get(name):
+                raise OptionError(f"--metrics {name} needs --{name}-model")
+            metrics[name] = METRICS[name](needs)
+        except OptionError as error:
+            if name in names or needs.models.get(name):
+                raise
+            left_out.append(str(error))
+        except DownloadError as error:  # NIDF's counts
+            if name in names:
+                raise
+            left_out.append(f"{name}: {error}")
+    return {**metrics, **{name: MeanScore(AgentJudge(file, name)) for name, file in needs.judges.items()}}, left_out
+
+
+def _nidf(needs: Needs) -> Nidf:
+    """NIDF with the counts of EmpatheticDialogues' training fold, its turns cut as the replies are."""
+    if not (is_sample(needs.data) or needs.data.get("datapath")):
+        raise OptionError("--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be put")
+    folder = build(dict(needs.data))
+    turns = (
+        [word.lower() for word in needs.words.of(turn.text)]
+        for conversation in read_empathetic_dialogues(folder / "train.csv")
+        for turn in conversation.turns
+    )
+    return Nidf.of_texts(turns, "ed_train_sample" if is_sample(needs.data) else "ed_train")

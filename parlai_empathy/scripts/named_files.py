@@ -1,0 +1,29 @@
+"""Options that name files: ``FILE`` or ``NAME=FILE``, where NAME is what tables call it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.scoring.agent_judge import judge_name
+
+
+def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:
+    """Name to file, for ``FILE`` or ``NAME=FILE``.
+
+    :param taken: names that others have.
+    :raises OptionError: if two have the same name.
+    """
+    pairs = [name_and_file(one) for one in named]
+    for name, count in Counter([*taken, *(name for name, _ in pairs)]).items():
+        if count > 1:
+            raise OptionError(f"{option}: {name} is the name of two: write NAME=FILE to tell them apart")
+    return dict(pairs)
+
+
+def name_and_file(text: str) -> tuple[str, str]:
+    """What ``[NAME=]FILE`` says. A file without a name may have ``=`` in its own."""
+    name, file = ("", text) if "=" not in text or Path(text).is_file() else text.split("=", 1)
+    return name or judge_name(file), file

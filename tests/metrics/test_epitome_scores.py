@@ -1,0 +1,98 @@
+"""EPITOME's scores of replies: by hand, by their definitions, and what is no answer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.epitome import (
+    diff_epitome,
+    diff_epitome_number,
+    epitome_number,
+    levels_of,
+    mean_level,
+    squared_differences,
+)
+
+PROBABILITIES = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375], [0.0, 0.0, 1.0]]
+_LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from([0, 1, 2])), min_size=1, max_size=30)
+
+
+def test_the_most_probable_level_and_the_expected_one() -> None:
+    assert levels_of(PROBABILITIES).tolist() == [0, 1, 2]
+    # .25 + 2 x .25 = .75; .5 + 2 x .375 = 1.25; 2
+    assert levels_of(PROBABILITIES, "expected").tolist() == [0.75, 1.25, 2.0]
+
+
+def test_the_mean_level() -> None:
+    assert mean_level([0, 1, 2, 2]) == 5 / 4
+
+
+def test_the_squared_differences_item_by_item() -> None:
+    assert squared_differences([0, 2, 1], [2, 2, 0]).tolist() == [4, 0, 1]
+    assert diff_epitome([0, 2, 1], [2, 2, 0]) == 5 / 3
+
+
+@given(_LEVELS)
+def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tuple[int, int]]) -> None:
+    ours, theirs = zip(*pairs, strict=True)
+    assert diff_epitome(ours, theirs) == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
+    assert diff_epitome(ours, theirs) == diff_epitome(theirs, ours)
+    assert diff_epitome(ours, theirs) >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen
+    assert (diff_epitome(ours, theirs) == 0) == (ours == theirs)
+
+
+def test_a_number_says_how_it_was_made() -> None:
+    number = epitome_number("IP", [0, 1], classifier="model/epitome", split="test")
+    assert number == 0.5
+    assert number.signature.startswith("EPITOME-IP|level:argmax|classifier:model/epitome|split:test|n:2|version:")
+    number = diff_epitome_number("EX", [0.5, 1], [1, 1], "expected")
+    assert number == 0.125
+    assert number.signature.startswith("diff-EPITOME-EX|level:expected|n:2|version:")
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ([], "probabilities of shape (0,): a row for each of at least one reply"),
+        ([0.5, 0.5], "probabilities of shape (2,)"),
+        ([[1, 0, 0], [0.5, 0.4, 0]], "reply 1, counted from 0: [0.5, 0.4, 0.0] are no probabilities"),
+        ([[1, 0, 0], [1.5, -0.5, 0]], "reply 1, counted from 0"),
+        ([[math.nan, 0, 0]], "reply 0, counted from 0"),
+    ],
+)
+def test_what_are_no_probabilities_is_named(table: list[object], expected: str) -> None:
+    with pytest.raises(NotComputableError) as caught:
+        levels_of(table)  # type: ignore[arg-type]
+    assert expected in str(caught.value)
+
+
+def test_an_unknown_kind_of_level_is_named() -> None:
+    with pytest.raises(OptionError, match="level median: must be one of argmax, expected"):
+        levels_of(PROBABILITIES, "median")
+
+
+@pytest.mark.parametrize(
+    ("levels", "gold", "expected"),
+    [
+        ([], [], "levels of shape (0,): one for each reply was expected"),
+        ([1, 2], [1], "diff-EPITOME: 2 replies, but 1 of people: give one for each"),
+        ([1, math.nan], [1, 1], "reply 1, counted from 0, has no level"),
+        ([1, 1], [math.inf, 1], "person's reply 0, counted from 0, has no level"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(levels: list[float], gold: list[float], expected: str) -> None:
+    with pytest.raises(NotComputableError) as caught:
+        diff_epitome(levels, gold)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_reply_has_no_mean() -> None:
+    with pytest.raises(NotComputableError):
+        mean_level(np.array([]))

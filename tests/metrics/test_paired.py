@@ -1,0 +1,197 @@
+"""Differences between systems: beside scipy's tests of all swaps, beside loops, and what must hold for any numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.paired import holm, paired_difference
+
+pairs_of_items = st.integers(2, 12).flatmap(
+    lambda n: arrays(np.float64, (2, n), elements=st.integers(-50, 50).map(float) | st.floats(0, 1e6))
+)
+
+
+def mean(items: Any) -> float:
+    return float(np.mean(items))
+
+
+def ratio(items: Any) -> float:
+    """Not a mean of items: the sum of the first column by that of the second."""
+    hits, tries = np.sum(items, axis=0)
+    if not tries:
+        raise NotComputableError("nothing was tried")
+    return float(hits / tries)
+
+
+# --- the test --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.6, 1.5])
+def test_the_p_value_is_near_that_of_all_swaps(shift: float) -> None:
+    generator = np.random.default_rng(4)
+    first, second = generator.normal(shift, 1, 8), generator.normal(0, 1, 8)
+    exact = stats.permutation_test(
+        (first, second), lambda x, y: np.mean(x) - np.mean(y), permutation_type="samples", n_resamples=np.inf
+    )
+    found = paired_difference(mean, first, second, resamples=20_000)
+    assert found.value == pytest.approx(exact.statistic)
+    assert found.n == 8
+    # Of 20,000 swaps the share has a standard error of at most .0036; four of them.
+    assert found.p_value == pytest.approx(exact.pvalue, abs=0.0142)
+
+
+def test_the_p_value_of_a_number_that_is_no_mean() -> None:
+    generator = np.random.default_rng(5)
+    tries = generator.integers(1, 9, size=(2, 7))
+    hits = generator.integers(0, tries + 1)
+    first, second = (np.stack([hits[i], tries[i]], axis=1) for i in (0, 1))
+    places = np.arange(7)
+
+    def statistic(x: Any, y: Any) -> float:  # scipy swaps places, of which y's are counted on from x's
+        both = np.concatenate([first, second])
+        return ratio(both[x.astype(int)]) - ratio(both[y.astype(int)])
+
+    exact = stats.permutation_test(
+        (places, places + 7), statistic, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    found = paired_difference(ratio, first, second, resamples=20_000)
+    assert found.value == pytest.approx(exact.statistic)
+    assert found.p_value == pytest.approx(exact.pvalue, abs=0.0142)
+
+
+def test_items_that_are_objects_are_swapped_whole() -> None:
+    # Corpus-wide shares of different words: a repeats itself, b does not.
+    first, second = np.empty(6, dtype=object), np.empty(6, dtype=object)
+    first[:] = [np.array([1, 1, 1, 1][: 1 + i % 4]) for i in range(6)]
+    second[:] = [np.arange(10 * i, 10 * i + 1 + i % 3) for i in range(6)]
+
+    def variety(items: Any) -> float:
+        words = np.concatenate(list(items))
+        return len(set(words.tolist())) / len(words)
+
+    found = paired_difference(variety, first, second, resamples=500, with_interval=False)
+    assert found.interval is None
+    assert found.value == pytest.approx(variety(first) - variety(second))
+    assert found.p_value < 0.1
+
+
+def test_the_smallest_p_value_is_above_nothing() -> None:
+    first = np.arange(1.0, 61)
+    assert paired_difference(mean, first, -first, resamples=99).p_value == pytest.approx(1 / 100)
+
+
+@given(pairs_of_items)
+@settings(max_examples=50)
+def test_swapped_systems_have_the_opposite_difference(items: Any) -> None:
+    there, back = (paired_difference(mean, *both, resamples=40) for both in (items, items[::-1]))
+    assert back.value == -there.value
+    assert back.p_value == there.p_value
+    assert 0 < there.p_value <= 1
+    assert there.interval is not None
+    assert back.interval == pytest.approx((-there.interval[1], -there.interval[0]))
+
+
+@given(pairs_of_items)
+@settings(max_examples=50)
+def test_a_system_does_not_differ_from_itself(items: Any) -> None:
+    assert paired_difference(mean, items[0], items[0], resamples=20) == (0, 1, (0, 0), items.shape[1])
+
+
+@given(pairs_of_items, st.integers(0, 1000))
+@settings(max_examples=50)
+def test_systems_that_differ_in_one_item_are_told_apart_by_nobody(items: Any, by: int) -> None:
+    # Each swap has the same difference, this way or that: however the sums are rounded, none is smaller.
+    other = items[0].copy()
+    other[0] += by
+    assert paired_difference(mean, items[0], other, resamples=20).p_value == 1
+
+
+def test_large_numbers_do_not_hide_a_swap_behind_their_last_digits() -> None:
+    # Of 31 items 16 differ by a step and 15 by the same step the other way: no swap makes a smaller difference in all.
+    # Their sum has more digits than a float, and many swaps come out a little smaller.
+    first = np.random.default_rng(0).integers(2**50, size=31) / 2**20
+    second = first + np.where(np.arange(31) % 2, 1, -1) * (1 + 37 / 2**20)
+    found = paired_difference(mean, first, second, resamples=300)
+    assert found.value == pytest.approx(1 / 31, abs=1e-4)
+    assert found.p_value == 1
+
+
+# --- the interval ----------------------------------------------------------------------------------------------------
+
+
+def test_the_interval_draws_the_same_items_of_both() -> None:
+    generator = np.random.default_rng(6)
+    first, second = generator.normal(size=(2, 30))
+    drawn = np.random.default_rng(9)
+    differences = []
+    for _ in range(200):
+        places = drawn.integers(30, size=30)
+        differences.append(np.mean([first[i] for i in places]) - np.mean([second[i] for i in places]))
+    found = paired_difference(mean, first, second, resamples=200, seed=9)
+    assert found.interval == pytest.approx(np.percentile(differences, [2.5, 97.5]))
+    assert found == paired_difference(mean, first, second, resamples=200, seed=9)
+
+
+def test_a_constant_difference_has_no_width() -> None:
+    first = np.array([0.25, 0.5, 4.0])
+    found = paired_difference(mean, first + 2, first, resamples=50)
+    assert found.interval == pytest.approx((2, 2))
+
+
+def test_samples_without_a_number_are_left_out() -> None:
+    first, second = np.array([[1, 1], [0, 0], [2, 4]]), np.array([[0, 1], [1, 1], [0, 2]])
+    found = paired_difference(ratio, first, second, resamples=200)
+    # 3 of 5 tries less 1 of 4.
+    assert found.value == pytest.approx(3 / 5 - 1 / 4)
+    assert found.interval is not None
+
+
+# --- what cannot be compared -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 1), (3, 2)])
+def test_too_few_items_are_refused(n: int, m: int) -> None:
+    with pytest.raises(NotComputableError, match=rf"^no comparison: {n} and {m} items; at least two that both have"):
+        paired_difference(mean, np.zeros(n), np.zeros(m))
+
+
+def test_a_system_without_a_number_cannot_be_compared() -> None:
+    with pytest.raises(NotComputableError, match=r"^nothing was tried$"):
+        paired_difference(ratio, np.zeros((3, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("resamples", [0, -1])
+def test_no_samples_are_refused(resamples: int) -> None:
+    with pytest.raises(OptionError, match=rf"^resamples {resamples}: must be at least 1$"):
+        paired_difference(mean, np.zeros(2), np.ones(2), resamples=resamples)
+
+
+# --- many tests ------------------------------------------------------------------------------------------------------
+
+
+def test_holms_correction_by_hand() -> None:
+    # In order .01 x 4, .02 x 3, .03 x 2 = .06 (not smaller than the one before), .5 x 1.
+    assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
+    assert holm([0.02, 0.03]) == pytest.approx([0.04, 0.04]), ".03 is not brought below .04"
+    assert holm([0.6, 0.7, 0.9]) == [1, 1, 1]
+    assert holm([0.2]) == [0.2]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.01, 0.5))
+def test_holms_correction_rejects_what_going_down_the_list_rejects(p_values: list[float], level: float) -> None:
+    # Holm's own words: the smallest against level / m, the next against level / (m - 1), until one is too large.
+    rejected = [False] * len(p_values)
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if (len(p_values) - rank) * p_values[place] > level:
+            break
+        rejected[place] = True
+    assert [p <= level for p in holm(p_values)] == rejected

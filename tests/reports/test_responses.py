@@ -1,0 +1,338 @@
+"""What is said of replies: tables by hand, and correlations beside scipy's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.metrics.paired import holm, paired_difference
+from parlai_empathy.reports.cells import PValue
+from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.responses import (
+    check_rated,
+    differences_table,
+    intervals_table,
+    item_names,
+    numbers_table,
+    plots_of,
+    ratings_table,
+    records,
+    turns_table,
+)
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.systems import System, SystemScores, score_systems, systems_of
+from parlai_empathy.scoring.word_metrics import AvgBleu, Length, Variety, Words
+
+WORDS = Words("space")
+
+
+def system(name: str, *replies: LoggedReply) -> System:
+    (found,) = systems_of(name, replies)
+    return found
+
+
+def said(*texts: str, **more: Any) -> list[LoggedReply]:
+    return [LoggedReply(text, **more) for text in texts]
+
+
+def with_scores(one: System, *found: Scored) -> SystemScores:
+    return SystemScores(one, {each.key: each for each in found})
+
+
+def values(key: str, *items: float | None) -> Scored:
+    return scored(key, key.upper(), items, {})
+
+
+def rows_of(table: Table, columns: int = 1) -> dict[Any, dict[str, Any]]:
+    """A table's rows by their first columns."""
+    return {
+        row[0] if columns == 1 else tuple(row[:columns]): dict(zip(table.header[columns:], row[columns:], strict=True))
+        for row in table.rows
+    }
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_one_row_a_system_and_one_column_a_metric() -> None:
+    one = system("one", *said("a b", "", "a"), LoggedReply("", no_answer="time-out"))
+    other = system("other", *said("c"))
+    scores = score_systems([one, other], {"length": Length(WORDS), "distinct": Variety(WORDS)})
+    table = numbers_table(scores, ["--metrics epitome needs --epitome-model"])
+    rows = rows_of(table)
+    assert rows["one"]["words a reply"] == 1
+    assert [rows["one"][name] for name in ("replies", "empty", "no answer")] == [3, 1, 1]
+    assert rows["one"]["Dist-1"] == pytest.approx(100 * 2 / 3)
+    assert rows["one"]["Dist-1 in a reply"] == 1
+    assert (rows["other"]["words a reply"], rows["other"]["Dist-2"], rows["other"]["no answer"]) == (1, None, 0)
+    assert f"- words a reply|case:kept|tokens:space|n:3|version:{__version__}: one" in table.notes
+    assert "- left out: --metrics epitome needs --epitome-model" in table.notes
+
+
+def test_what_a_metric_cannot_say_of_a_system_is_a_note() -> None:
+    scores = score_systems([system("one", *said("a"))], {"length": Length(WORDS), "bleu": AvgBleu(WORDS)})
+    assert "- one: left out: AVG BLEU: there is no reply that it can be computed of" in numbers_table(scores).notes
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def test_the_interval_is_that_of_replies_drawn_anew() -> None:
+    items = [0.0, 3.0, None, 5.0, 1.0]
+    found = with_scores(system("one", *said(*"abcde")), values("m", *items))
+    (row,) = intervals_table([found], resamples=200, seed=4).rows
+    known = np.array([0.0, 3.0, 5.0, 1.0])
+    theirs = percentile_interval(bootstrap(lambda places: float(known[places].mean()), 4, 200, 4))
+    assert row == ["one", "M", 4, 1, 2.25, pytest.approx(theirs)]
+
+
+def test_where_there_is_no_interval_a_note_says_why() -> None:
+    one = system("one", *said("a b", "a"))
+    corpus = Scored("c", "Corpus", values("c", 3.0).number)
+    alone = with_scores(system("alone", *said("x")), values("m", 2.0))
+    found = score_systems([one], {"distinct": Variety(WORDS)})[0]
+    table = intervals_table([with_scores(one, corpus, *found.scores.values()), alone], resamples=50)
+    rows = rows_of(table, 2)
+    assert rows["one", "Corpus"] == {"n": None, "without a value": None, "value": 3, "95 % interval": None}
+    assert rows["one", "Dist-1"]["95 % interval"] is None
+    assert rows["one", "Dist-1 in a reply"]["95 % interval"] == (1, 1)
+    assert rows["alone", "M"]["95 % interval"] is None, "one reply does not say how sure it is"
+    assert table.notes == [
+        "- Dist-1: no interval: a reply drawn twice is no variety",
+        "- Dist-2: no interval: a reply drawn twice is no variety",
+        "- Dist-2 in a reply: no interval: too few replies that differ",
+        "- M: no interval: too few replies that differ",
+    ]
+
+
+def test_samples_that_have_no_number_leave_no_interval() -> None:
+    def sometimes(items: Any) -> float:
+        if len(items) != 4 or len(set(items.tolist())) < 4:
+            raise NotComputableError("nothing drawn twice")
+        return 1.0
+
+    found = scored("m", "M", [1, 2, 3, 4], {}, sometimes)
+    (row,) = intervals_table([with_scores(system("one", *said(*"abcd")), found)], resamples=50).rows
+    assert row[-2:] == [1, None]
+
+
+# --- differences -----------------------------------------------------------------------------------------------------
+
+
+def test_a_single_system_differs_from_nobody() -> None:
+    assert differences_table([with_scores(system("one", *said("a")), values("m", 1.0))], 10) is None
+
+
+def test_differences_from_the_first_on_the_items_that_both_have() -> None:
+    ours = [LoggedReply("r", (context,)) for context in "abcde"]
+    first = with_scores(system("first", *ours), values("m", 1, 2, None, 4, 5), values("k", 1, 2, 3, 4, 5))
+    # The second has other places, lacks b, has no value of d, and knows nothing of k.
+    second = with_scores(
+        system("second", *[LoggedReply("s", (context,)) for context in "edcax"]), values("m", 9, None, 9, 4, 9)
+    )
+    table = differences_table([first, second], resamples=100, seed=3)
+    assert table is not None
+    (row,) = table.rows
+    # What both have of m: a (4 and 1) and e (9 and 5).
+    there = paired_difference(lambda items: float(np.mean(items)), np.array([9, 4]), np.array([5, 1]), 100, 3)
+    assert there.value == 3.5
+    assert row == ["second", "M", 2, 3.5, pytest.approx(there.interval), there.p_value, there.p_value]
+    assert table.title == "Differences from first, on the items that both have"
+    assert table.notes[-1].startswith("- p: of no difference, from 100 random swaps")
+
+
+def test_all_p_values_of_the_table_are_corrected_together() -> None:
+    generator = np.random.default_rng(2)
+    systems = [
+        with_scores(
+            system(name, *said(*map(str, range(20)))),
+            *(values(key, *generator.normal(shift, 1, 20).tolist()) for key in ("m", "k")),
+        )
+        for name, shift in (("one", 0), ("two", 0.5), ("three", 0.8))
+    ]
+    table = differences_table(systems, resamples=200)
+    assert table is not None
+    rows = rows_of(table, 2)
+    assert list(rows) == [("two", "M"), ("two", "K"), ("three", "M"), ("three", "K")]
+    assert [row["p (Holm)"] for row in rows.values()] == holm([row["p"] for row in rows.values()])
+    assert len({row["p"] for row in rows.values()}) > 1
+    assert {type(cell) for row in table.rows for cell in row[-2:]} == {PValue}, "they are shown as papers print them"
+
+
+def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
+    log = {name: system(name, *said(*texts)) for name, texts in {"a": ["x y", "x"], "b": ["p q r", "s t"]}.items()}
+    table = differences_table(score_systems(list(log.values()), {"distinct": Variety(WORDS)}), resamples=50)
+    assert table is not None
+    row = rows_of(table, 2)["b", "Dist-1"]
+    # 100 less 2 of 3.
+    assert row["difference"] == pytest.approx(100 / 3)
+    assert row["95 % interval"] is None
+    assert 0 < row["p"] <= 1
+
+
+def test_bleu_is_compared_by_what_it_counts() -> None:
+    def replies(*texts: str) -> list[LoggedReply]:
+        return [LoggedReply(text, references=(f"so sorry for you {n}",)) for n, text in enumerate(texts)]
+
+    good, bad = replies("so sorry for you 0", "so sorry for me"), replies("so", "so sorry for you")
+    scores = score_systems([system("bad", *bad), system("good", *good)], {"bleu": AvgBleu(WORDS)})
+    table = differences_table(scores, resamples=50)
+    assert table is not None
+    (row,) = table.rows
+    numbers = [one.numbers["avg_bleu"] for one in scores]
+    assert row[:4] == ["good", "AVG BLEU", 2, pytest.approx(numbers[1] - numbers[0])]
+
+
+def test_what_cannot_be_compared_is_a_note() -> None:
+    first = with_scores(system("first", *[LoggedReply("r", (one,)) for one in "ab"]), values("m", 1, 2))
+    apart = with_scores(system("apart", *[LoggedReply("r", (one,)) for one in "cd"]), values("m", 1, 2))
+    once = with_scores(system("once", *[LoggedReply("r", (one,)) for one in "ad"]), values("m", 1, 2))
+    table = differences_table([first, apart, once], resamples=10)
+    assert table is not None
+    assert table.rows == []
+    assert table.notes[:2] == [
+        "- apart, M: no comparison: there is no item that both have a value of",
+        "- once, M: no comparison: 1 and 1 items; at least two that both have are needed",
+    ]
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def test_empathy_by_turn_by_hand() -> None:
+    replies = [LoggedReply("r", context) for context in (("a",), ("a", "b", "c"), ("d",), ("e", "f", "g"), ())]
+    levels = scored("epitome_er", "EPITOME-ER", [2, 1, 1, None, None], {})
+    found = turns_table([with_scores(system("one", *replies), levels, values("m", 1, 1, 1, 1, 1))])
+    assert found is not None
+    table, plot = found
+    # Turn 2: levels 2 and 1. Turn 4: level 1, and one without a value. Without a context there is no turn.
+    assert table.rows == [["one", "EPITOME-ER", 2, 2, 1.5], ["one", "EPITOME-ER", 4, 1, 1]]
+    assert plot.series == {"one: EPITOME-ER": [(2, 1.5), (4, 1)]}
+
+
+def test_without_levels_there_is_nothing_by_turn() -> None:
+    assert turns_table([with_scores(system("one", *said("a")), values("m", 1))]) is None
+
+
+# --- ratings ---------------------------------------------------------------------------------------------------------
+
+
+def rated(*systems: System) -> list[SystemScores]:
+    """Systems with two numbers of each reply; of the last reply one has no value."""
+    generator = np.random.default_rng(7)
+    found = []
+    for one in systems:
+        a, b = generator.integers(0, 5, size=(2, len(one.replies))).tolist()
+        found.append(with_scores(one, values("a", *a), values("b", *b[:-1], None)))
+    return found
+
+
+def test_correlations_are_scipys_on_what_both_have() -> None:
+    scores = rated(system("one", *said(*"abcdefgh")), system("two", *said(*"pqrstuvw")))
+    generator = np.random.default_rng(8)
+    names = [f"{name}#{place}" for name in ("one", "two") for place in range(1, 9)]
+    ratings = {
+        "empathy": {name: generator.integers(1, 6, size=3).tolist() for name in names},
+        "fluency": {name: generator.integers(1, 6, size=2).tolist() for name in names[3:14]},
+    }
+    table, grid = ratings_table(scores, {**ratings, "none of these": {"x": [1]}})
+    assert table.header == ["", "people: empathy", "people: fluency", "people: none of these", "A", "B"]
+    a, b = ([item for one in scores for item in one.scores[key].items] for key in ("a", "b"))
+    empathy, fluency = (
+        [np.mean(people[name]) if name in people else None for name in names] for people in ratings.values()
+    )
+    series = [empathy, fluency, [None] * 16, a, b]
+    for i, first in enumerate(series):
+        for j, second in enumerate(series):
+            both = [(x, y) for x, y in zip(first, second, strict=True) if x is not None and y is not None]
+            theirs = stats.spearmanr(*zip(*both, strict=True)).statistic if both else None
+            assert table.rows[i][j + 1] == (None if theirs is None else pytest.approx(theirs)), (i, j)
+    assert [row[0] for row in table.rows] == grid.names == table.header[1:]
+    assert grid.values == [row[1:] for row in table.rows]
+
+
+def test_too_few_or_equal_values_have_no_correlation() -> None:
+    scores = [with_scores(system("one", *said(*"abc")), values("a", 1, 1, 1), values("b", 1, 2, None))]
+    table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [2], "one#3": [3]}})
+    assert rows_of(table) == {
+        "people: rating": {"people: rating": pytest.approx(1), "A": None, "B": None},
+        "A": dict.fromkeys(["people: rating", "A", "B"]),
+        "B": dict.fromkeys(["people: rating", "A", "B"]),
+    }
+
+
+def test_what_is_no_number_of_a_single_reply_is_left_out() -> None:
+    replies = [LoggedReply("a b", references=("a b",)), LoggedReply("c", references=("c",)), LoggedReply("a")]
+    metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
+    scores = score_systems([system("one", *replies)], metrics)
+    table, _ = ratings_table(scores, {"q": {"one#1": [1]}})
+    assert table.header[1:] == ["people: q", "words a reply", "Dist-1 in a reply", "Dist-2 in a reply"]
+
+
+def test_replies_are_called_as_the_log_does_or_by_their_place() -> None:
+    log = [LoggedReply("a", item="x7"), LoggedReply("", no_answer="time-out"), LoggedReply("c")]
+    assert item_names(system("one", *log)) == ["x7", "one#3"]
+
+
+def test_ratings_that_match_nothing_are_an_error() -> None:
+    scores = [with_scores(system("one", *said("a", "b", "c")), values("a", 1, 2, 3))]
+    message = (
+        "no rated item is one of these replies, which are called one#1, one#2 and so on: name the items as the logs do"
+    )
+    for ratings in ({"q": {"one": [1], "1": [2]}}, {}):
+        with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+            ratings_table(scores, ratings)
+
+
+def test_replies_that_share_a_name_are_an_error() -> None:
+    systems = [system(name, *said("r", item="7")) for name in ("one", "two")]
+    message = r"^2 replies have the item 7, and ratings cannot tell them apart: give each reply of all logs an item of"
+    with pytest.raises(DataError, match=message):
+        check_rated(systems, {"q": {"7": [1]}})
+    check_rated(systems[:1], {"q": {"7": [1]}})
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+
+def test_records_by_hand() -> None:
+    log = [
+        LoggedReply("a b", ("x", "y", "z"), ("a c",), "sad", item="i1", line=4),
+        LoggedReply("", no_answer="time-out", line=5),
+        LoggedReply("", line=6),
+    ]
+    metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
+    found = records(score_systems([system("one", *log)], metrics))
+    bleu = {"matches": [1, 0, 0, 0], "totals": [2, 1, 0, 0], "reply_length": 2, "reference_length": 2}
+    known = {"dist_1": 2, "dist_2": 1, "dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}
+    empty = {"dist_1": 0, "dist_2": 0, "dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
+    where: Sequence[dict[str, Any]] = (
+        {"system": "one", "item": "i1", "line": 4, "turn": 4, "emotion": "sad", "reply": "a b"},
+        {"system": "one", "item": "one#3", "line": 6, "turn": None, "emotion": None, "reply": ""},
+    )
+    assert found == [{**where[0], "words": 2, **known}, {**where[1], "words": 0, **empty}]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_what_says_nothing_of_single_replies_is_in_no_record() -> None:
+    corpus = Scored("c", "Corpus", values("c", 3.0).number)
+    (record,) = records([with_scores(system("one", *said("a")), corpus)])
+    assert "c" not in record
+
+
+def test_tables_and_plots_apart() -> None:
+    replies = [LoggedReply("r", ("a",))]
+    found = turns_table([with_scores(system("one", *replies), scored("epitome_er", "EPITOME-ER", [2], {}))])
+    assert found is not None
+    assert plots_of(None, found, None) == ([found[0]], [found[1]])
+    assert plots_of(None) == ([], [])

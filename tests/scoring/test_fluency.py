@@ -1,0 +1,125 @@
+"""Perplexities, beside the library's own loss of one text at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from tiny_generators import write_language_model
+from tiny_judge import write_bert
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import ModelFileError, NotComputableError
+from parlai_empathy.scoring.fluency import Fluency
+from parlai_empathy.scoring.logged_reply import LoggedReply
+
+# The tiny tokenizer takes each byte for a token.
+TEXTS = ["I am so sorry.", "ok", "Oh no! What happened to your cat, and when did you see it last?", "héllo", "?!"]
+
+
+@pytest.fixture(scope="module", params=["gpt2", "llama"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_language_model(request.param, tmp_path_factory.mktemp("model") / request.param)
+
+
+@pytest.fixture(scope="module")
+def fluency(folder: Path) -> Fluency:
+    return Fluency(str(folder))
+
+
+def one_at_a_time(folder: Path, text: str) -> float:
+    """The exponential of the loss that the library computes of a text that is its own label."""
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids = torch.tensor([tokenizer(text, add_special_tokens=False)["input_ids"]])
+    with torch.no_grad():
+        return math.exp(model(input_ids=ids, labels=ids).loss)
+
+
+def test_each_perplexity_is_the_librarys_whatever_stands_beside_it(folder: Path, fluency: Fluency) -> None:
+    alone = [one_at_a_time(folder, text.lower()) for text in TEXTS]
+    assert fluency.perplexities(TEXTS) == pytest.approx(alone, rel=1e-4)
+    assert len(set(alone)) == len(TEXTS)
+    for text, value in zip(TEXTS, alone, strict=True):
+        assert fluency.perplexities([text]) == [pytest.approx(value, rel=1e-4)]
+
+
+def test_many_batches_come_back_in_order(fluency: Fluency, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [f"{'so ' * (n % 7)}sorry {n}" for n in range(700)]
+    found = fluency.perplexities(texts)
+    assert "fluency: 100%" in capsys.readouterr().err, "22 batches have a progress bar"
+    for place in (0, 1, 350, 699):
+        assert fluency.perplexities([texts[place]]) == [pytest.approx(found[place], rel=1e-4)]
+
+
+def test_fewer_than_two_tokens_have_no_perplexity(fluency: Fluency) -> None:
+    values = fluency.perplexities(["a", "ok", "", " "])
+    assert [value is None for value in values] == [True, False, True, True]
+    assert fluency.perplexities([]) == []
+
+
+def test_each_different_text_is_read_once(fluency: Fluency, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[list[int]] = []
+    of = Fluency._of
+
+    def remember(self: Fluency, tokens: Sequence[Sequence[int]]) -> list[float]:
+        read.extend(map(list, tokens))
+        return of(self, tokens)
+
+    monkeypatch.setattr(Fluency, "_of", remember)
+    values = fluency.perplexities(["Ok", "so", "ok ", "a", "OK", "so"])
+    assert len(read) == 2
+    assert values[0] == values[2] == values[4] != values[1] == values[5]
+
+
+def test_a_text_longer_than_the_model_can_read_loses_its_end(folder: Path, fluency: Fluency) -> None:
+    longest = transformers.AutoConfig.from_pretrained(folder).max_position_embeddings
+    text = "oh no! " * longest
+    assert fluency.perplexities([text]) == [pytest.approx(one_at_a_time(folder, text[:longest]), rel=1e-4)]
+
+
+def test_the_number_is_the_mean_of_the_replies(folder: Path, fluency: Fluency) -> None:
+    (found,) = fluency.score([LoggedReply(text) for text in [*TEXTS, "a"]])
+    values = fluency.perplexities(TEXTS)
+    assert found.items == (*values, None)
+    assert found.number == pytest.approx(sum(value for value in values if value) / len(TEXTS))
+    assert found.number.signature == (
+        f"PPL of the language model|model:{folder}|case:lower|mean:replies|precision:float32|n:5|left_out:1|"
+        f"version:{__version__}"
+    )
+
+
+def test_the_signature_says_where_numbers_are_short(folder: Path) -> None:
+    (found,) = Fluency(str(folder), precision="bfloat16").score([LoggedReply("so sorry")])
+    assert "|precision:bfloat16|" in found.number.signature
+    assert found.number == pytest.approx(one_at_a_time(folder, "so sorry"), rel=0.1)
+
+
+def test_replies_of_a_single_token_cannot_be_scored(fluency: Fluency) -> None:
+    with pytest.raises(NotComputableError, match=r"^PPL of the language model: there is no reply that it can be"):
+        fluency.score([LoggedReply("a"), LoggedReply("")])
+
+
+@pytest.mark.parametrize("weight", [math.nan, 1e30])
+def test_a_perplexity_that_is_no_number_is_an_error(tmp_path: Path, weight: float) -> None:
+    folder = write_language_model("gpt2", tmp_path / "model")
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        model.transformer.wte.weight[0, 0] = weight
+        model.transformer.ln_f.weight.mul_(weight)
+    model.save_pretrained(folder)
+    with pytest.raises(NotComputableError, match=rf"^fluency: {folder} gives a reply no finite perplexity: name an"):
+        Fluency(str(folder)).perplexities(["so sorry"])
+
+
+def test_what_is_no_causal_language_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=rf"^--fluency-model {tmp_path}/none cannot be loaded \("):
+        Fluency(f"{tmp_path}/none")
+    bert = write_bert(tmp_path / "bert")
+    with pytest.raises(ModelFileError, match=rf"^--fluency-model {bert} \(bert\) does not go on with a text: name"):
+        Fluency(str(bert))

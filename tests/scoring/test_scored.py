@@ -1,0 +1,63 @@
+"""Numbers with what they are computed from: signatures, replies without a value, and items put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy import __version__
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.scoring.scored import scored, stacked
+
+
+def test_the_mean_of_what_has_a_value() -> None:
+    found = scored("words", "words a reply", [2, None, 4, None, 9], {"tokens": "re", "case": None})
+    assert found.number == 5
+    assert found.number.signature == f"words a reply|tokens:re|n:3|left_out:2|version:{__version__}"
+    assert (found.items, found.left_out) == ((2, None, 4, None, 9), 2)
+    assert found.has_interval
+
+
+def test_where_every_reply_has_a_value_nothing_is_said_of_those_left_out() -> None:
+    assert scored("a", "A", [0.0], {}).number.signature == f"A|n:1|version:{__version__}"
+
+
+@pytest.mark.parametrize("items", [[], [None, None]])
+def test_nothing_to_score_is_an_error(items: list[None]) -> None:
+    with pytest.raises(NotComputableError, match=r"^A: there is no reply that it can be computed of$"):
+        scored("a", "A", items, {})
+
+
+def test_a_number_of_another_kind_gets_the_items_together() -> None:
+    seen: list[Any] = []
+
+    def value(items: Any) -> float:
+        seen.append(items)
+        return 7.0
+
+    rows = [np.array([1, 2]), None, np.array([3, 4])]
+    found = scored("a", "A", rows, {}, value, record=len, has_interval=False)
+    assert found.number == 7
+    assert seen[0].tolist() == [[1, 2], [3, 4]]
+    assert found.record(rows[0]) == 2
+    assert not found.has_interval
+
+
+def test_rows_of_several_lengths_are_kept_one_by_one() -> None:
+    # As many rows as the longest has numbers: numpy must not take them for a square.
+    found = stacked([np.array([1, 2]), np.array([3])])
+    assert (found.shape, found.dtype) == ((2,), object)
+    assert [row.tolist() for row in found] == [[1, 2], [3]]
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), max_size=3), min_size=1, max_size=5), st.data())
+def test_choosing_items_and_putting_them_together_can_be_swapped(rows: list[list[int]], data: st.DataObject) -> None:
+    places = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=6))
+    items = [np.array(row, dtype=np.int64) for row in rows]
+    first = [list(row) for row in stacked(items)[places]]
+    assert first == [rows[place] for place in places]
+    assert first == [list(row) for row in stacked([items[place] for place in places])]

@@ -1,0 +1,142 @@
+"""Who is in a log, which replies are to the same items, and what becomes of metrics that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import EmpathyError, MissingDependencyError, NotComputableError, OptionError
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.systems import System, common_items, score_systems, systems_of
+from parlai_empathy.scoring.word_metrics import Length, Variety, Words
+
+
+def replies(*texts: str) -> list[LoggedReply]:
+    return list(map(LoggedReply, texts))
+
+
+# --- who is in a log -------------------------------------------------------------------------------------------------
+
+
+def test_a_log_of_one_system_has_the_logs_name() -> None:
+    (system,) = systems_of("log", replies("a", " ", ""))
+    assert (system.name, len(system.replies), system.empty, system.no_answers) == ("log", 3, 2, 0)
+
+
+def test_a_log_of_several_systems_has_them_in_the_order_of_their_first_replies() -> None:
+    log = [LoggedReply("a b", system="MOE"), LoggedReply("c", system="trs"), LoggedReply("d", system="MOE")]
+    assert [(one.name, [reply.reply for reply in one.replies]) for one in systems_of("log", log)] == [
+        ("log: MOE", ["a b", "d"]),
+        ("log: trs", ["c"]),
+    ]
+
+
+def test_a_log_that_names_some_of_its_systems_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^--logs log: some of its replies name their system, others do not$"):
+        systems_of("log", [LoggedReply("a", system="MOE"), LoggedReply("b")])
+
+
+def test_what_could_not_be_answered_is_counted_and_keeps_its_place() -> None:
+    log = [LoggedReply("a"), LoggedReply("half of", no_answer="time-out"), LoggedReply(""), LoggedReply("d")]
+    (system,) = systems_of("log", log)
+    assert [one.reply for one in system.replies] == ["a", "", "d"]
+    assert (system.no_answers, system.empty) == (1, 1), "an empty reply is a reply"
+    assert [system.place(reply) for reply in range(3)] == [0, 2, 3]
+    assert System("s", system.replies).place(2) == 2
+
+
+def test_a_system_that_answered_nothing_is_refused() -> None:
+    log = [LoggedReply("a", system="x"), LoggedReply("", system="y", no_answer="time-out")]
+    with pytest.raises(NotComputableError, match=r"^log: y: there is no reply to score: no answer could be used$"):
+        systems_of("log", log)
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+class Fails:
+    """A metric that has nothing to say."""
+
+    def __init__(self, error: EmpathyError) -> None:
+        self._error = error
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        raise self._error
+
+
+class Counts:
+    """How many replies there are, and nothing of each."""
+
+    def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
+        return [scored("replies", "Replies", [len(replies)], {})]
+
+
+def test_each_system_has_each_metrics_numbers() -> None:
+    systems = [System("a", replies("x y", "x")), System("b", replies("z"))]
+    first, second = score_systems(systems, {"length": Length(Words()), "count": Counts()})
+    assert (first.name, first.system) == ("a", systems[0])
+    assert (first.numbers, second.numbers) == ({"words": 1.5, "replies": 2}, {"words": 1, "replies": 1})
+    assert first.scores["words"].items == (2, 1)
+    assert first.missing == second.missing == []
+
+
+def test_a_metric_that_says_nothing_of_a_system_leaves_a_line() -> None:
+    systems = [System("a", replies("")), System("b", replies("z"))]
+    library = Fails(MissingDependencyError("this needs that"))
+    first, second = score_systems(systems, {"library": library, "distinct": Variety(Words()), "count": Counts()})
+    assert first.missing == ["this needs that", "Dist-n: no reply has a word"]
+    assert second.missing == ["this needs that"]
+    assert list(first.numbers) == ["replies"]
+    assert list(second.numbers) == ["dist_1", "dist_1_reply", "replies"]
+
+
+def test_what_is_wrong_with_an_option_ends_it() -> None:
+    with pytest.raises(OptionError, match=r"^--this$"):
+        score_systems([System("a", replies("x"))], {"m": Fails(OptionError("--this"))})
+
+
+# --- the same items --------------------------------------------------------------------------------------------------
+
+
+def asked(*contexts: str, reference: str = "") -> System:
+    return System("s", [LoggedReply("r", (one,), (reference,) if reference else ()) for one in contexts])
+
+
+def test_items_with_the_same_context_and_references_are_the_same() -> None:
+    assert common_items(asked("a", "b", "c"), asked("c", "d", "a")) == [(0, 2), (2, 0)]
+    assert common_items(asked("a", reference="x"), asked("a", reference="y")) == []
+    assert common_items(asked("a", reference="x"), asked("a")) == []
+
+
+def test_an_item_that_stands_more_than_once_is_taken_once_each_in_order() -> None:
+    assert common_items(asked("a", "b", "a", "a"), asked("a", "a", "b")) == [(0, 0), (1, 2), (2, 1)]
+
+
+def test_without_contexts_and_references_places_are_compared() -> None:
+    assert common_items(System("a", replies("x", "y", "z")), System("b", replies("p", "q"))) == [(0, 0), (1, 1)]
+    assert common_items(System("a", replies("x")), asked("a")) == []
+
+
+def test_places_count_what_could_not_be_answered() -> None:
+    broken = [LoggedReply("a"), LoggedReply("", no_answer="time-out"), LoggedReply("c"), LoggedReply("d")]
+    (first,), (second,) = systems_of("first", broken), systems_of("second", replies("p", "q", "r"))
+    assert [(first.replies[i].reply, second.replies[j].reply) for i, j in common_items(first, second)] == [
+        ("a", "p"),
+        ("c", "r"),
+    ]
+
+
+contexts = st.lists(st.sampled_from("abc"), max_size=6)
+
+
+@given(contexts, contexts)
+def test_as_many_pairs_as_possible_and_all_of_the_same_item(one: list[str], other: list[str]) -> None:
+    pairs = common_items(asked(*one), asked(*other))
+    assert all(one[i] == other[j] for i, j in pairs)
+    assert all(len(set(places)) == len(pairs) for places in zip(*pairs, strict=True))
+    assert len(pairs) == sum(min(one.count(context), other.count(context)) for context in "abc")
+    assert [(j, i) for i, j in pairs] == sorted(common_items(asked(*other), asked(*one)), key=lambda pair: pair[1])

@@ -1,0 +1,48 @@
+"""Files with names for tables, and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.scripts.named_files import by_name, name_and_file
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "file"),
+    [
+        ("mine=a/b.jsonl", "mine", "a/b.jsonl"),
+        ("mine=a/b=c", "mine", "a/b=c"),
+        ("some/where/a/model", "a/model", "some/where/a/model"),
+        ("model", "model", "model"),
+        ("=some/where/a/model", "a/model", "some/where/a/model"),
+        ("a name=x", "a name", "x"),
+    ],
+)
+def test_a_name_is_what_stands_before_the_first_sign(text: str, name: str, file: str) -> None:
+    assert name_and_file(text) == (name, file)
+
+
+def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "lr=0.1.jsonl"
+    assert name_and_file(str(file)) == (f"{tmp_path}/lr", "0.1.jsonl"), "nothing is there"
+    file.touch()
+    assert name_and_file(str(file)) == (f"{tmp_path.name}/lr=0.1.jsonl", str(file))
+    assert name_and_file(f"slow={file}") == ("slow", str(file))
+
+
+def test_several_are_kept_in_order() -> None:
+    assert list(by_name("--logs", ["b=x", "a=y", "c/d"]).items()) == [("b", "x"), ("a", "y"), ("c/d", "c/d")]
+    assert by_name("--logs", []) == {}
+
+
+@pytest.mark.parametrize(
+    ("named", "taken", "name"),
+    [(["x=a", "x=b"], [], "x"), (["a/x", "b/a/x"], [], "a/x"), (["a/x", "a/x"], [], "a/x"), (["x=a"], ["x"], "x")],
+)
+def test_two_of_one_name_are_refused(named: list[str], taken: list[str], name: str) -> None:
+    with pytest.raises(OptionError) as error:
+        by_name("--logs", named, taken)
+    assert str(error.value) == f"--logs: {name} is the name of two: write NAME=FILE to tell them apart"

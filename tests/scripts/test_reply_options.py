@@ -1,0 +1,114 @@
+"""What is measured of replies: the report as its options want it, and options that cannot work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, OptionError
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.systems import System
+from parlai_empathy.scripts import reply_options
+from parlai_empathy.scripts.reply_options import add_metrics, response_report
+
+ONE = System("one", [LoggedReply("So sorry, so sorry!", references=("Oh no!",)), LoggedReply("", references=("Oh?",))])
+OTHER = System("other", [LoggedReply("Oh no?", references=("Oh no!",)), LoggedReply("I see.", references=("Oh?",))])
+
+
+def report(*systems: System, arguments: tuple[str, ...] = (), **more: Any) -> Report:
+    """A report as these arguments of the command line have it, and ``more``, of which the commands have their own."""
+    parser = ParlaiParser(True, False)
+    add_metrics(parser)
+    opt = parser.parse_args(list(arguments))
+    return response_report("Title", systems, {**opt, "resamples": 10, "seed": 0, "edition": "sample", **more})
+
+
+def test_by_default_all_is_measured_that_needs_nothing() -> None:
+    found = report(ONE, OTHER)
+    assert found.title == "Title"
+    expected = ["words a reply", "Dist-1", "Dist-2", "Dist-1 in a reply", "Dist-2 in a reply", "NIDF", "AVG BLEU"]
+    assert found.tables[0].header == [
+        *("system", "replies", "empty", "no answer"),
+        *(*expected, "BLEU-4 (sacrebleu)"),
+    ]
+    assert len(found.tables) == 3
+    assert found.plots == []
+    assert [item["system"] for item in found.items] == ["one", "one", "other", "other"]
+
+
+def test_a_single_system_is_compared_with_nobody() -> None:
+    assert [table.title.split()[0] for table in report(ONE).tables] == ["Replies", "Numbers"]
+
+
+def test_how_words_are_counted_is_chosen() -> None:
+    arguments = ("--metrics", "length", "nidf", "--tokens", "space", "--lower-case", "true", "--nidf", "max")
+    notes = "\n".join(report(ONE, arguments=arguments).tables[0].notes)
+    assert "words a reply|case:lower|tokens:space|" in notes
+    assert "NIDF|words:max|case:lower|tokens:space|counts:ed_train_sample|" in notes
+
+
+def test_the_seed_decides_the_samples() -> None:
+    first, second, third = (report(ONE, OTHER, seed=seed).tables[1].rows for seed in (1, 1, 2))
+    assert first == second != third
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "message"),
+    [
+        ((), {"resamples": 0}, "--resamples 0: must be at least 1"),
+        ((), {"seed": -1}, "--seed -1: must be at least 0"),
+        (("--metrics", "length", "epitome"), {}, "--metrics epitome needs --epitome-model"),
+        (("--metrics", "fluency"), {}, "--metrics fluency needs --fluency-model"),
+        (("--judges", "x=a", "x=b"), {}, "--judges: x is the name of two: write NAME=FILE to tell them apart"),
+        (("--judges", "length=a"), {}, "--judges: length is the name of two: write NAME=FILE to tell them apart"),
+    ],
+)
+def test_options_that_cannot_work(arguments: tuple[str, ...], more: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        report(ONE, arguments=arguments, **more)
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"), [("distinct", "Dist-n: no reply has a word"), ("bleu", "AVG BLEU: there is no reply that")]
+)
+def test_where_nothing_can_be_measured_the_reason_is_named(metric: str, reason: str) -> None:
+    with pytest.raises(OptionError, match=f"^--metrics: nothing could be measured: {reason}"):
+        report(System("one", [LoggedReply(""), LoggedReply(" ")]), arguments=("--metrics", metric))
+
+
+# --- ratings ---------------------------------------------------------------------------------------------------------
+
+
+def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rater,rating\none#1,ann,4\none#2,ann,1\nother#1,ann,2\nother#2,ann,3\n")
+    found = report(ONE, OTHER, arguments=("--metrics", "length"), ratings=str(tmp_path / "r.csv"))
+    # Lengths 6, 0, 3, 3: ranks 4, 1, 2.5, 2.5 beside 4, 1, 2, 3. Deviations from 2.5: 1.5, -1.5, 0, 0 and 1.5, -1.5,
+    # -.5, .5; their products add up to 4.5, their squares to 4.5 and 5.
+    correlation = 4.5 / (4.5 * 5) ** 0.5
+    assert found.tables[-1].rows[0] == ["people: rating", pytest.approx(1), pytest.approx(correlation)]
+    assert [plot.name for plot in found.plots] == ["ratings_and_metrics"]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "message"),
+    [
+        ("item,rater,rating\nnobody,ann,3\n", NotComputableError, "no rated item is one of these replies, which are"),
+        ("item,rater,rating\n", NotComputableError, "no rated item is one of these replies, which are"),
+        ("item,rater,rating\none#1,ann,good\n", DataError, "r.csv, line 2, column rating: 'good' is no number"),
+        ("reply,stars\n", DataError, "r.csv, line 1: the header lacks the column(s) item, rater, rating"),
+    ],
+)
+def test_ratings_are_looked_at_before_anything_is_scored(
+    tmp_path: Path, content: str, kind: type[EmpathyError], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply_options, "reply_metrics", lambda *_: pytest.fail("no model should be loaded"))
+    (tmp_path / "r.csv").write_text(content)
+    with pytest.raises(kind) as error:
+        report(ONE, ratings=str(tmp_path / "r.csv"))
+    assert message in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
