@@ -19,8 +19,8 @@ from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.reports import evaluate
 from parlai_empathy.reports.published import PUBLISHED
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts import leaderboard as script
 from parlai_empathy.scripts.leaderboard import Leaderboard
+from parlai_empathy.scripts.suites import ed as suite
 
 QUICK: dict[str, Any] = {"suite": "ed", "edition": "sample", "loglevel": "error"}
 LOG = """\
@@ -202,7 +202,7 @@ def test_logs_of_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_log_that_cannot_be_read_ends_it_before_models_are_evaluated(
     ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(script, "measure", lambda *_: pytest.fail("nothing should be evaluated"))
+    monkeypatch.setattr(suite, "measure", lambda *_: pytest.fail("nothing should be evaluated"))
     (tmp_path / "log.txt").write_text("Emotion: x\nContext: oops\n")
     with pytest.raises(DataError, match=r"log\.txt, line 2: Context is 'oops', expected a list of turns"):
         board(models=[str(ranker)], logs=[str(tmp_path / "log.txt")])
@@ -240,6 +240,6 @@ def test_options_that_cannot_work(options: dict[str, Any], message: str) -> None
 
 def test_a_data_set_twice_is_one(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(script, "measure", lambda *given: seen.append(given) or [])
+    monkeypatch.setattr(suite, "measure", lambda *given: seen.append(given) or [])
     board(models=[str(ranker)], tasks=["ed", "ed"])
     assert seen[0][1] == ["ed"]

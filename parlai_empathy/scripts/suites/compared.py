@@ -1,0 +1,67 @@
+"""What the suites of replies share: models that are evaluated, and logs of replies that other systems wrote."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.reports.evaluations import Evaluations
+from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.scoring.systems import System, systems_of
+from parlai_empathy.scripts.named_files import by_name
+
+
+def add_options(parser: ParlaiParser) -> None:
+    """Add the options that both suites have."""
+    group = parser.add_argument_group("--suite ed and empgpt3")
+    group.add_argument(
+        "--eval-args",
+        default="",
+        metavar="OPTIONS",
+        help='More options of eval_model, for all models, as one text: --eval-args="--inference beam".',
+    )
+    group.add_argument(
+        "--logs", nargs="*", default=[], metavar="[NAME=]FILE", help="Logs of replies that any system wrote."
+    )
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` if there is nothing to compare, or no fold to compare it on."""
+    if not (opt["models"] or opt["logs"]):
+        raise OptionError(f"--suite {opt['suite']}: name what is to be compared with --models or --logs")
+    if opt["fold"] not in ("valid", "test"):
+        raise OptionError(f"--fold {opt['fold']}: --suite {opt['suite']} scores valid or test")
+
+
+def models_of(opt: Opt) -> dict[str, str]:
+    """The files of ``--models`` by name; none may be called as a log is."""
+    return by_name("--models", opt["models"], tuple(by_name("--logs", opt["logs"])))
+
+
+def logged_systems(opt: Opt) -> list[System]:
+    """The systems of ``--logs``."""
+    logs = {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
+    return [system for name, log in logs.items() for system in systems_of(name, log)]
+
+
+def eval_options(opt: Opt) -> list[str]:
+    """The options of ``eval_model``, as they are typed."""
+    try:
+        more = shlex.split(opt["eval_args"])
+    except ValueError as error:
+        raise OptionError(f"--eval-args: {error}: write it as on the command line") from error
+    return ["--edition", opt["edition"], *more]  # a saved model remembers another, of its training
+
+
+def evaluations(opt: Opt) -> Evaluations:
+    """What remembers evaluations below ``--out``, or forgets them without it."""
+    return Evaluations(Path(opt["out"]) / "evaluations" if opt["out"] else None)
+
+
+def stopped(opt: Opt) -> SystemExit:
+    """The end of a command that somebody interrupts while models are evaluated."""
+    return SystemExit("\nStopped." + (" The same command goes on where this one ended." if opt["out"] else ""))

@@ -1,0 +1,50 @@
+"""``--suite ed``: our models on EmpatheticDialogues, beside its paper's figures and its successors', and their logs."""
+
+from __future__ import annotations
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.reports import ed_leaderboard
+from parlai_empathy.reports.ed_logs import logs_table, score_logs
+from parlai_empathy.reports.ed_models import REPLY_TASKS, Measured, measure
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.responses import records
+from parlai_empathy.scoring.word_metrics import Words
+from parlai_empathy.scripts.suites import compared
+
+
+def add_options(parser: ParlaiParser) -> None:
+    """Add what this suite alone needs to know."""
+    parser.add_argument_group("--suite ed").add_argument(
+        "--tasks",
+        nargs="+",
+        choices=list(REPLY_TASKS),
+        default=["ed"],
+        help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
+    )
+
+
+def report(opt: Opt) -> Report:
+    """Evaluate the models, and score the logs."""
+    compared.check(opt)
+    models, systems = compared.models_of(opt), compared.logged_systems(opt)
+    datasets = list(dict.fromkeys(opt["tasks"]))
+    tables, plots, items = [], [], []
+    if models:
+        found = _measured(models, datasets, opt)
+        about = f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
+        tables, plots = ed_leaderboard.tables(found, datasets, about), ed_leaderboard.plots(found)
+    if systems:
+        scores = score_logs(systems, Words(opt["tokens"], opt["lower_case"]))
+        tables.append(logs_table(scores))
+        items = records(scores)
+    return Report("EmpatheticDialogues: leaderboard", tables, plots, items)
+
+
+def _measured(models: dict[str, str], datasets: list[str], opt: Opt) -> list[Measured]:
+    options, kept = compared.eval_options(opt), compared.evaluations(opt)
+    try:
+        return measure(models, datasets, opt["fold"], options, kept, opt["datapath"])
+    except KeyboardInterrupt:
+        raise compared.stopped(opt) from None

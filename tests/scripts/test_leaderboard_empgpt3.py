@@ -1,0 +1,130 @@
+"""``parlai leaderboard --suite empgpt3``: a small model that is trained here, and made-up logs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from processes import SAMPLE, TINY
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.reports import evaluate
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.scripts.leaderboard import Leaderboard
+
+LAST_REPLIES = 64  # conversations of the sample's test fold
+
+
+@pytest.fixture(scope="module")
+def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that replies."""
+    path = tmp_path_factory.mktemp("ranker") / "model"
+    TrainModel.main(*SAMPLE, *TINY, "--seed", "1", "-mf", str(path), "--loglevel", "error")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The evaluations that take place: in this process, for that is quicker."""
+    arguments_of: list[list[str]] = []
+
+    def run(arguments: list[str], answer: Path, log: Path) -> int:
+        arguments_of.append(arguments)
+        evaluate.main(str(answer), *arguments, "--loglevel", "error")
+        return 0
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", run)
+    return arguments_of
+
+
+def board(**options: Any) -> Report:
+    common = {"suite": "empgpt3", "edition": "sample", "resamples": 20, "loglevel": "error"}
+    return Leaderboard.main(**{**common, **options})  # type: ignore[no-any-return]
+
+
+def rows(report: Report, place: int = 0) -> dict[str, dict[str, Any]]:
+    table = report.tables[place]
+    return {str(row[0]): dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
+
+
+def test_a_model_is_asked_for_the_last_reply_of_each_conversation(ranker: Path, tmp_path: Path) -> None:
+    report = board(models=[f"ranks={ranker}"], out=str(tmp_path))
+    found = rows(report)
+    assert list(found) == ["people", "ranks"]
+    assert found["ranks"]["replies"] == found["people"]["replies"] == LAST_REPLIES
+    task = ("-t", "empathy:empathetic_dialogues:LastReply", "--edition", "sample", "-dt", "test")
+    log = tmp_path / "log.jsonl"
+    EvalModel.main(*task, "-mf", str(ranker), "--world-logs", str(log), "--loglevel", "error")
+    theirs = read_replies_log(log)
+    mine = [item for item in report.items if item["system"] == "ranks"]
+    assert [item["reply"] for item in mine] == [one.reply for one in theirs]
+    people = [item for item in report.items if item["system"] == "people"]
+    assert [item["reply"] for item in people] == [one.references[0] for one in theirs]
+    assert found["people"]["AVG BLEU"] == pytest.approx(100)
+
+
+def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list[list[str]]) -> None:
+    first = board(models=[f"ranks={ranker}"], out=str(tmp_path))
+    assert len(runs) == 1
+    second = board(models=[f"ranks={ranker}"], out=str(tmp_path))
+    assert len(runs) == 1
+    assert second.items == first.items
+    (kept,) = (tmp_path / "evaluations").glob("*.replies.jsonl")
+    kept.unlink()
+    assert board(models=[f"ranks={ranker}"], out=str(tmp_path)).items == first.items
+    assert len(runs) == 2
+
+
+def test_single_turn_mode(ranker: Path) -> None:
+    report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1")
+    assert {item["turn"] for item in report.items} == {2}
+
+
+def test_logs_stand_beside_models(ranker: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    records = [{"reply": "oh dear", "context": ["i fell"], "reference": "ouch"}] * 2
+    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+    found = rows(board(models=[f"ranks={ranker}"], logs=[f"theirs={log}"]))
+    assert list(found) == ["people", "ranks", "theirs"]
+    assert found["theirs"]["replies"] == 2
+
+
+def test_logs_alone(tmp_path: Path, runs: list[list[str]]) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"reply": "oh dear", "context": ["i fell"]}) + "\n")
+    assert list(rows(board(logs=[f"theirs={log}"]))) == ["theirs"], "nobody knows what people said"
+    assert runs == []
+
+
+def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Path) -> None:
+    found = rows(board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"]))
+    assert list(found) == ["people", "ranks"]
+    with pytest.raises(ModelFileError, match=r"^gone: .*gone is no trained model"):
+        board(models=[f"gone={tmp_path}/gone"])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "--suite empgpt3: name what is to be compared with --models or --logs"),
+        ({"logs": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores valid or test"),
+        ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is the name of two: write NAME=FILE to tell them apart"),
+    ],
+)
+def test_options_that_cannot_work(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(OptionError, match=f"^{reason}$"):
+        board(**options)
+
+
+def test_an_interrupted_run_says_how_it_goes_on(ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
+    with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
+        board(models=[f"ranks={ranker}"], out=str(tmp_path))
