@@ -275,12 +275,19 @@ def validated(module: Any, folder: Path, **options: Any) -> list[int]:
         ({"max_train_steps": 3, "batchsize": 8}, [3]),
         ({"max_train_time": 0.001, "batchsize": 8}, [1]),
         ({"max_train_steps": 3, "batchsize": 8, "validation_every_n_steps": 2}, [2, 3]),
+        # A schedule of the rate, which ends the training too.
+        ({"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}, [2]),
     ],
 )
 def test_a_training_ends_with_a_validation(tmp_path: Path, options: dict[str, Any], steps: list[int]) -> None:
     found = validated(train_model_module, tmp_path, **options)
     assert found[:-1] == steps[:-1]
     assert found[-1] >= steps[-1]
+
+
+def test_what_was_validated_at_the_last_step_is_not_validated_again(tmp_path: Path) -> None:
+    options = {"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}
+    assert validated(train_model_module, tmp_path, **options, validation_every_n_steps=1) == [1, 2]
 
 
 def test_who_does_not_want_validations_gets_none(tmp_path: Path) -> None:

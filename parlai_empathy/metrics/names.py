@@ -20,6 +20,21 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
     "dist_1": ("Dist-1", "Share of different words among all words of the replies"),
     "dist_2": ("Dist-2", "Share of different pairs of words among all pairs in the replies"),
+    "macro_f1": ("Macro-F1", "Mean of the mechanisms' macro-F1 over the levels of empathy"),
+    **{
+        f"{short}_{key}": (f"{short.upper()} {title}", f"{text} of {mechanism}")
+        for short, mechanism in (
+            ("er", "emotional reactions"),
+            ("ip", "interpretations"),
+            ("ex", "explorations"),
+        )
+        for key, title, text in (
+            ("accuracy", "accuracy", "Share of replies whose level is told right,"),
+            ("f1", "macro-F1", "Macro-F1 over the levels"),
+            ("rationale_f1", "rationale F1", "F1 of the words that show it, in replies that have a rationale,"),
+            ("rationale_iou", "rationale IOU", "Share of spans that overlap by half with people's, in rationales"),
+        )
+    },
     "no_answer": ("No answer", "Share of prompts to which the language model gave nothing that can be used"),
     "examples": ("Examples", "Examples in a prompt, on average"),
     "shortened": ("Shortened", "Share of prompts that lost examples or turns because they were too long"),
