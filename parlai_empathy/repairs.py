@@ -270,11 +270,8 @@ def validate_at_the_end(train_model: Any) -> None:
 
     def _get_time(self: Any, world: Any) -> Any:
         times = ask(self, world)
-        if (
-            self._total_epochs >= self.max_num_epochs
-            or times[0] > self.max_train_time
-            or self._train_steps >= self.max_train_steps
-        ):
+        is_last_epoch = self._total_epochs >= self.max_num_epochs  # then ParlAI logs first
+        if not is_last_epoch and (times[0] > self.max_train_time or self._train_steps >= self.max_train_steps):
             validate(self, world)
         return times
 
@@ -293,7 +290,10 @@ def validate_at_the_end(train_model: Any) -> None:
 
     def watched_train_steps(self: Any) -> Any:
         watch(self, self.world)
-        yield from train_steps(self)
+        for logged in train_steps(self):
+            if self._total_epochs >= self.max_num_epochs:
+                validate(self, self.world)
+            yield logged
 
     loop._get_time = _get_time
     loop.train_steps = watched_train_steps

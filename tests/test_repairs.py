@@ -285,6 +285,12 @@ def test_a_training_ends_with_a_validation(tmp_path: Path, options: dict[str, An
     assert found[-1] >= steps[-1]
 
 
+def test_the_end_is_logged_once_and_whole(tmp_path: Path) -> None:
+    validated(train_model_module, tmp_path, num_epochs=1, batchsize=100)
+    reports = json.loads((tmp_path / "model.trainstats").read_text())["train_reports"]
+    assert [(report["train_steps"], report["exs"]) for report in reports] == [(7, 700)]  # 624 examples, in hundreds
+
+
 def test_what_was_validated_at_the_last_step_is_not_validated_again(tmp_path: Path) -> None:
     options = {"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}
     assert validated(train_model_module, tmp_path, **options, validation_every_n_steps=1) == [1, 2]

@@ -1,4 +1,5 @@
-"""The models of the zoo: one recipe for each model of the EmpatheticDialogues paper, and what its authors published.
+"""The models of the zoo: one recipe for each model of the EmpatheticDialogues paper, what its authors published, and
+judges of empathy.
 
 Numbers are of the test fold: P@1,100 and accuracies in percent. The paper's models of replies began with a training on
 1.7 billion Reddit conversations, which cannot be had any more: these recipes do without, and will stay below.
@@ -143,6 +144,25 @@ def _classifiers() -> Iterator[ZooModel]:
     )
 
 
+def _empathy() -> Iterator[ZooModel]:
+    """What judges the empathy of replies."""
+    yield ZooModel(
+        "epitome",
+        "MiniLM judges how empathetic a reply is, by EPITOME's three mechanisms",
+        f"-t empathy:epitome -m empathy:epitome {_SEED}",
+        (".opt", ".dict", *_ENCODER),
+        data="EPITOME's Reddit part (for research, not for commerce)",
+    )
+    yield ZooModel(
+        "text_classifier_intent",
+        "MiniLM tells what a reply intends, one of nine intents",
+        "-t empathy:empathetic_intents -m empathy:text_classifier --batchsize 128 --learningrate 1e-4 --lr-scheduler "
+        f"linear --max-train-steps 835 --warmup-updates 50 --num-epochs 3 --validation-metric accuracy {_SEED}",
+        (".opt", ".dict", *_ENCODER),
+        data="EmpatheticIntents, which are utterances of EmpatheticDialogues (CC BY-NC 4.0: not for commerce)",
+    )
+
+
 def _parts(base: str) -> Iterator[ZooModel]:
     """Prepend, multitask and ensemble round a base."""
     suffix, what, companions = _BASES[base]
@@ -207,6 +227,7 @@ MODELS = {
         *_retrieval(),
         *_generative(),
         *_classifiers(),
+        *_empathy(),
         *_parts("retrieval"),
         *_parts("generative"),
         *_published(),

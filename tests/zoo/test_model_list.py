@@ -45,7 +45,7 @@ def test_no_name_stands_twice_and_each_is_one_that_parlai_can_import() -> None:
 def test_every_recipe_of_the_paper_has_its_model() -> None:
     agents = {agent_of(model) for model in TRAINED.values()}
     parts = {"prepend", "multitask", "ensemble"}
-    bases = {"retrieval", "rerank", "generative", "fasttext", "deepmoji", "text_classifier"}
+    bases = {"retrieval", "rerank", "generative", "fasttext", "deepmoji", "text_classifier", "epitome"}
     assert agents == bases | parts | {f"{part}/generative" for part in parts}
 
 

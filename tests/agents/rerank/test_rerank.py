@@ -142,9 +142,9 @@ def test_the_pool_can_be_chosen(model_file: Path) -> None:
 
 def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path, retriever: Path) -> None:
     train(tmp_path / "model", bert, retriever, max_train_steps=2)
-    first = torch.load(tmp_path / "model", weights_only=False)
+    first = torch.load(tmp_path / "model.checkpoint", weights_only=False)
     train(tmp_path / "model", bert, retriever, max_train_steps=4)
-    assert torch.load(tmp_path / "model", weights_only=False)["number_training_updates"] == 4
+    assert torch.load(tmp_path / "model.checkpoint", weights_only=False)["number_training_updates"] == 4
     assert first["number_training_updates"] == 2
 
 

@@ -1,0 +1,165 @@
+"""``-m empathy:epitome``: how much empathy a reply shows, of three kinds, and in which words (Sharma et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlai.core.message import Message
+from parlai.core.metrics import AverageMetric
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, Output
+from torch import Tensor
+
+from parlai_empathy.agents.epitome import options
+from parlai_empathy.agents.epitome.learning import level_losses, rationale_losses, true_levels, true_marks
+from parlai_empathy.agents.epitome.mechanisms import bring_mechanisms
+from parlai_empathy.agents.epitome.reading import REMEMBERED, EpitomeReader, Judged, read_of
+from parlai_empathy.agents.epitome.reporting import level_metrics, rationale_metrics
+from parlai_empathy.agents.fasttext.linear_rate import steps_of
+from parlai_empathy.agents.finite import check_finite
+from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.judge_examples import TextPair, last_line
+from parlai_empathy.agents.judge_options import check_init_model
+from parlai_empathy.agents.remembered import Remembered
+from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
+
+
+class EpitomeAgent(EpitomeReader):
+    """Puts replies on levels 0, 1 and 2 of each mechanism, and points to the words that show it.
+
+    Of a text the last line is the reply, and the one before it what it answers: nothing else is read.
+    """
+
+    # What is read of a message is the same as for other judges.
+    history_class = JudgeAgent.history_class
+    vectorize = JudgeAgent.vectorize
+    is_valid = JudgeAgent.is_valid
+    batchify = JudgeAgent.batchify
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        return options.add(parser, partial_opt or {})
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        options.check(opt)
+        init_model, is_finetune = self._get_init_model(opt, shared)
+        if not shared:
+            check_init_model(opt, init_model)
+            bring_mechanisms(opt)
+        super().__init__(opt, shared)
+        self.mechanisms: list[str] = opt["mechanisms"]
+        self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
+        self._steps = 0  # of the whole training; known when there is one
+        # The seeker's encoder is frozen, so what it makes of a post is the same in each epoch.
+        self._posts = shared["posts"] if shared else Remembered(REMEMBERED)
+        if shared:
+            self.optimizer = shared.get("optimizer")
+            self._steps = shared["steps"]
+        else:
+            self.begin(init_model, is_finetune)
+
+    def share(self) -> dict[str, Any]:
+        """Also share what is known of posts, and how long the training is."""
+        return {**super().share(), "posts": self._posts, "steps": self._steps}
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
+        """ParlAI's schedules; its linear one would end the training before its last validation."""
+        if self.opt["lr_scheduler"] != "linear":
+            super().build_lr_scheduler(states, hard_reset)
+            return
+        self.scheduler = None
+        self._steps = steps_of(self.opt)
+
+    def _set_rate(self) -> None:
+        """The rate that is due: it rises for ``--warmup-updates``, and falls to nothing at the training's end."""
+        done, warmup = self._number_training_updates, max(self.opt.get("warmup_updates") or 0, 0)
+        share = min(1.0, (done + 1) / (warmup + 1)) * max(0.0, 1 - done / self._steps)
+        assert self.optimizer is not None
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.opt["learningrate"] * share
+
+    def train_step(self, batch: Batch) -> Output:
+        """One step."""
+        if self._steps:
+            self._set_rate()
+        self.model.train()
+        self.zero_grad()
+        losses = self._losses(self.judge(_pairs(batch)), batch.observations)
+        check_finite(losses, self.opt, self._number_training_updates)
+        self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
+        self.backward(losses.mean())
+        self.update_params()
+        return Output()
+
+    def _losses(self, judged: Judged, observations: Sequence[Message]) -> Tensor:
+        """Each example's loss, ``(n,)``."""
+        device = judged.levels.device
+        losses = level_losses(judged.levels, true_levels(observations, self.mechanisms).to(device))
+        if self.opt["rationale_weight"]:
+            marks = self._marks(judged, observations).to(device)
+            losses = losses + self.opt["rationale_weight"] * rationale_losses(judged.rationales, marks)
+        return losses
+
+    def _marks(self, judged: Judged, observations: Sequence[Message]) -> Tensor:
+        return true_marks(observations, self.mechanisms, judged.responses, judged.rationales.size(2))
+
+    # --- evaluation --------------------------------------------------------------------------------------------------
+
+    def eval_step(self, batch: Batch) -> Output | None:
+        """Judge, and record what can be measured. A reply names its ``levels`` and ``rationales`` as well."""
+        if not batch.batchsize:
+            return None
+        pairs = _pairs(batch)
+        self.model.eval()
+        judged = self.judge(pairs)
+        if all("levels" in obs for obs in batch.observations):
+            self._record(judged, batch.observations)
+        chosen = [dict(zip(self.mechanisms, row, strict=True)) for row in judged.levels.argmax(dim=-1).tolist()]
+        quoted = self.quoted(pairs, judged)
+        in_chat = bool(self.opt.get("interactive_mode"))
+        texts = [
+            _in_chat(levels, words) if in_chat else in_words(_asked(levels, obs))
+            for levels, words, obs in zip(chosen, quoted, batch.observations, strict=True)
+        ]
+        return Output(texts, levels=chosen, rationales=quoted)
+
+    def _record(self, judged: Judged, observations: Sequence[Message]) -> None:
+        self.record_local_metric("loss", AverageMetric.many(self._losses(judged, observations).tolist()))
+        levels, rationales = judged.levels.argmax(dim=-1).cpu(), judged.rationales.argmax(dim=-1).cpu()
+        true = true_levels(observations, self.mechanisms)
+        found = level_metrics(levels, true, self.mechanisms, observations[0].get("fold"))
+        found |= rationale_metrics(rationales, self._marks(judged, observations), self.mechanisms)
+        for name, values in found.items():
+            self.record_local_metric(name, values)
+
+    def batch_act(self, observations: Any) -> Any:
+        """Act, and take away what ParlAI cannot add up: an example's None for a metric that it has no share in."""
+        replies = super().batch_act(observations)
+        for reply in replies:
+            if "metrics" in reply:
+                reply["metrics"] = {name: value for name, value in reply.pop("metrics").items() if value is not None}
+        return replies
+
+
+def _pairs(batch: Batch) -> list[TextPair]:
+    return [read_of(last_line(obs["lines"])) for obs in batch.observations]
+
+
+def _asked(levels: dict[str, int], obs: Message) -> dict[str, int]:
+    """Those levels that a message's label tells: a task can ask for a part of what the judge knows."""
+    return {name: level for name, level in levels.items() if name in (obs.get("levels") or levels)}
+
+
+def _in_chat(levels: dict[str, int], quoted: dict[str, list[str]]) -> str:
+    """Levels, and the words that show them, for a person to read."""
+    parts = []
+    for mechanism, level in levels.items():
+        words = "; ".join(f'"{text}"' for text in quoted[mechanism])
+        parts.append(f"{SHORT[mechanism]} {level}" + (f" {words}" if words else ""))
+    return ", ".join(parts)

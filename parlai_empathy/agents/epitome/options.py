@@ -1,0 +1,146 @@
+"""The options of ``empathy:epitome``, and what it recommends for ParlAI's own.
+
+Two presets: ``default``, what we would use today, and ``paper``, what Sharma et al. (2020) did. A value given on the
+command line beats both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.common_options import add_precision, flag
+from parlai_empathy.agents.presets import Choice, set_defaults
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pair_encoder import POOLINGS
+from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
+
+RESPONDERS = ("shared", "apart")
+
+_COMMON: dict[str, Any] = {
+    "batchsize": 32,
+    "optimizer": "adamw",
+    "lr_scheduler": "linear",
+    "gradient_clip": 1.0,
+    "validation_every_n_epochs": 1.0,
+    # ParlAI calls a task "solved" when its metric passes a cut-off. No number compares with this one, so that a
+    # training ends when it has come to its end.
+    "validation_cutoff": math.nan,
+    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_every_n_secs": 600.0,
+    "use_reply": "none",  # what the judge says is no part of the conversation that it judges
+    "validation_metric": "macro_f1",
+    "validation_metric_mode": "max",
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": _COMMON
+    | {
+        "hf_model": MINILM,
+        "responders": "shared",
+        "pooling": "mean",
+        "max_tokens": 64,
+        "learningrate": 3e-4,
+        "warmup_updates": 60,
+        "num_epochs": 8.0,
+    },
+    # Its optimizer is that of Hugging Face, whose weight decay is 0.
+    "paper": _COMMON
+    | {
+        "hf_model": "roberta-base",
+        "responders": "apart",
+        "pooling": "first",
+        "max_tokens": 64,
+        "learningrate": 2e-5,
+        "warmup_updates": -1,
+        "num_epochs": 4.0,
+    },
+}
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set the preset's defaults."""
+    group = parser.add_argument_group("EPITOME (empathy:epitome)")
+    in_chat = bool(partial_opt.get("interactive_mode"))
+    group.add_argument(
+        "--preset",
+        choices=list(PRESETS),
+        default="default",
+        help="Default values: ours, or those of the EPITOME paper.",
+        action=Choice,
+        defaults=_defaults,
+        in_chat=in_chat,
+    )
+    group.add_argument(
+        "--mechanisms",
+        nargs="*",
+        default=[],
+        help=f"Which to judge, of {', '.join(MECHANISMS)}. Left out, they are those of the training task.",
+    )
+    _add_of_model(group)
+    group.add_argument(
+        "--rationale-weight",
+        type=float,
+        default=0.5,
+        help="How much the loss of the rationales counts beside that of the levels.",
+    )
+    add_precision(group)
+    set_defaults(parser, _defaults(partial_opt), in_chat)
+    return parser
+
+
+def _add_of_model(group: Any) -> None:
+    group.add_argument("--hf-model", default=MINILM, help="Folder of a Hugging Face encoder, or its name on the hub.")
+    group.add_argument(
+        "--responders",
+        choices=list(RESPONDERS),
+        default="shared",
+        help="Encoders of responses. shared: one for all mechanisms. apart: one for each, as the paper has them.",
+    )
+    group.add_argument(
+        "--pooling",
+        choices=list(POOLINGS),
+        default="mean",
+        help="What the level is read from: the mean of the response's tokens, or its first token (the paper's).",
+    )
+    group.add_argument(
+        "--max-tokens",
+        type=int,
+        default=64,
+        help="Tokens of a post, and of a response, that are read, special ones included.",
+    )
+    group.add_argument("--dropout", type=float, default=0.1, help="Of the attention and the heads, 0..1.")
+    group.add_argument(
+        "--attend-padding",
+        type="bool",
+        default=False,
+        help="Fill each text up to --max-tokens, and let the attention see what fills it, as the paper's code does.",
+    )
+
+
+def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return PRESETS[values.get("preset") or "default"]
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    choices = {"preset": tuple(PRESETS), "responders": RESPONDERS, "pooling": POOLINGS}
+    for name, known in choices.items():
+        if opt[name] not in known:  # behind a colon, and from Python, ParlAI takes any value
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(known)}")
+    names = opt.get("mechanisms") or []
+    if len(set(names)) < len(names) or not set(names) <= set(MECHANISMS):
+        raise OptionError(f"--mechanisms {' '.join(names)}: name some of {', '.join(MECHANISMS)}, each once")
+    if opt["max_tokens"] < 4:
+        raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 4")
+    if not 0 <= opt["dropout"] < 1:
+        raise OptionError(f"--dropout {opt['dropout']}: must be at least 0 and below 1")
+    if not 0 <= opt["rationale_weight"] < math.inf:
+        raise OptionError(f"--rationale-weight {opt['rationale_weight']}: must be at least 0")
+    if opt.get("fp16"):
+        raise OptionError("--fp16 true: this judge does not know it; --precision bfloat16 is as fast")

@@ -1,0 +1,170 @@
+"""Reading EPITOME: a file of rated pairs for each mechanism, and the pairs with all three ratings."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from reprlib import Repr
+from typing import NoReturn
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
+from parlai_empathy.tasks.epitome.spans import Span, clean, find_spans, quotations
+
+COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales")
+
+_shown = Repr()
+_shown.maxstring = _shown.maxother = 60
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A line of one mechanism's file.
+
+    :param line: where it begins.
+    :param seeker: the post of who seeks support, cleaned (:func:`~parlai_empathy.tasks.epitome.spans.clean`).
+    :param level: 0, 1 or 2.
+    :param quoted: the parts of the response that show the mechanism, as the raters quoted them, cleaned.
+    """
+
+    line: int
+    seeker_id: str
+    response_id: str
+    seeker: str
+    response: str
+    level: int
+    quoted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A post, a response to it, and what raters said of the response.
+
+    :param levels: 0, 1 or 2, by mechanism.
+    :param rationales: places in the response that show the mechanism, by mechanism; none where the level is 0.
+    :param lost: quotations that are not in the response, of all mechanisms.
+    """
+
+    seeker_id: str
+    response_id: str
+    seeker: str
+    response: str
+    levels: dict[str, int]
+    rationales: dict[str, tuple[Span, ...]]
+    lost: tuple[str, ...]
+
+
+def read_epitome(folder: str | Path) -> Iterator[Pair]:
+    """Read the three files, which hold the same pairs in the same order; a pair that was rated twice comes twice.
+
+    The texts are those of the interpretations' file: in the one of the emotional reactions some words were removed.
+
+    :param folder: holds the three files.
+    :raises DataError: naming file, line, column and value, for a row that cannot be right or a text that is not UTF-8;
+        or if the files do not hold the same pairs.
+    """
+    paths = {mechanism: Path(folder) / file_name(mechanism) for mechanism in MECHANISMS}
+    files = {mechanism: list(read_ratings(path)) for mechanism, path in paths.items()}
+    leader = "interpretations"
+    for mechanism, ratings in files.items():
+        _check_same(paths[leader], files[leader], paths[mechanism], ratings)
+    for row, text in enumerate(files[leader]):
+        yield _pair(text, {mechanism: ratings[row] for mechanism, ratings in files.items()})
+
+
+def read_ratings(path: str | Path) -> Iterator[Rating]:
+    """Read one mechanism's file, in its order.
+
+    :raises DataError: as :func:`read_epitome`.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            _check_header(path, list(rows.fieldnames or ()))
+            before = rows.line_num
+            for row in rows:
+                yield _rating(path, before + 1, row)
+                before = rows.line_num
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of EPITOME") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {_line_of(path, error)}: it is not UTF-8: save the file as UTF-8") from error
+    except csv.Error as error:
+        raise DataError(f"{path}, after line {before}: it is no row of a CSV file ({error}): fetch it again") from error
+
+
+def _pair(text: Rating, ratings: dict[str, Rating]) -> Pair:
+    found = {mechanism: find_spans(text.response, rating.quoted) for mechanism, rating in ratings.items()}
+    return Pair(
+        text.seeker_id,
+        text.response_id,
+        text.seeker,
+        text.response,
+        levels={mechanism: rating.level for mechanism, rating in ratings.items()},
+        rationales={mechanism: spans for mechanism, (spans, _) in found.items()},
+        lost=tuple(quotation for _, lost in found.values() for quotation in lost),
+    )
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise DataError(
+            f"{path}, line 1: the column {missing[0]} is missing; {', '.join(COLUMNS)} were expected, found "
+            f"{_shown.repr(','.join(names))}"
+        )
+
+
+def _check_same(path: Path, ratings: list[Rating], other_path: Path, others: list[Rating]) -> None:
+    """See that two files hold the same pairs in the same order."""
+    for one, other in zip(ratings, others, strict=False):
+        ids = f"{one.seeker_id}, {one.response_id}"
+        if (other.seeker_id, other.response_id) != (one.seeker_id, one.response_id):
+            _wrong(other_path, other.line, "sp_id", other.seeker_id, f"is of another pair than {ids} in {path.name}")
+    if len(ratings) != len(others):
+        raise DataError(
+            f"{other_path} holds {len(others):,} pairs and {path.name} {len(ratings):,}: fetch the one that is cut off"
+        )
+
+
+def _rating(path: Path, line: int, row: dict[str, str | None]) -> Rating:
+    for column in COLUMNS:
+        if row[column] is None:
+            _wrong(path, line, column, None, f"is missing: a row has {len(COLUMNS)} fields")
+    if None in row:  # what csv puts what is behind the last column under
+        _wrong(path, line, len(COLUMNS) + 1, row[None], f"is one field too many: a row has {len(COLUMNS)}")  # type: ignore[index]
+    fields = {column: row[column] or "" for column in COLUMNS}
+    for column in ("sp_id", "rp_id", "seeker_post", "response_post"):
+        if not clean(fields[column]):
+            _wrong(path, line, column, fields[column], "is empty")
+    if fields["level"] not in map(str, LEVELS):
+        _wrong(path, line, "level", fields["level"], "is none of the levels 0, 1 and 2")
+    level, quoted = int(fields["level"]), quotations(fields["rationales"])
+    if quoted and not level:
+        _wrong(path, line, "rationales", fields["rationales"], "quotes what shows a mechanism of level 0: one is wrong")
+    return Rating(
+        line,
+        fields["sp_id"],
+        fields["rp_id"],
+        clean(fields["seeker_post"]),
+        clean(fields["response_post"]),
+        level,
+        tuple(quoted),
+    )
+
+
+def _wrong(path: Path, line: int, column: str | int, value: object, reason: str) -> NoReturn:
+    raise DataError(f"{path}, line {line}, column {column}: {_shown.repr(value)} {reason}")
+
+
+def _line_of(path: Path, error: UnicodeDecodeError) -> int:
+    """The line of the first text that is not UTF-8: the error counts from a block's beginning."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+    raise error

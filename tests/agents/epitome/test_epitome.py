@@ -1,0 +1,395 @@
+"""EPITOME's judge through ParlAI: the smallest encoder, trained for a moment on the sample, then questioned."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+from tiny_judge import write_bert
+from torch.nn.parallel import DistributedDataParallel
+
+from parlai_empathy.agents.epitome import reading
+from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
+from parlai_empathy.modules import epitome as network
+from parlai_empathy.scoring.agent_judge import AgentJudge
+
+TASK = "empathy:epitome"
+ALL = ["emotional_reactions", "interpretations", "explorations"]
+# In float32 numbers do not depend on which texts are read together.
+BRIEF: dict[str, Any] = {
+    "task": TASK,
+    "edition": "sample",
+    "model": "empathy:epitome",
+    "max_train_steps": 3,
+    "batchsize": 8,
+    "precision": "float32",
+    "seed": 3,
+    "loglevel": "error",
+}
+CONTEXTS = [["I failed.", "I can't sleep."], [], ["hello"], ["so " * 200]]
+REPLIES = ["I am so sorry. Why is that?", "A reply that stands alone", "", "yes " * 100]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("epitome") / "bert")
+
+
+def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    options = {**BRIEF, "hf_model": str(bert), **changes}
+    return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
+
+
+def evaluate(model_file: Path, **changes: Any) -> dict[str, Any]:
+    options = {"task": TASK, "edition": "sample", "datatype": "test", "loglevel": "error", **changes}
+    return EvalModel.main(model_file=str(model_file), **options)  # type: ignore[no-any-return]
+
+
+def load(model_file: Path, **changes: Any) -> Any:
+    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
+
+
+def weights(model_file: Path) -> dict[str, torch.Tensor]:
+    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
+    """Judges all three mechanisms."""
+    path = tmp_path_factory.mktemp("judge") / "model"
+    train(path, bert)
+    return path
+
+
+@pytest.fixture(scope="module")
+def explorer(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
+    """Judges explorations alone."""
+    path = tmp_path_factory.mktemp("explorer") / "model"
+    train(path, bert, task=f"{TASK}:Explorations")
+    return path
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_learnt_is_reported_for_each_mechanism(tmp_path: Path, bert: Path) -> None:
+    learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1}
+    train(tmp_path / "new", bert, **learning, max_train_steps=1)
+    _, test = train(tmp_path / "model", bert, **learning, max_train_steps=40)
+    before, after = (evaluate(tmp_path / name, datatype="train:evalmode") for name in ("new", "model"))
+    assert float(after["loss"]) < float(before["loss"]) - 0.3
+    kinds = ("accuracy", "f1", "rationale_f1", "rationale_iou")
+    assert {"loss", "accuracy", "macro_f1"} | {
+        f"{name}_{kind}" for name in ("er", "ip", "ex") for kind in kinds
+    } <= set(test)
+    assert "macro-F1|of:ER|classes:present|n:16|split:test|version:" in test["er_f1"].signature
+
+
+def test_the_seekers_encoder_stays_as_it_was_and_the_responses_learns(judge: Path, bert: Path) -> None:
+    before = load_bert(bert)
+    after = weights(judge)
+    for name, value in before.items():
+        assert torch.equal(after[f"seeker.{name}"], value)
+    assert any(not torch.equal(after[f"responders.0.{name}"], value) for name, value in before.items())
+
+
+def load_bert(folder: Path) -> dict[str, torch.Tensor]:
+    from transformers import AutoModel
+
+    return AutoModel.from_pretrained(folder).state_dict()  # type: ignore[no-any-return]
+
+
+def test_each_mechanism_may_have_an_encoder_of_its_own(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, responders="apart", learningrate=0.01)
+    found = weights(tmp_path / "model")
+    kept = [f"responders.{number}.encoder.layer.0.output.dense.weight" for number in range(3)]
+    assert len({tuple(found[name].flatten().tolist()) for name in kept}) == 3
+    assert load(tmp_path / "model").score_pairs(CONTEXTS, REPLIES).shape == (4,)
+
+
+def test_a_mechanism_alone_is_learnt_from_its_task(explorer: Path) -> None:
+    agent = load(explorer)
+    assert agent.mechanisms == ["explorations"]
+    assert set(agent.levels(CONTEXTS, REPLIES)) == {"explorations"}
+    report = evaluate(explorer, task=f"{TASK}:Explorations")
+    assert float(report["accuracy"]) == float(report["ex_accuracy"])
+    assert "er_accuracy" not in report
+
+
+def test_tasks_of_single_mechanisms_can_be_mixed(tmp_path: Path, bert: Path) -> None:
+    """Each message speaks of one of them, and has no share in what is reported of the others."""
+    mixed = f"{TASK}:EmotionalReactions,{TASK}:Explorations"
+    _, test = train(tmp_path / "model", bert, task=mixed)
+    assert load(tmp_path / "model").mechanisms == ["emotional_reactions", "explorations"]
+    assert np.isfinite(float(test["er_accuracy"]))
+    assert f"{TASK}:Explorations/er_accuracy" not in test
+
+
+def test_mechanisms_can_be_chosen_of_a_task_that_has_more(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, mechanisms=["explorations"])
+    assert load(tmp_path / "model").mechanisms == ["explorations"]
+
+
+def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, judge: Path) -> None:
+    train(tmp_path / "again", bert)
+    train(tmp_path / "other", bert, seed=4)
+    first, again, other = weights(judge), weights(tmp_path / "again"), weights(tmp_path / "other")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, max_train_steps=6, validation_every_n_epochs=0.2)
+    before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
+    train(tmp_path / "model", bert, max_train_steps=12, validation_every_n_epochs=0.2)
+    after = torch.load(tmp_path / "model.checkpoint", weights_only=True)
+    assert after["number_training_updates"] > before["number_training_updates"] > 0
+    assert json.loads((tmp_path / "model.trainstats").read_text())["train_steps"] >= 12
+
+
+def test_a_training_may_begin_with_another_judge(tmp_path: Path, bert: Path, judge: Path) -> None:
+    train(tmp_path / "model", bert, init_model=str(judge), max_train_steps=1, learningrate=1e-12)
+    before, after = weights(judge), weights(tmp_path / "model")
+    assert all(torch.allclose(before[name], after[name]) for name in before)
+
+
+def test_the_rate_rises_and_falls_to_nothing(judge: Path) -> None:
+    """With 4 updates of warm-up, in a training of 20: (updates + 1) / 5, and what is left of the way."""
+    agent = load(judge, learningrate=1.0, warmup_updates=4, datatype="train")
+    agent._steps = 20
+    rates = []
+    for updates in (0, 3, 4, 10, 19, 25):
+        agent._number_training_updates = updates
+        agent._set_rate()
+        rates.append(agent.optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx([1 / 5, 4 / 5 * 17 / 20, 16 / 20, 10 / 20, 1 / 20, 0])
+
+
+def test_weights_decay_only_if_that_is_asked_for(tmp_path: Path, bert: Path, judge: Path) -> None:
+    train(tmp_path / "model", bert, weight_decay=0.1, max_train_steps=1)
+    for path, expected in ((judge, 0.0), (tmp_path / "model", 0.1)):
+        assert load(path, datatype="train").optimizer.param_groups[0]["weight_decay"] == expected
+
+
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path) -> None:
+    with pytest.raises(TrainingError, match="the loss is"):
+        train(tmp_path / "model", bert, learningrate=1e30, warmup_updates=-1, gradient_clip=-1, max_train_steps=20)
+
+
+@pytest.mark.usefixtures("process_group")
+def test_several_processes_can_train(tmp_path: Path, bert: Path) -> None:
+    """Here there is one process, wrapped as each of several is."""
+    train(tmp_path / "model", bert)
+    assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
+
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_alone_is_judged_as_among_others(judge: Path) -> None:
+    agent = load(judge)
+    together = agent.levels(CONTEXTS * 40, REPLIES * 40)
+    for name in ALL:
+        assert together[name].shape == (160, 3)
+        assert np.allclose(together[name].sum(axis=1), 1)
+        for place, (context, reply) in enumerate(zip(CONTEXTS, REPLIES, strict=True)):
+            alone = agent.levels([context], [reply])[name][0]
+            assert np.allclose(alone, together[name][place], atol=1e-6)
+            assert np.allclose(together[name][place::4], alone, atol=1e-6)
+
+
+def test_only_the_last_turn_is_read(judge: Path) -> None:
+    agent = load(judge)
+    one = agent.levels([["I can't sleep."]], ["why?"])
+    other = agent.levels([["a long talk", "before that", "I can't sleep.", " "]], [" why? "])
+    assert all(np.array_equal(one[name], other[name]) for name in ALL)
+    assert not np.array_equal(one[ALL[0]], agent.levels([["I won the cup."]], ["why?"])[ALL[0]])
+
+
+def test_each_different_text_is_read_once(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    real = network.token_states
+
+    def counted(encoder: Any, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        read.append(len(tokens))
+        return real(encoder, tokens, lengths)
+
+    monkeypatch.setattr(network, "token_states", counted)
+    agent = load(judge)
+    agent.levels([["one"], ["two"], ["one"], ["two"]] * 25, ["yes", "yes", "no", "no"] * 25)
+    assert sum(read) == 4  # two posts and two replies
+    read.clear()
+    agent.levels([["one"]], ["maybe"])
+    assert sum(read) == 1  # the post is remembered: its encoder is frozen
+
+
+def test_batches_of_any_size_give_the_same(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = load(judge)
+    expected = agent.levels(CONTEXTS, REPLIES)
+    monkeypatch.setattr(reading, "_READ_BATCH", 3)
+    again = agent.levels(CONTEXTS, REPLIES)
+    assert all(np.allclose(again[name], expected[name], atol=1e-6) for name in ALL)
+
+
+def test_the_score_is_the_sum_of_the_expected_levels(judge: Path) -> None:
+    agent = load(judge)
+    levels = agent.levels(CONTEXTS, REPLIES)
+    expected = sum(levels[name][:, 1] + 2 * levels[name][:, 2] for name in ALL)
+    assert np.allclose(agent.score_pairs(CONTEXTS, REPLIES), expected)
+    scored = AgentJudge(str(judge))
+    assert np.allclose(scored.score(CONTEXTS, REPLIES), expected)
+    assert "agent:epitome|trained:empathy:epitome" in scored.signature
+
+
+def test_probabilities_of_classes_are_those_of_a_single_mechanism(judge: Path, explorer: Path) -> None:
+    agent = load(explorer)
+    assert np.array_equal(agent.class_probabilities(CONTEXTS, REPLIES), agent.levels(CONTEXTS, REPLIES)["explorations"])
+    with pytest.raises(OptionError, match=r"this judge has levels of emotional_reactions, .* ask it for levels\(\)"):
+        load(judge).class_probabilities(CONTEXTS, REPLIES)
+
+
+def test_rationales_are_the_marked_parts_of_replies_that_show_a_mechanism(
+    judge: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Level 1 of the first mechanism, 0 of the second, 2 of the third; marked are tokens 2 to 4 and 6, letters here."""
+    agent = load(judge)
+    real = agent.judge
+
+    def decided(pairs: Any) -> Any:
+        judged = real(pairs)
+        levels = torch.eye(3)[[1, 0, 2]].expand(len(pairs), 3, 3)
+        marks = torch.zeros(judged.rationales.shape)
+        marks[:, :, [2, 3, 4, 6], 1] = 1
+        return replace(judged, levels=levels, rationales=marks)
+
+    monkeypatch.setattr(agent, "judge", decided)
+    found = agent.rationales([["hello"]] * 3, ["go home", "no", ""])
+    # Token 0 is a special one, so 2 to 4 are "o", "h" and "o", and 6 is "e".
+    assert found["emotional_reactions"] == found["explorations"] == [["o ho", "e"], ["o"], []]
+    assert found["interpretations"] == [[], [], []]
+
+
+def test_attention_to_padding_is_an_option(tmp_path: Path, bert: Path) -> None:
+    """As in the original each post is filled up to --max-tokens, so that its scores are the same in any company."""
+    train(tmp_path / "model", bert, attend_padding=True, max_tokens=20)
+    agent, masked = load(tmp_path / "model"), load(tmp_path / "model", attend_padding=False)
+    together = agent.levels(CONTEXTS, REPLIES)
+    for name in ALL:
+        assert np.allclose(agent.levels(CONTEXTS[2:3], REPLIES[2:3])[name][0], together[name][2], atol=1e-6)
+        assert not np.allclose(masked.levels(CONTEXTS, REPLIES)[name], together[name], atol=1e-7)
+
+
+def test_bfloat16_is_near_to_single_precision(judge: Path) -> None:
+    scores = load(judge).score_pairs(CONTEXTS, REPLIES)
+    assert np.abs(load(judge, precision="bfloat16").score_pairs(CONTEXTS, REPLIES) - scores).max() < 0.05
+
+
+def test_nothing_gives_nothing(judge: Path) -> None:
+    assert load(judge).levels([], [])["explorations"].shape == (0, 3)
+
+
+# --- a conversation --------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_names_levels_and_rationales(judge: Path) -> None:
+    agent = load(judge)
+    agent.observe(Message({"text": "I can't sleep.\nwhy?", "episode_done": True}))
+    answer = agent.act()
+    expected = {name: int(table[0].argmax()) for name, table in agent.levels([["I can't sleep."]], ["why?"]).items()}
+    assert answer["levels"] == expected
+    assert answer["text"] == "ER {}, IP {}, EX {}".format(*expected.values())
+    assert set(answer["rationales"]) == set(ALL)
+
+
+def test_a_task_of_one_mechanism_is_answered_with_that_one(judge: Path) -> None:
+    report = evaluate(judge, task=f"{TASK}:Interpretations")
+    assert float(report["accuracy"]) == float(report["ip_accuracy"]) == float(evaluate(judge)["ip_accuracy"])
+    assert "er_accuracy" not in report
+
+
+def test_a_task_of_another_mechanism_is_named(explorer: Path) -> None:
+    with pytest.raises(DataError, match="without levels of explorations: take a --task that has them"):
+        evaluate(explorer, task=f"{TASK}:Interpretations")
+
+
+def test_in_a_chat_the_words_stand_beside_the_levels(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = load(judge, interactive_mode=True)
+    monkeypatch.setattr(type(agent), "quoted", lambda *_: [{name: ["so sorry"] for name in ALL}])
+    assert agent.respond("I am so sorry").count('"so sorry"') == 3
+
+
+def test_copies_judge_as_the_first(judge: Path) -> None:
+    agent = load(judge)
+    copy = create_agent_from_shared(agent.share())
+    assert copy.model is agent.model
+    for each in (agent, copy):
+        each.observe(Message({"text": "I can't sleep.\nwhy?", "episode_done": True}))
+    assert copy.act()["levels"] == agent.act()["levels"]
+
+
+@pytest.mark.parametrize("text", ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07", "\U0001f622 \u202e\u2028"])
+def test_every_message_is_judged(judge: Path, text: str) -> None:
+    assert load(judge).respond(text).startswith("ER ")
+
+
+def test_a_task_without_levels_is_judged_and_not_measured(judge: Path) -> None:
+    report = evaluate(judge, task="empathy:humod")
+    assert "macro_f1" not in report
+    assert int(report["exs"]) > 0
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_needs_nothing_but_its_own_files(tmp_path: Path, judge: Path) -> None:
+    expected = load(judge).score_pairs(CONTEXTS, REPLIES).tolist()
+    (tmp_path / "moved").mkdir()
+    for path in judge.parent.glob("model*"):
+        copy = tmp_path / "moved" / path.name
+        shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
+    agent = load(tmp_path / "moved" / "model", hf_model=str(tmp_path / "gone"))
+    assert agent.score_pairs(CONTEXTS, REPLIES).tolist() == expected
+
+
+def test_a_model_of_another_kind_is_named(judge: Path) -> None:
+    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+        load(judge, responders="apart")
+
+
+# --- what cannot work ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"max_tokens": 3}, "--max-tokens 3: must be at least 4"),
+        ({"max_tokens": 500}, "takes at most 128"),
+        ({"task": "empathy:humod"}, "--task empathy:humod: its messages have no levels of empathy"),
+        ({"init_model": "nowhere"}, "--init-model nowhere: there is no such file"),
+        ({"lr_scheduler": "linear", "num_epochs": -1, "max_train_steps": -1}, "set --num-epochs or --max-train-steps"),
+    ],
+)
+def test_trainings_that_cannot_work_end_in_one_line(
+    tmp_path: Path, bert: Path, changes: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises((OptionError, ModelFileError)) as caught:
+        train(tmp_path / "model", bert, **changes)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_judge_that_was_never_trained_does_not_know_its_mechanisms(judge: Path) -> None:
+    opt = Opt({**Opt.load(f"{judge}.opt"), "mechanisms": [], "task": None, "model_file": None, "override": {}})
+    with pytest.raises(OptionError, match="does not know its mechanisms: train it on empathy:epitome"):
+        create_agent(opt)

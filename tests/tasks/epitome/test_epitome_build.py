@@ -1,0 +1,79 @@
+"""Where EPITOME's files are: the authors' repository, a mirror, or the sample in this package."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.tasks import builder
+from parlai_empathy.tasks.epitome.build import SAMPLE, build
+from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
+from parlai_empathy.tasks.epitome.reader import read_epitome
+
+OneLine = Callable[..., None]
+
+
+@pytest.fixture
+def opt(tmp_path: Path) -> Opt:
+    """Options that name a data folder which does not exist yet."""
+    return Opt({"datapath": str(tmp_path / "data"), "edition": "full"})
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror that holds the sample's files under the official names."""
+    folder = tmp_path / "mirror" / "epitome"
+    shutil.copytree(SAMPLE, folder)
+    monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
+    return folder
+
+
+def test_the_files_of_the_mirror_are_built(opt: Opt, mirror: Path) -> None:
+    found = build(opt)
+    assert found == Path(opt["datapath"]) / "epitome"
+    assert list(read_epitome(found)) == list(read_epitome(mirror))
+    shutil.rmtree(mirror)
+    assert build(opt) == found  # once built it is there
+
+
+def test_a_mirror_without_a_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+    (mirror / file_name("explorations")).unlink()
+    with pytest.raises(DownloadError) as caught:
+        build(opt)
+    assert_one_line(caught.value, mirror / "explorations-reddit.csv", "EMPATHY_MIRROR must hold epitome/{")
+    assert not (Path(opt["datapath"]) / "epitome").exists()
+
+
+def test_without_a_mirror_the_authors_repository_is_asked(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def no_network(url: str, target: Path) -> None:
+        asked.append(url)
+        target.write_bytes(b"what came")
+
+    monkeypatch.setattr(builder, "_download_once", no_network)
+    build(opt)
+    address = r"https://raw\.githubusercontent\.com/behavioral-data/Empathy-Mental-Health/[0-9a-f]{40}/dataset/"
+    names = [re.fullmatch(rf"{address}([\w-]+\.csv)", url) for url in asked]
+    assert [name and name[1] for name in names] == [file_name(mechanism) for mechanism in MECHANISMS]
+
+
+def test_the_sample_has_each_level_of_each_mechanism_and_finds_all_quotations() -> None:
+    pairs = list(read_epitome(build({"edition": "sample"})))
+    for mechanism in MECHANISMS:
+        counts = Counter(pair.levels[mechanism] for pair in pairs)
+        assert min(counts[level] for level in LEVELS) >= 10
+        assert all(bool(pair.rationales[mechanism]) == (pair.levels[mechanism] > 0) for pair in pairs)
+    assert not any(pair.lost for pair in pairs)
+
+
+def test_an_edition_that_does_not_exist_is_named() -> None:
+    with pytest.raises(OptionError, match="--edition large: must be full or sample"):
+        build({"edition": "large"})

@@ -1,0 +1,114 @@
+"""Splits: no post on two sides, each level in each fold, and those that the README publishes."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.tasks.epitome import splits
+from parlai_empathy.tasks.epitome.build import SAMPLE
+from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
+from parlai_empathy.tasks.epitome.reader import Pair, read_epitome
+from parlai_empathy.tasks.epitome.splits import FOLDS, checksum, split_pairs
+
+README = Path(splits.__file__).parent / "README.md"
+
+
+def pair(post: str, levels: tuple[int, ...] = (0, 0, 0), response: str = "r") -> Pair:
+    return Pair(post, response, "a post", "a response", dict(zip(MECHANISMS, levels, strict=True)), {}, ())
+
+
+def posts(pairs: list[Pair]) -> set[str]:
+    return {one.seeker_id for one in pairs}
+
+
+# Few posts, so that most occur several times.
+_PAIRS = st.lists(
+    st.builds(pair, st.sampled_from("abcdefghijklmnop"), st.tuples(*[st.sampled_from([0, 1, 2])] * 3)), max_size=40
+)
+
+
+@settings(deadline=None)
+@given(_PAIRS)
+def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
+    folds = split_pairs(pairs)
+    assert list(folds) == ["train", "valid", "test"]
+    assert sum(len(posts(folds[fold])) for fold in FOLDS) == len(posts(pairs))
+    for fold in FOLDS:
+        assert folds[fold] == [one for one in pairs if one.seeker_id in posts(folds[fold])]  # in the order given
+
+
+@settings(deadline=None)
+@given(_PAIRS, st.integers(0, 999))
+def test_the_order_of_the_files_does_not_matter(pairs: list[Pair], seed: int) -> None:
+    mixed = random.Random(seed).sample(pairs, len(pairs))
+    here, there = split_pairs(pairs), split_pairs(mixed)
+    assert {fold: posts(here[fold]) for fold in FOLDS} == {fold: posts(there[fold]) for fold in FOLDS}
+
+
+def by_hand(post: str) -> str:
+    return hashlib.sha256(f"epitome 1\n{post}".encode()).hexdigest()
+
+
+def test_of_ten_posts_in_the_order_of_a_published_hash_the_first_is_for_test() -> None:
+    names = [str(number) for number in range(25)]
+    ordered = sorted(names, key=by_hand)
+    folds = split_pairs([pair(name) for name in names])
+    assert posts(folds["test"]) == {ordered[0], ordered[10], ordered[20]}
+    assert posts(folds["valid"]) == {ordered[1], ordered[11], ordered[21]}
+
+
+def test_each_fold_has_its_share_of_rare_levels() -> None:
+    """10 posts of 100 are of a rare level: they stand together, and one of ten goes each way."""
+    folds = split_pairs([pair(str(n), (0, 0, 1) if n % 10 == 3 else (0, 0, 0)) for n in range(100)])
+    assert {fold: sum(one.levels["explorations"] for one in pairs) for fold, pairs in folds.items()} == {
+        "train": 8,
+        "valid": 1,
+        "test": 1,
+    }
+
+
+def test_the_checksum_is_of_the_posts_hashes() -> None:
+    expected = hashlib.sha256("\n".join(sorted([by_hand("a"), by_hand("b")])).encode()).hexdigest()
+    assert checksum([pair("a"), pair("b")]) == expected
+    assert checksum([pair("b"), pair("a", (2, 2, 2)), pair("a")]) == expected
+    assert checksum([pair("a")]) != expected
+
+
+PUBLISHED = {
+    ("full", "train"): "9640e7ea055cc38c10edcbc19e091ca58998b792406696f165b6e7e159031fd3",
+    ("full", "valid"): "7913bd212d407885e5ff971a35bc07d3f6d248c7d28fd5c19222de27bb63f61b",
+    ("full", "test"): "f8c832d65f3b11846be5e4e258f8b4ec1e60add15b1ea5ad835037868eed972b",
+    ("sample", "valid"): "5cecab884808509d0fe7e9931b4d6b011b53b57ac553600396c5c8c54a80ff26",
+    ("sample", "test"): "531d87538fa41694f85d41c8f778571d1ffe5fe1277df823392f982216e9f9f2",
+}
+"""Which posts are in a fold. Who changes these changes what every published number was measured on."""
+
+
+@pytest.mark.parametrize("fold", ["valid", "test"])
+def test_the_split_of_the_sample(fold: str) -> None:
+    assert checksum(split_pairs(read_epitome(SAMPLE))[fold]) == PUBLISHED["sample", fold]
+
+
+def test_the_readme_publishes_the_checksums() -> None:
+    published = re.findall(r"^\| (\w+) \|.* \| `([0-9a-f]{64})` \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {("full", fold): digest for fold, digest in published} == {
+        key: value for key, value in PUBLISHED.items() if key[0] == "full"
+    }
+
+
+def test_the_split_of_the_real_files(real_data: Path) -> None:
+    folds = split_pairs(read_epitome(real_data / "epitome"))
+    readme = README.read_text(encoding="utf-8")
+    for fold, pairs in folds.items():
+        assert checksum(pairs) == PUBLISHED["full", fold]
+        counts = [Counter(one.levels[name] for one in pairs) for name in MECHANISMS]
+        levels = " | ".join(" / ".join(f"{count[level]:,}" for level in (0, 1, 2)) for count in counts)
+        assert f"| {fold} | {len(pairs):,} | {len(posts(pairs)):,} | {levels} |" in readme
