@@ -96,11 +96,16 @@ def options() -> Iterator[str]:
 def table(actions: list[argparse.Action]) -> list[str]:
     """A table of options, without ``--help``."""
     rows = [
-        f"| `{' '.join(action.option_strings) or action.metavar}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
+        f"| `{_names(action)}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
         for action in actions
         if not isinstance(action, argparse._HelpAction)
     ]
     return ["| option | default | |", "|---|---|---|", *rows]
+
+
+def _names(action: argparse.Action) -> str:
+    """An option's names, or what stands for a text without one."""
+    return " ".join(action.option_strings) or str(action.metavar)
 
 
 def _choices(action: argparse.Action) -> str:
