@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent
+from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 
 _NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
 
@@ -31,6 +31,7 @@ class AgentJudge:
         self.name = name or judge_name(model_file)
         path = check_agent(model_file, "score_pairs", _NO_JUDGE)
         self._agent: Any = load_agent(path)
+        self._weights = weights_of(self._agent)
         try:
             self._agent.score_pairs([["hello"]], ["hello"])  # better now than when other judges have scored for long
         except OptionError as error:
@@ -43,7 +44,11 @@ class AgentJudge:
         """What decides the numbers."""
         opt = self._agent.opt
         return signature(
-            self.name, agent=opt["model"].removeprefix("empathy:"), trained=opt.get("task"), loss=opt.get("loss")
+            self.name,
+            agent=opt["model"].removeprefix("empathy:"),
+            trained=opt.get("task"),
+            loss=opt.get("loss"),
+            weights=self._weights,
         )
 
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent
+from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 
 _NO_CLASSIFIER = "tells no classes apart: name a model of a classifier, such as empathy:text_classifier"
 
@@ -30,7 +30,8 @@ class Classifier:
         if not self._agent.classes:
             raise OptionError(f"{model_file} tells true replies from others: name a model that was trained on classes")
         self.labels: tuple[str, ...] = tuple(self._agent.classes)
-        self.trained: str = str(self._agent.opt.get("task"))
+        self.settings = {"classifier": self._agent.opt.get("task"), "weights": weights_of(self._agent)}
+        """What decides its answers, for signatures."""
 
     def probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """How probable each class is, ``(texts, classes)``: in batches, each different text read once."""

@@ -12,7 +12,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent
+from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
 _NO_EPITOME = "knows no levels of empathy: name a model of empathy:epitome"
@@ -30,6 +30,7 @@ class Epitome:
 
     def __init__(self, model_file: str, datapath: str | None = None) -> None:
         self._agent: Any = load_agent(check_agent(model_file, "levels", _NO_EPITOME, datapath))
+        self._settings = {"classifier": self._agent.opt.get("task"), "weights": weights_of(self._agent)}
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
         """Mean levels, 0..2, of the replies with a context; and mean squared differences from the levels of what people
@@ -59,7 +60,7 @@ class Epitome:
         return scores
 
     def _scored(self, key: str, title: str, items: Sequence[float | None]) -> Scored:
-        return scored(key, title, items, {"level": "argmax", "classifier": self._agent.opt.get("task")})
+        return scored(key, title, items, {"level": "argmax", **self._settings})
 
 
 class EmotionAccuracy:
@@ -76,14 +77,13 @@ class EmotionAccuracy:
         known = set(self._classifier.labels)
         gold = [one.emotion if one.emotion in known else None for one in replies]
         if not any(gold):
-            raise NotComputableError(
-                f"EmoAcc: no reply has an emotion that the classifier of {self._classifier.trained} knows"
-            )
+            task = self._classifier.settings["classifier"]
+            raise NotComputableError(f"EmoAcc: no reply has an emotion that the classifier of {task} knows")
         found = iter(
             self._classifier.labels_of([one.reply for one, emotion in zip(replies, gold, strict=True) if emotion])
         )
         hits = [float(next(found) == emotion) if emotion else None for emotion in gold]
-        return [scored("emo_acc", "EmoAcc", hits, {"classifier": self._classifier.trained})]
+        return [scored("emo_acc", "EmoAcc", hits, self._classifier.settings)]
 
 
 class IntentAccuracy:
@@ -104,7 +104,7 @@ class IntentAccuracy:
         intents = self._classifier.labels_of([text for pair in known for text in pair])
         found = iter(zip(intents[::2], intents[1::2], strict=True))
         hits = [None if pair is None else float(len(set(next(found))) == 1) for pair in pairs]
-        return [scored("intent_acc", "IntentAcc", hits, {"classifier": self._classifier.trained})]
+        return [scored("intent_acc", "IntentAcc", hits, self._classifier.settings)]
 
 
 class MeanScore:

@@ -10,6 +10,7 @@ from parlai.core.agents import create_agent_from_model_file
 from parlai.core.build_data import modelzoo_path
 from parlai.core.loader import load_agent_module
 
+from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 
 
@@ -48,6 +49,11 @@ def load_agent(path: Path) -> Any:
         raise
     except Exception as error:  # options that another program wrote can be wrong in any way
         raise ModelFileError(f"{path} cannot be loaded ({_reason(error)}): train it again, or name another") from error
+
+
+def weights_of(agent: Any) -> str:
+    """A digest of an agent's weights, for signatures: another training of the same agent gives other numbers."""
+    return model_fingerprint(getattr(agent, "bare_model", agent.model))[:8]
 
 
 def _reason(error: Exception) -> str:

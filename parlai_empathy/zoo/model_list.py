@@ -151,6 +151,7 @@ def _empathy() -> Iterator[ZooModel]:
         "MiniLM judges how empathetic a reply is, by EPITOME's three mechanisms",
         f"-t empathy:epitome -m empathy:epitome {_SEED}",
         (".opt", ".dict", *_ENCODER),
+        measured={"ER accuracy": 77.2, "IP accuracy": 81.1, "EX accuracy": 91.2},
         data="EPITOME's Reddit part (for research, not for commerce)",
     )
     yield ZooModel(
@@ -159,6 +160,7 @@ def _empathy() -> Iterator[ZooModel]:
         "-t empathy:empathetic_intents -m empathy:text_classifier --batchsize 128 --learningrate 1e-4 --lr-scheduler "
         f"linear --max-train-steps 835 --warmup-updates 50 --num-epochs 3 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
+        measured={"accuracy": 95.66},
         data="EmpatheticIntents, which are utterances of EmpatheticDialogues (CC BY-NC 4.0: not for commerce)",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def test_probabilities_are_the_agents_of_each_text_alone(classifier: Classifier,
     assert found.sum(axis=1) == pytest.approx(np.ones(5))
     assert found[0].tolist() == found[4].tolist() != found[1].tolist()
     assert classifier.labels == tuple(agent.classes)
-    assert classifier.trained == "empathy:empathetic_dialogues:SituationEmotion"
+    assert classifier.settings["classifier"] == "empathy:empathetic_dialogues:SituationEmotion"
+    assert re.fullmatch("[0-9a-f]{8}", classifier.settings["weights"])
 
 
 def test_each_different_text_is_read_once_and_all_at_once(

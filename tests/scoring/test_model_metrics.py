@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from parlai.scripts.train_model import TrainModel
 from tiny_judge import train_judge, write_bert
@@ -37,6 +38,7 @@ class FakeJudge:
 
     def __init__(self, *mechanisms: str) -> None:
         self.opt = {"task": "empathy:epitome"}
+        self.model = torch.nn.Identity()  # whose weights are none
         self.mechanisms = mechanisms
         self.asked: list[tuple[Sequence[Sequence[str]], Sequence[str]]] = []
 
@@ -69,7 +71,8 @@ def test_levels_by_hand(judge: FakeJudge) -> None:
     assert found["diff_er"].number == 2.5
     assert [found[key].number for key in ("epitome_ex", "diff_ex")] == [0, 0]
     assert set(found) == {"epitome_er", "diff_er", "epitome_ex", "diff_ex"}, "nothing of what the judge does not know"
-    settings = "level:argmax|classifier:empathy:epitome"
+    # The digest of nothing: FIPS 180-2's of the empty message begins so.
+    settings = "level:argmax|classifier:empathy:epitome|weights:e3b0c442"
     assert found["epitome_er"].number.signature == f"EPITOME-ER|{settings}|n:3|left_out:1|{TAIL}"
     assert found["diff_er"].number.signature == f"diff-ER|{settings}|n:2|left_out:2|{TAIL}"
 
@@ -138,7 +141,7 @@ class FakeClassifier:
     """Says that a text is of the class of its first word."""
 
     labels = ("sad", "glad", "ask", "agree")
-    trained = "some:task"
+    settings = {"classifier": "some:task", "weights": "0a1b2c3d"}
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
@@ -166,7 +169,7 @@ def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
     )
     assert found.items == (1, 0, None, None, 1)
     assert (found.key, found.number) == ("emo_acc", pytest.approx(2 / 3))
-    assert found.number.signature == f"EmoAcc|classifier:some:task|n:3|left_out:2|{TAIL}"
+    assert found.number.signature == f"EmoAcc|classifier:some:task|weights:0a1b2c3d|n:3|left_out:2|{TAIL}"
 
 
 @pytest.mark.parametrize("emotion", [None, "nostalgic"])
@@ -190,7 +193,7 @@ def test_the_intent_of_a_reply_is_that_of_its_first_reference_by_hand() -> None:
     )
     assert found.items == (1, None, 0, 1, 1)
     assert (found.key, found.number) == ("intent_acc", 0.75)
-    assert found.number.signature == f"IntentAcc|classifier:some:task|n:4|left_out:1|{TAIL}"
+    assert found.number.signature == f"IntentAcc|classifier:some:task|weights:0a1b2c3d|n:4|left_out:1|{TAIL}"
 
 
 def test_all_texts_are_classified_at_once() -> None:
