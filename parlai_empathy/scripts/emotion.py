@@ -34,7 +34,10 @@ class Emotion(ParlaiScript):
             help="Texts in quotes. Without any, each line of the standard input is one.",
         )
         parser.add_argument(
-            "-mf", "--model-file", default=_MODEL, help="A trained classifier, such as empathy:text_classifier."
+            "-mf",
+            "--model-file",
+            default=None,  # ParlAI looks for a model that is named, even where help alone is asked for
+            help=f"A trained classifier, such as empathy:text_classifier. Left out, {_MODEL}.",
         )
         parser.add_argument("--top", type=int, default=3, help="How many emotions to name.")
         # The answer shall not be buried in ParlAI's log of options.
@@ -45,7 +48,7 @@ class Emotion(ParlaiScript):
         """Print a line a text: emotions and probabilities, the most probable first, then the text."""
         if any(not text.strip() for text in self.opt["texts"]):
             raise OptionError("TEXT: an empty text has no emotion")
-        classifier = Classifier(self.opt["model_file"], self.opt["datapath"])
+        classifier = Classifier(self.opt["model_file"] or _MODEL, self.opt["datapath"])
         for texts in [self.opt["texts"]] if self.opt["texts"] else _blocks():
             for text, found in zip(texts, classifier.top(texts, self.opt["top"]), strict=True):
                 shares = "  ".join(f"{label} {probability:.3f}" for label, probability in found)

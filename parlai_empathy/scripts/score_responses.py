@@ -9,8 +9,8 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.systems import systems_of
-from parlai_empathy.scripts.named_files import by_name
-from parlai_empathy.scripts.reply_options import add_metrics, response_report
+from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
 from parlai_empathy.tasks.edition import add_edition
 
 

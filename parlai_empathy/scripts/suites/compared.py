@@ -12,7 +12,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.systems import System, systems_of
-from parlai_empathy.scripts.named_files import by_name
+from parlai_empathy.scripts.parts.named_files import by_name
 
 
 def add_options(parser: ParlaiParser) -> None:

@@ -7,7 +7,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.reports.empgpt3_systems import asked, people_of
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.reply_options import add_metrics, response_report
+from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
 from parlai_empathy.scripts.suites import compared
 
 

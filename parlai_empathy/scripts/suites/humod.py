@@ -10,7 +10,7 @@ from parlai_empathy.reports.humod_leaderboard import ORACLE, REFERENCES, leaderb
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges
-from parlai_empathy.scripts.named_files import by_name
+from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.options import add_file_options

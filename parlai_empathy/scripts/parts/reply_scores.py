@@ -17,7 +17,7 @@ from parlai_empathy.scoring.reply_metrics import ALL, METRICS, MODELS, Needs, re
 from parlai_empathy.scoring.systems import System, score_systems
 from parlai_empathy.scoring.tokens import TOKENS
 from parlai_empathy.scoring.word_metrics import Words
-from parlai_empathy.scripts.named_files import by_name
+from parlai_empathy.scripts.parts.named_files import by_name
 
 _MODELS = {
     "epitome": "of empathy:epitome, for the levels of empathy",

@@ -13,8 +13,8 @@ from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, O
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.systems import System
-from parlai_empathy.scripts import reply_options
-from parlai_empathy.scripts.reply_options import add_metrics, response_report
+from parlai_empathy.scripts.parts import reply_scores
+from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
 
 ONE = System("one", [LoggedReply("So sorry, so sorry!", references=("Oh no!",)), LoggedReply("", references=("Oh?",))])
 OTHER = System("other", [LoggedReply("Oh no?", references=("Oh no!",)), LoggedReply("I see.", references=("Oh?",))])
@@ -106,7 +106,7 @@ def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
 def test_ratings_are_looked_at_before_anything_is_scored(
     tmp_path: Path, content: str, kind: type[EmpathyError], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reply_options, "reply_metrics", lambda *_: pytest.fail("no model should be loaded"))
+    monkeypatch.setattr(reply_scores, "reply_metrics", lambda *_: pytest.fail("no model should be loaded"))
     (tmp_path / "r.csv").write_text(content)
     with pytest.raises(kind) as error:
         report(ONE, ratings=str(tmp_path / "r.csv"))

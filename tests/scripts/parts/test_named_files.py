@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scripts.named_files import by_name, name_and_file
+from parlai_empathy.scripts.parts.named_files import by_name, name_and_file
 
 
 @pytest.mark.parametrize(
