@@ -130,30 +130,41 @@ def _difference(metric: Scored, pairs: Sequence[tuple[Any, Any]], resamples: int
     return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval)
 
 
-def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, Curves] | None:
-    """EPITOME by the reply's turn in its conversation (Figure 1 of Lee et al. 2022); None without such levels.
+def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | None:
+    """EPITOME by the reply's turn in its conversation (Figure 1 of Lee et al. 2022), with a plot for each mechanism;
+    None without such levels.
 
     A reply to the first turn is turn 2; the person and the system take turns.
     """
     rows: list[list[Cell]] = []
-    series: dict[str, list[tuple[float, float]]] = {}
+    curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for one in scores:
-        turns = [len(reply.context) + 1 for reply in one.system.replies]
         for found in (found for key, found in one.scores.items() if key.startswith("epitome_")):
-            for turn in sorted(set(turns)):
-                levels = [item for item, at in zip(found.items, turns, strict=True) if at == turn and item is not None]
-                if levels:
-                    value = found.value(stacked(levels))
-                    rows.append([one.name, found.title, turn, len(levels), value])
-                    series.setdefault(f"{one.name}: {found.title}", []).append((turn, value))
+            points = _by_turn(one, found)
+            rows += [[one.name, found.title, turn, n, value] for turn, n, value in points]
+            if points:
+                curves.setdefault(found.title, {})[one.name] = [(turn, value) for turn, _, value in points]
     if not rows:
         return None
-    title = "EPITOME by turn: the mean level of replies, 0 to 2"
-    table = Table(title, ["system", "metric", "turn", "replies", "mean level"], rows)
-    return table, Curves("epitome_by_turn", title, "turn of the reply in its conversation", "mean level", series)
+    table = Table(
+        "EPITOME by turn: the mean level of replies, 0 to 2",
+        ["system", "metric", "turn", "replies", "mean level"],
+        rows,
+    )
+    x, y = "turn of the reply in its conversation", "mean level, 0 to 2"
+    return table, [Curves(f"{title}_by_turn", f"{title} by turn", x, y, series) for title, series in curves.items()]
 
 
-def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Table, Grid]:
+def _by_turn(one: SystemScores, found: Scored) -> list[tuple[int, int, float]]:
+    """For each turn with replies that have a value: the turn, how many they are, and their number."""
+    levels: dict[int, list[float]] = {}
+    for reply, item in zip(one.system.replies, found.items, strict=True):
+        if item is not None:
+            levels.setdefault(len(reply.context) + 1, []).append(item)
+    return [(turn, len(items), found.value(stacked(items))) for turn, items in sorted(levels.items())]
+
+
+def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Table, list[Plot]]:
     """How people's mean ratings and the metrics go together, reply by reply (Figure 2 of Lee et al. 2022).
 
     :param ratings: their items are named as the replies are: see :func:`item_names`.
@@ -175,7 +186,7 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
         "- each pair on the replies that have both; of all systems together",
         f"- empty: fewer than {_FEWEST} replies, or values that are all alike",
     ]
-    return Table(title, ["", *names], rows, notes, digits=2), Grid("ratings_and_metrics", title, names, values)
+    return Table(title, ["", *names], rows, notes, digits=2), [Grid("ratings_and_metrics", title, names, values)]
 
 
 def check_rated(systems: Sequence[System], ratings: Ratings) -> None:
@@ -248,7 +259,7 @@ def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
     return found
 
 
-def plots_of(*found: tuple[Table, Plot] | None) -> tuple[list[Table], list[Plot]]:
+def plots_of(*found: tuple[Table, list[Plot]] | None) -> tuple[list[Table], list[Plot]]:
     """Tables and plots apart, of those that there are."""
     known = [one for one in found if one]
-    return [table for table, _ in known], [plot for _, plot in known]
+    return [table for table, _ in known], [plot for _, plots in known for plot in plots]

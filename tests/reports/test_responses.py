@@ -214,10 +214,10 @@ def test_empathy_by_turn_by_hand() -> None:
     levels = scored("epitome_er", "EPITOME-ER", [2, 1, 1, None, None], {})
     found = turns_table([with_scores(system("one", *replies), levels, values("m", 1, 1, 1, 1, 1))])
     assert found is not None
-    table, plot = found
+    table, (plot,) = found
     # Turn 2: levels 2 and 1. Turn 4: level 1, and one without a value. Without a context there is no turn.
     assert table.rows == [["one", "EPITOME-ER", 2, 2, 1.5], ["one", "EPITOME-ER", 4, 1, 1]]
-    assert plot.series == {"one: EPITOME-ER": [(2, 1.5), (4, 1)]}
+    assert (plot.title, plot.series) == ("EPITOME-ER by turn", {"one": [(2, 1.5), (4, 1)]})
 
 
 def test_without_levels_there_is_nothing_by_turn() -> None:
@@ -245,7 +245,7 @@ def test_correlations_are_scipys_on_what_both_have() -> None:
         "empathy": {name: generator.integers(1, 6, size=3).tolist() for name in names},
         "fluency": {name: generator.integers(1, 6, size=2).tolist() for name in names[3:14]},
     }
-    table, grid = ratings_table(scores, {**ratings, "none of these": {"x": [1]}})
+    table, (grid,) = ratings_table(scores, {**ratings, "none of these": {"x": [1]}})
     assert table.header == ["", "people: empathy", "people: fluency", "people: none of these", "A", "B"]
     a, b = ([item for one in scores for item in one.scores[key].items] for key in ("a", "b"))
     empathy, fluency = (
@@ -334,5 +334,5 @@ def test_tables_and_plots_apart() -> None:
     replies = [LoggedReply("r", ("a",))]
     found = turns_table([with_scores(system("one", *replies), scored("epitome_er", "EPITOME-ER", [2], {}))])
     assert found is not None
-    assert plots_of(None, found, None) == ([found[0]], [found[1]])
+    assert plots_of(None, found, None) == ([found[0]], found[1])
     assert plots_of(None) == ([], [])

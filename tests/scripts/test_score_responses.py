@@ -154,7 +154,7 @@ def test_everything_is_printed_and_saved(
     header = json.loads((tmp_path / "out" / "report.json").read_text())["tables"][0]["header"]
     expected = {"EPITOME-ER", "diff-EX", "EmoAcc", "IntentAcc", "PPL of the language model", "NIDF", "AVG BLEU", "rel"}
     assert expected <= set(header)
-    for plot in ("epitome_by_turn", "ratings_and_metrics"):
+    for plot in ("epitome_er_by_turn", "epitome_ip_by_turn", "epitome_ex_by_turn", "ratings_and_metrics"):
         with Image.open(tmp_path / "out" / f"{plot}.png") as image:
             assert image.format == "PNG"
     items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
