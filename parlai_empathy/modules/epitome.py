@@ -20,7 +20,8 @@ LEVELS = 3
 _STD = 0.02  # of new weights, as the original has them
 
 # A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-_CPU_CHUNK = 16
+# Not fewer, for in bfloat16 the frozen weights are rounded anew for each chunk.
+_CPU_CHUNK = 32
 # Torch prepares its CPU kernels anew for each shape of a batch, so lengths are rounded up: there are fewer shapes then.
 _STEP = 8
 
@@ -73,8 +74,8 @@ class Epitome(nn.Module):
         :returns: logits of the levels, ``(n, mechanisms, 3)``, and of each token's being part of the rationale or not,
             ``(n, mechanisms, length, 2)``, in single precision.
         """
-        keep = _keep(lengths, tokens.size(1))[response_of]
-        read = [token_states(encoder, tokens, lengths)[response_of] for encoder in self.responders]
+        keep = _chosen(_keep(lengths, tokens.size(1)), response_of)
+        read = [_chosen(token_states(encoder, tokens, lengths), response_of) for encoder in self.responders]
         read = read if len(read) > 1 else read * len(self.mechanisms)
         parts = [part(states, keep, posts, seen, post_of) for part, states in zip(self.mechanisms, read, strict=True)]
         levels, rationales = zip(*parts, strict=True)
@@ -101,12 +102,19 @@ class _Mechanism(nn.Module):
 
         :returns: logits of the levels, ``(n, 3)``, and of the rationale, ``(n, length, 2)``.
         """
-        keys, values = self.key(posts)[post_of], self.value(posts)[post_of]  # (n, post length, dim)
+        keys, values = (_chosen(part(posts), post_of) for part in (self.key, self.value))  # (n, post length, dim)
         scores = self.query(states) @ keys.transpose(1, 2) / math.sqrt(states.size(-1))  # (n, length, post length)
-        weights = scores.masked_fill(~seen[post_of].unsqueeze(1), -torch.inf).softmax(dim=-1)
+        weights = scores.masked_fill(~_chosen(seen, post_of).unsqueeze(1), -torch.inf).softmax(dim=-1)
         states = states + self.dropout(self.out(self.dropout(weights).to(values.dtype) @ values))
         vectors = states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
         return self.level(vectors), self.rationale(states)
+
+
+def _chosen(rows: Tensor, places: Tensor) -> Tensor:
+    """The rows at these places; without a copy where they are all rows, each once and in order."""
+    if places.device.type == "cpu" and torch.equal(places, torch.arange(len(rows))):  # on a GPU one would have to wait
+        return rows
+    return rows[places]
 
 
 def _begin(module: nn.Module) -> None:
