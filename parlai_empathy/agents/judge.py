@@ -20,7 +20,7 @@ from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_agent import Batch, History, Output
+from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agents import judge_options
@@ -109,42 +109,12 @@ class JudgeAgent(PairModelAgent):
         """The model's numbers for any number of pairs, ``(n, outputs)``: on the CPU, and not to learn from."""
         return self._in_batches(self.bare_model, self.outputs, pairs)
 
-    # --- from messages to pairs --------------------------------------------------------------------------------------
-
-    @classmethod
-    def history_class(cls) -> type[History]:
-        """The conversation's texts alone."""
-        return _Texts
-
-    def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
-        """Keep the conversation's lines: tokens come later, when it is known which pairs a batch needs."""
-        lines = [line.strip() for line in (history.get_history_str() or "").split("\n")]
-        obs.force_set("lines", [line for line in lines if line])
-        return obs
-
     def self_observe(self, self_message: Message) -> None:
         """Remember the true reply of an example that goes on; what the judge itself says is no part of it."""
         before = self.observation
         super().self_observe(self_message)
         if self.classes is None and not before["episode_done"] and labels_of(before):
             self.history.add_reply(labels_of(before)[0])
-
-    def is_valid(self, obs: Message) -> bool:
-        """Whether there is anything to judge."""
-        return not obs.is_padding() and bool(obs.get("lines"))
-
-    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """The observations that can be judged."""
-        valid = [(index, obs) for index, obs in enumerate(obs_batch) if self.is_valid(obs)]
-        if not valid:
-            return Batch(batchsize=0)
-        indices, observations = zip(*valid, strict=True)
-        return Batch(
-            batchsize=len(valid),
-            is_training=any("labels" in obs for obs in observations),
-            valid_indices=list(indices),
-            observations=list(observations),
-        )
 
     # --- training ----------------------------------------------------------------------------------------------------
 
@@ -219,11 +189,3 @@ class JudgeAgent(PairModelAgent):
         # A single reply, alone in its batch, is no choice: it shall not count as one that was made well.
         ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
         return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)
-
-
-class _Texts(History):
-    """ParlAI's history without token ids, which a judge has no use for."""
-
-    def parse(self, text: str) -> list[int]:
-        """No token ids."""
-        return []

@@ -1,4 +1,4 @@
-"""A model that reads replies in their contexts: how it begins, how it is run over many pairs, how it is loaded."""
+"""A model that reads replies in their contexts: how it begins, is loaded, takes messages, is run over many pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import parlai.utils.logging as logging
 import torch
-from parlai.core.torch_agent import TorchAgent
+from parlai.core.message import Message
+from parlai.core.torch_agent import Batch, History, TorchAgent
 from parlai.utils.distributed import is_distributed
 from parlai.utils.torch import total_parameters, trainable_parameters
 from torch import Tensor, nn
@@ -105,6 +106,36 @@ class PairModelAgent(TorchAgent):
         """Also share what trains the model."""
         return {**super().share(), "optimizer": getattr(self, "optimizer", None)}
 
+    # --- from messages to pairs --------------------------------------------------------------------------------------
+
+    @classmethod
+    def history_class(cls) -> type[History]:
+        """The conversation's texts alone."""
+        return _Texts
+
+    def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
+        """Keep the conversation's lines: tokens come later, when it is known which pairs a batch needs."""
+        lines = [line.strip() for line in (history.get_history_str() or "").split("\n")]
+        obs.force_set("lines", [line for line in lines if line])
+        return obs
+
+    def is_valid(self, obs: Message) -> bool:
+        """Whether there is anything to judge."""
+        return not obs.is_padding() and bool(obs.get("lines"))
+
+    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
+        """The observations that can be judged."""
+        valid = [(index, obs) for index, obs in enumerate(obs_batch) if self.is_valid(obs)]
+        if not valid:
+            return Batch(batchsize=0)
+        indices, observations = zip(*valid, strict=True)
+        return Batch(
+            batchsize=len(valid),
+            is_training=any("labels" in obs for obs in observations),
+            valid_indices=list(indices),
+            observations=list(observations),
+        )
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @property
@@ -143,3 +174,11 @@ class PairModelAgent(TorchAgent):
                 chosen = order[start : start + _READ_BATCH]
                 numbers[chosen] = self._computed(part, [pairs[i] for i in chosen]).cpu()
         return numbers
+
+
+class _Texts(History):
+    """ParlAI's history without token ids, which a judge has no use for."""
+
+    def parse(self, text: str) -> list[int]:
+        """No token ids."""
+        return []

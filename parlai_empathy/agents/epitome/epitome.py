@@ -17,11 +17,10 @@ from parlai_empathy.agents.epitome.learning import level_losses, rationale_losse
 from parlai_empathy.agents.epitome.mechanisms import bring_mechanisms
 from parlai_empathy.agents.epitome.reading import REMEMBERED, EpitomeReader, Judged, read_of
 from parlai_empathy.agents.epitome.reporting import level_metrics, rationale_metrics
-from parlai_empathy.agents.fasttext.linear_rate import steps_of
 from parlai_empathy.agents.finite import check_finite
-from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair, last_line
 from parlai_empathy.agents.judge_options import check_init_model
+from parlai_empathy.agents.linear_rate import steps_of
 from parlai_empathy.agents.remembered import Remembered
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
@@ -31,12 +30,6 @@ class EpitomeAgent(EpitomeReader):
 
     Of a text the last line is the reply, and the one before it what it answers: nothing else is read.
     """
-
-    # What is read of a message is the same as for other judges.
-    history_class = JudgeAgent.history_class
-    vectorize = JudgeAgent.vectorize
-    is_valid = JudgeAgent.is_valid
-    batchify = JudgeAgent.batchify
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:

@@ -18,10 +18,10 @@ from parlai_empathy.agents import judge_options
 from parlai_empathy.agents.common_options import flag
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
-from parlai_empathy.agents.fasttext.linear_rate import steps_of
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.linear_rate import steps_of
 from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.task_classes import task_classes
 from parlai_empathy.errors import OptionError

@@ -8,8 +8,8 @@ import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.fasttext import linear_rate
-from parlai_empathy.agents.fasttext.linear_rate import steps_of
+from parlai_empathy.agents import linear_rate
+from parlai_empathy.agents.linear_rate import steps_of
 from parlai_empathy.errors import OptionError
 
 FEEL = "empathy:empathetic_dialogues:SituationEmotion"
