@@ -5,46 +5,28 @@ Each example is an episode of its own: a post in the text's first line, a respon
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
-from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher
-from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.epitome.build import build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, in_words
 from parlai_empathy.tasks.epitome.reader import Pair, read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
+from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
-class EpitomeTeacher(DialogTeacher):
+class EpitomeTeacher(WholeTeacher):
     """What the teachers below share: options, files, fold. Each says which mechanisms it asks for."""
 
     mechanisms: ClassVar[tuple[str, ...]] = MECHANISMS
 
-    @classmethod
-    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the option of the task."""
-        super().add_cmdline_args(parser, partial_opt)
-        add_edition(parser.add_argument_group("EPITOME"))
-        return parser
-
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        opt = copy.deepcopy(opt)
-        self.fold: str = DatatypeHelper.fold(opt["datatype"])
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
-        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        opt["datafile"] = str(build(opt))
-        super().__init__(opt, shared)
+    title = "EPITOME"
+    build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message a pair of the fold, each the start of a new episode."""

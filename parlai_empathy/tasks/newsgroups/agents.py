@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
-from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
-from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher
-from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.newsgroups.build import build
 from parlai_empathy.tasks.newsgroups.reader import read_newsgroups
 from parlai_empathy.tasks.newsgroups.splits import fold_of
 from parlai_empathy.tasks.newsgroups.topics import TOPICS
+from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
-class NewsgroupsTeacher(DialogTeacher):
+class NewsgroupsTeacher(WholeTeacher):
     """A post's text in, its topic out: the classifier that TopicPrepend needs (Rashkin et al. 2019, section 4.2)."""
 
-    @classmethod
-    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the option of the task."""
-        super().add_cmdline_args(parser, partial_opt)
-        add_edition(parser.add_argument_group("20 Newsgroups"))
-        return parser
-
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        opt = copy.deepcopy(opt)
-        self.fold: str = DatatypeHelper.fold(opt["datatype"])
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
-        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        opt["datafile"] = str(build(opt))
-        super().__init__(opt, shared)
+    title = "20 Newsgroups"
+    build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message a post of the fold, each the start of a new episode."""

@@ -1,0 +1,45 @@
+"""What teachers of small data sets share: ``--edition``, and data that are read whole."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import DialogTeacher
+from parlai.utils.data import DatatypeHelper
+
+from parlai_empathy.tasks.edition import add_edition
+
+
+class WholeTeacher(DialogTeacher):
+    """A teacher whose only option is ``--edition``; a subclass yields the messages of its ``fold``.
+
+    :cvar title: the data set's name, as the help shows it.
+    """
+
+    title: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def build(opt: dict[str, Any]) -> Path:
+        """Where the data are, brought there if need be."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the option of the task."""
+        super().add_cmdline_args(parser, partial_opt)
+        add_edition(parser.add_argument_group(cls.title))
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        opt = copy.deepcopy(opt)
+        self.fold: str = DatatypeHelper.fold(opt["datatype"])
+        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
+        # would be wrong for the next teacher. The data are small enough without.
+        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
+        opt["datafile"] = str(self.build(opt))
+        super().__init__(opt, shared)
