@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from timing import ROUNDS, seconds
 
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.reply_metrics import MODELS, Needs, reply_metrics
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import Words
-
-ROUNDS = 3
 
 
 def main() -> None:
@@ -77,13 +75,6 @@ def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> np.ndarray:
     """What a metric says of each reply, one row a reply."""
     columns: list[list[Any]] = [[np.nan if item is None else item for item in s.items] for s in metric.score(replies)]
     return np.array(columns, dtype=np.float64).T
-
-
-def seconds(run: Callable[[], object]) -> float:
-    """How long a call takes."""
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
-from collections.abc import Callable
 
 import numpy as np
 import torch
 from parlai.core.agents import create_agent_from_model_file
+from timing import ROUNDS, seconds
 
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import SAMPLE
-
-ROUNDS = 3
 
 
 def main() -> None:
@@ -48,13 +45,6 @@ def main() -> None:
     print(f"one by one  {len(chosen) / one:8.0f} pairs/s")
     print(f"in batches  {len(chosen) / many:8.0f} pairs/s")
     print(f"ratio       {one / many:8.1f}")
-
-
-def seconds(run: Callable[[], object]) -> float:
-    """How long a call takes."""
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":

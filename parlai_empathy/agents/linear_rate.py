@@ -1,15 +1,53 @@
-"""How many steps a training will have, for a rate that falls to nothing at its end."""
+"""A learning rate that falls to nothing at the end of a training, of which nobody has to count the steps."""
 
 from __future__ import annotations
 
 import copy
 import math
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.core.torch_agent import TorchAgent
 from parlai.utils.distributed import num_workers
 
 from parlai_empathy.errors import OptionError
+
+
+class LinearRate(TorchAgent):
+    """Put before an agent's other bases: ``--lr-scheduler linear`` is then ours, and other schedules are ParlAI's.
+
+    ParlAI's own linear schedule has to be told the number of steps, and ends the training itself.
+    """
+
+    _steps = 0  # of the whole training; known when there is one, and this schedule
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        super().__init__(opt, shared)
+        if shared:
+            self._steps = shared["steps"]
+
+    def share(self) -> dict[str, Any]:
+        """Also share how long the training is."""
+        return {**super().share(), "steps": self._steps}
+
+    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
+        """Find out how long the training will be, or leave it to ParlAI."""
+        if self.opt["lr_scheduler"] != "linear":
+            super().build_lr_scheduler(states, hard_reset)
+            return
+        self.scheduler = None
+        self._steps = steps_of(self.opt)
+
+    def set_rate(self) -> None:
+        """Set the rate that is due: it rises for ``--warmup-updates``, and falls to nothing at the training's end."""
+        if not self._steps:
+            return
+        done, warmup = self._number_training_updates, max(self.opt.get("warmup_updates") or 0, 0)
+        share = min(1.0, (done + 1) / (warmup + 1)) * max(0.0, 1 - done / self._steps)
+        assert self.optimizer is not None
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.opt["learningrate"] * share
 
 
 def steps_of(opt: Opt) -> int:

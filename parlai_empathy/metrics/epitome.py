@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.signature import signature
 
 KINDS = ("argmax", "expected")
 """Of the levels: the most probable one, or the mean that the probabilities give."""
@@ -69,25 +67,6 @@ def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float6
 def diff_epitome(levels: ArrayLike, gold: ArrayLike) -> float:
     """The mean of :func:`squared_differences`, 0..4 (Lee et al. 2022, section 4)."""
     return float(squared_differences(levels, gold).mean())
-
-
-def epitome_number(mechanism: str, levels: ArrayLike, kind: str = "argmax", **settings: object) -> Number:
-    """A mechanism's mean level, with its signature.
-
-    :param mechanism: its short name, ``ER``, ``IP`` or ``EX``.
-    :param kind: what the levels are, one of :data:`KINDS`.
-    :param settings: what else decided the number, such as ``classifier`` and ``split``.
-    """
-    value = mean_level(levels)
-    return Number(value, signature(f"EPITOME-{mechanism}", level=kind, **settings, n=np.size(levels)))
-
-
-def diff_epitome_number(
-    mechanism: str, levels: ArrayLike, gold: ArrayLike, kind: str = "argmax", **settings: object
-) -> Number:
-    """A mechanism's diff-EPITOME, with its signature; parameters as in :func:`epitome_number`."""
-    value = diff_epitome(levels, gold)
-    return Number(value, signature(f"diff-EPITOME-{mechanism}", level=kind, **settings, n=np.size(levels)))
 
 
 def _table(probabilities: ArrayLike) -> NDArray[np.float64]:

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.epitome import levels_of, squared_differences
+from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.scored import Scored, Value, mean, scored
 from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
@@ -50,7 +50,8 @@ class Epitome:
             levels = levels_of(found[mechanism]).tolist()
             ours = dict(zip(places, levels, strict=False))
             items = [ours.get(place) for place in range(len(replies))]
-            scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", f"EPITOME-{SHORT[mechanism]}", items))
+            title = f"EPITOME-{SHORT[mechanism]}"
+            scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", title, items, mean_level))
             with suppress(NotComputableError):  # where nothing has a reference
                 gold = levels[len(places) :]
                 squares = squared_differences([ours[place] for place in referred], gold).tolist()
@@ -59,8 +60,8 @@ class Epitome:
                 scores.append(self._scored(f"diff_{SHORT[mechanism].lower()}", f"diff-{SHORT[mechanism]}", items))
         return scores
 
-    def _scored(self, key: str, title: str, items: Sequence[float | None]) -> Scored:
-        return scored(key, title, items, {"level": "argmax", **self._settings})
+    def _scored(self, key: str, title: str, items: Sequence[float | None], value: Value = mean) -> Scored:
+        return scored(key, title, items, {"level": "argmax", **self._settings}, value)
 
 
 class EmotionAccuracy:

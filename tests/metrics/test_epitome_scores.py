@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.epitome import (
     diff_epitome,
-    diff_epitome_number,
-    epitome_number,
     levels_of,
     mean_level,
     squared_differences,
@@ -31,11 +29,13 @@ def test_the_most_probable_level_and_the_expected_one() -> None:
 
 def test_the_mean_level() -> None:
     assert mean_level([0, 1, 2, 2]) == 5 / 4
+    assert mean_level([0, 1]) == 0.5
 
 
 def test_the_squared_differences_item_by_item() -> None:
     assert squared_differences([0, 2, 1], [2, 2, 0]).tolist() == [4, 0, 1]
     assert diff_epitome([0, 2, 1], [2, 2, 0]) == 5 / 3
+    assert diff_epitome([0.5, 1], [1, 1]) == 0.125  # of expected levels
 
 
 @given(_LEVELS)
@@ -45,15 +45,6 @@ def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tu
     assert diff_epitome(ours, theirs) == diff_epitome(theirs, ours)
     assert diff_epitome(ours, theirs) >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen
     assert (diff_epitome(ours, theirs) == 0) == (ours == theirs)
-
-
-def test_a_number_says_how_it_was_made() -> None:
-    number = epitome_number("IP", [0, 1], classifier="model/epitome", split="test")
-    assert number == 0.5
-    assert number.signature.startswith("EPITOME-IP|level:argmax|classifier:model/epitome|split:test|n:2|version:")
-    number = diff_epitome_number("EX", [0.5, 1], [1, 1], "expected")
-    assert number == 0.125
-    assert number.signature.startswith("diff-EPITOME-EX|level:expected|n:2|version:")
 
 
 @pytest.mark.parametrize(

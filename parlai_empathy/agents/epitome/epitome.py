@@ -20,12 +20,12 @@ from parlai_empathy.agents.epitome.reporting import level_metrics, rationale_met
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.judge_examples import TextPair, last_line
 from parlai_empathy.agents.judge_options import check_init_model
-from parlai_empathy.agents.linear_rate import steps_of
+from parlai_empathy.agents.linear_rate import LinearRate
 from parlai_empathy.agents.remembered import Remembered
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 
-class EpitomeAgent(EpitomeReader):
+class EpitomeAgent(LinearRate, EpitomeReader):
     """Puts replies on levels 0, 1 and 2 of each mechanism, and points to the words that show it.
 
     Of a text the last line is the reply, and the one before it what it answers: nothing else is read.
@@ -46,41 +46,22 @@ class EpitomeAgent(EpitomeReader):
         super().__init__(opt, shared)
         self.mechanisms: list[str] = opt["mechanisms"]
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
-        self._steps = 0  # of the whole training; known when there is one
         # The seeker's encoder is frozen, so what it makes of a post is the same in each epoch.
         self._posts = shared["posts"] if shared else Remembered(REMEMBERED)
         if shared:
             self.optimizer = shared.get("optimizer")
-            self._steps = shared["steps"]
         else:
             self.begin(init_model, is_finetune)
 
     def share(self) -> dict[str, Any]:
-        """Also share what is known of posts, and how long the training is."""
-        return {**super().share(), "posts": self._posts, "steps": self._steps}
+        """Also share what is known of posts."""
+        return {**super().share(), "posts": self._posts}
 
     # --- training ----------------------------------------------------------------------------------------------------
 
-    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
-        """ParlAI's schedules; its linear one would end the training before its last validation."""
-        if self.opt["lr_scheduler"] != "linear":
-            super().build_lr_scheduler(states, hard_reset)
-            return
-        self.scheduler = None
-        self._steps = steps_of(self.opt)
-
-    def _set_rate(self) -> None:
-        """The rate that is due: it rises for ``--warmup-updates``, and falls to nothing at the training's end."""
-        done, warmup = self._number_training_updates, max(self.opt.get("warmup_updates") or 0, 0)
-        share = min(1.0, (done + 1) / (warmup + 1)) * max(0.0, 1 - done / self._steps)
-        assert self.optimizer is not None
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.opt["learningrate"] * share
-
     def train_step(self, batch: Batch) -> Output:
         """One step."""
-        if self._steps:
-            self._set_rate()
+        self.set_rate()
         self.model.train()
         self.zero_grad()
         losses = self._losses(self.judge(_pairs(batch)), batch.observations)

@@ -21,7 +21,7 @@ from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.linear_rate import steps_of
+from parlai_empathy.agents.linear_rate import LinearRate
 from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.task_classes import task_classes
 from parlai_empathy.errors import OptionError
@@ -48,7 +48,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-class FasttextAgent(JudgeAgent):
+class FasttextAgent(LinearRate, JudgeAgent):
     """Classifies texts by their words and n-grams (Joulin et al. 2016)."""
 
     @classmethod
@@ -93,7 +93,6 @@ class FasttextAgent(JudgeAgent):
         check(opt)
         self._sizes = NgramSizes(opt["word_ngrams"], opt["buckets"], opt["min_subword"], opt["max_subword"])
         self._rows = lru_cache(_REMEMBERED)(self._rows_of)
-        self._steps = 0  # of the whole training; known when there is one
         super().__init__(opt, shared)
 
     # --- model -------------------------------------------------------------------------------------------------------
@@ -146,21 +145,9 @@ class FasttextAgent(JudgeAgent):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
-    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
-        """ParlAI's schedules; its linear one would end the training before its last validation."""
-        if self.opt["lr_scheduler"] != "linear":
-            super().build_lr_scheduler(states, hard_reset)
-            return
-        self.scheduler = None
-        self._steps = steps_of(self.opt)
-
     def train_step(self, batch: Batch) -> Output:
         """One step, at the rate that is due."""
-        if self._steps:
-            assert self.optimizer is not None
-            left = max(0.0, 1 - self._number_training_updates / self._steps)
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.opt["learningrate"] * left
+        self.set_rate()
         return super().train_step(batch)
 
     def combined(self, losses: Tensor) -> Tensor:

@@ -171,7 +171,7 @@ def test_the_rate_rises_and_falls_to_nothing(judge: Path) -> None:
     rates = []
     for updates in (0, 3, 4, 10, 19, 25):
         agent._number_training_updates = updates
-        agent._set_rate()
+        agent.set_rate()
         rates.append(agent.optimizer.param_groups[0]["lr"])
     assert rates == pytest.approx([1 / 5, 4 / 5 * 17 / 20, 16 / 20, 10 / 20, 1 / 20, 0])
 
