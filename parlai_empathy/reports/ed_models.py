@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from parlai.core.build_data import modelzoo_path
-from parlai.core.loader import load_agent_module
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.torch_ranker_agent import TorchRankerAgent
 from tqdm import tqdm
@@ -18,6 +17,7 @@ from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
 from parlai_empathy.reports.fingerprint import model_fingerprint, model_options
+from parlai_empathy.scoring.trained_agent import agent_class
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 REPLY_TASKS = {"ed": "empathy:empathetic_dialogues", "dd": "empathy:daily_dialog", "r": "empathy:reddit"}
@@ -109,13 +109,7 @@ def _is_classifier(opt: Mapping[str, Any], path: str) -> bool:
 
     :raises EmpathyError: if its agent is not to be found, or it says something else.
     """
-    try:
-        kind = load_agent_module(opt["model"])
-    except EmpathyError:
-        raise
-    except Exception as error:  # ParlAI's loader ends in a different kind for each way in which a name can be wrong
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        raise ModelFileError(f"{path}.opt names no agent ({reason}): train the model again") from error
+    kind = agent_class(opt, f"{path}.opt")
     classes = opt.get("classes")
     if issubclass(kind, TorchRankerAgent | TorchGeneratorAgent):
         return False

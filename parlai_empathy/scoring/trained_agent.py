@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,26 @@ def check_agent(model_file: str, method: str, otherwise: str, datapath: str | No
     if not (path.is_file() and options.is_file()):
         raise ModelFileError(f"{path} is no trained model: {path.name} and {path.name}.opt should be there")
     try:
-        model = json.loads(options.read_text(encoding="utf-8"))["model"]
-        kind = load_agent_module(model)
+        opt = json.loads(options.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"{options} names no agent ({_reason(error)}): train the model again") from error
+    if not hasattr(agent_class(opt, options), method):
+        raise OptionError(f"{path}: {opt['model']} {otherwise}")
+    return path
+
+
+def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
+    """The class of the agent that a model's options name.
+
+    :param where: the file that the options came from, for errors.
+    :raises ModelFileError: if they name none that is to be found.
+    """
+    try:
+        return load_agent_module(opt["model"])
     except EmpathyError:
         raise
     except Exception as error:  # ParlAI's loader ends in a different kind for each way in which a name can be wrong
-        raise ModelFileError(f"{options} names no agent ({_reason(error)}): train the model again") from error
-    if not hasattr(kind, method):
-        raise OptionError(f"{path}: {model} {otherwise}")
-    return path
+        raise ModelFileError(f"{where} names no agent ({_reason(error)}): train the model again") from error
 
 
 def load_agent(path: Path) -> Any:
