@@ -102,21 +102,21 @@ def shares(message: Mapping[str, Any], classes: Sequence[str]) -> list[float]:
     """How much each class is true of a message; the shares add up to 1.
 
     Where the message has ``ratings``, each of them counts alike. Of a mean (``rating_mean``) its two neighbours among
-    the classes take their parts. Else it is the label alone.
+    the classes take their parts. Else each label counts alike: most messages have one, a text with two emotions has two.
 
-    :raises DataError: if the label or a rating is none of the classes, or the mean lies outside them.
+    :raises DataError: if a label or a rating is none of the classes, or the mean lies outside them.
     """
     values = numbers(classes)
     if values and message.get("ratings"):
         return _of_ratings(message["ratings"], values)
     if values and message.get("rating_mean") is not None:
         return _of_mean(message["rating_mean"], values)
-    label = labels_of(message)[0]
-    if label not in classes:
+    labels = labels_of(message)
+    if strange := [label for label in labels if label not in classes]:
         raise DataError(
-            f"the label {label!r} is none of this judge's classes ({', '.join(classes)}): check --task and --classes"
+            f"the label {strange[0]!r} is none of this judge's classes ({', '.join(classes)}): check --task and --classes"
         )
-    return [float(label == name) for name in classes]
+    return [labels.count(name) / len(labels) for name in classes]
 
 
 def _of_ratings(ratings: Sequence[float], values: Sequence[float]) -> list[float]:

@@ -53,6 +53,7 @@ def test_a_place_on_a_scale_is_no_probability() -> None:
     [
         ({"labels": ["4"]}, [0, 0, 0, 1, 0]),
         ({"eval_labels": ["1"]}, [1, 0, 0, 0, 0]),
+        ({"labels": ["5", "2"]}, [0, 0.5, 0, 0, 0.5]),  # both are true
         ({"labels": ["4"], "ratings": [3, 4, 5, 5]}, [0, 0, 0.25, 0.25, 0.5]),  # each rater counts alike
         ({"labels": ["4"], "rating_mean": 3.75}, [0, 0, 0.25, 0.75, 0]),  # .25 x 3 + .75 x 4 = 3.75
         ({"labels": ["4"], "rating_mean": 4.0}, [0, 0, 0, 1, 0]),
