@@ -30,7 +30,10 @@ EXTRAS = {
     "overlap": ["sacrebleu>=2.4", "rouge-score>=0.1.2"],  # BLEU-4 and ROUGE-L of replies; METEOR needs WordNet too
     "plots": ["matplotlib>=3.8"],  # the plots of reports
     "sentences": ["sentence-transformers>=3"],  # encoders of texts other than the default one
+    "rating": ["psycopg[binary]>=3.1.8,<4"],  # ratings in PostgreSQL; in a file they need nothing
     "reddit": ["zstandard>=0.19"],  # Pushshift's dumps are .zst files
+    "red": ["duckdb>=1.4", "pyarrow>=16"],  # RED: curation without a server, and its Parquet files
+    "spark": ["pyspark>=4,<5", "pyarrow>=16"],  # the same on Apache Spark; it needs Java 17
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
 }
@@ -41,8 +44,11 @@ EXTRAS["test"] = [
     *EXTRAS["openai"],
     *EXTRAS["overlap"],
     *EXTRAS["plots"],
+    *EXTRAS["rating"],
+    *EXTRAS["red"],
     *EXTRAS["reddit"],
     *EXTRAS["sentences"],
+    *EXTRAS["spark"],
 ]
 
 
@@ -70,8 +76,8 @@ setup(
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
     package_data={
         "parlai_empathy": [
-            *("**/*.csv", "**/*.TXT", "**/*.jsonl", "**/*.md", "**/*.yaml", "py.typed"),
-            *("tasks/*/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
+            *("**/*.csv", "**/*.tsv", "**/*.TXT", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.yaml", "py.typed"),
+            *("tasks/*/sample/*.txt", "tasks/*/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
         ]
     },
     install_requires=REQUIRES,

@@ -34,7 +34,7 @@ APART: dict[str, set[str]] = {
 HEAVY = {
     *("transformers", "sentence_transformers", "fasttext", "openai"),  # models
     *("sacrebleu", "rouge_score", "matplotlib"),  # measures and plots
-    *("duckdb", "pyspark", "boto3", "starlette"),  # engines and services
+    *("duckdb", "pyarrow", "pyspark", "boto3", "starlette"),  # engines and services
     "zstandard",  # .zst dumps
 }
 

@@ -161,12 +161,17 @@ class JudgeAgent(PairModelAgent):
     def _judge(self, observations: Sequence[Message]) -> Output:
         """Say what the last lines are."""
         logits = self._read([last_line(obs["lines"]) for obs in observations])
-        if self._scale and all(map(labels_of, observations)):
+        if self._scale and all(map(self._has_target, observations)):
             losses = self._scale.losses(logits, observations)
             self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         if self._scale is None or self._scale.values:
             self._record_correlations(observations, self.scores(logits).tolist())
         return Output(self._answers(logits))
+
+    def _has_target(self, obs: Message) -> bool:
+        """Whether there is a loss: a rating on another scale than this judge's can be correlated, and no more."""
+        is_on_another_scale = "rating_mean" in obs and not set(labels_of(obs)) <= set(self.classes or ())
+        return bool(labels_of(obs)) and not is_on_another_scale
 
     def _answers(self, logits: Tensor) -> list[str]:
         if self._scale is None:

@@ -252,6 +252,12 @@ def test_reports_on_ratings_equal_a_plain_computation(name: str, request: pytest
         assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
+def test_ratings_on_another_scale_are_correlated_and_are_no_target(rater: Path) -> None:
+    report = evaluate(rater, "empathy:engagement:Fed")  # rated 0 to 2, and this judge knows 1 to 5
+    assert -1 <= float(report["pearson"]) <= 1
+    assert "loss" not in report
+
+
 def test_scores_of_many_pairs_are_those_of_each(rater: Path) -> None:
     agent = load(rater)
     contexts = [["word " * (number % 7)] * (number % 4) for number in range(600)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
 from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
@@ -22,13 +22,18 @@ from parlai_empathy.modules.twin_encoder import TwinEncoder
 
 READINGS = ("together", "apart")
 
-_DEFAULTS: dict[str, Any] = {
+_COMMON: dict[str, Any] = {
     # Fine-tuning as is usual for BERT's kin (Devlin et al. 2019, appendix A.3): a small rate that begins slowly.
     "optimizer": "adamw",
     "learningrate": 5e-5,
     "lr_scheduler": "invsqrt",
     "warmup_updates": 100,
-    "num_epochs": 4.0,
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": _COMMON | {"hf_model": MINILM, "pooling": "mean", "num_epochs": 4.0},
+    # Xu et al. (2022) state the encoder, the rate and the epochs; the first token is where RoBERTa's classifiers look.
+    "endex": _COMMON | {"hf_model": "roberta-large", "pooling": "first", "num_epochs": 2.0},
 }
 
 
@@ -40,6 +45,16 @@ class TextClassifierAgent(JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("Text classifier (empathy:text_classifier)")
+        chat = in_chat(partial_opt or {})
+        group.add_argument(
+            "--preset",
+            choices=list(PRESETS),
+            default="default",
+            help="Default values: ours, or those of EnDex, the classifier of engaging replies.",
+            action=Choice,
+            defaults=_defaults,
+            in_chat=chat,
+        )
         group.add_argument(
             "--hf-model",
             default=MINILM,
@@ -64,7 +79,7 @@ class TextClassifierAgent(JudgeAgent):
             default=128,
             help="Longest text that is read, special tokens included; a longer one loses the context's oldest words.",
         )
-        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
+        set_defaults(parser, _defaults(partial_opt or {}), chat)
         return parser
 
     @staticmethod
@@ -110,3 +125,7 @@ class TextClassifierAgent(JudgeAgent):
             model: Any = self.bare_model
             save_encoder(path, self.tokenizer, model.encoder.config)
         super().save(path)
+
+
+def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return PRESETS[values.get("preset") or "default"]

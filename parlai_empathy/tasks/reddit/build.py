@@ -36,7 +36,7 @@ def build(opt: dict[str, Any]) -> list[Path]:
                 f"no dump of Reddit: name one, several (a,b) or a folder with --reddit-file, or put them into "
                 f"{' or '.join(map(str, _folders(opt)))}"
             )
-    return [file for path in named for file in _files(path)]
+    return [file for path in named for file in files_of(path)]
 
 
 def _folders(opt: dict[str, Any]) -> list[Path]:
@@ -47,10 +47,14 @@ def _folders(opt: dict[str, Any]) -> list[Path]:
     return folders
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path, option: str = "--reddit-file") -> list[Path]:
+    """The dumps in a folder, by name; or the dump itself.
+
+    :raises DataError: if there is none.
+    """
     if not path.is_dir():
         if not path.is_file():
-            raise DataError(f"{path} does not exist: name a dump, several (a,b) or a folder with --reddit-file")
+            raise DataError(f"{path} does not exist: name dumps, or a folder of them, with {option}")
         return [path]
     found = sorted(file for file in path.iterdir() if file.is_file() and _DUMP.fullmatch(file.name))
     if not found:

@@ -26,7 +26,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
     """
     path, number = Path(path), 0
     try:
-        for number, line in enumerate(_split(_blocks(path)), start=1):
+        for number, line in enumerate(_split(read_bytes(path)), start=1):
             yield number, line
     except (OSError, EOFError, lzma.LZMAError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).split("\n")[0]
@@ -47,7 +47,12 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
         yield None if too_long else rest
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def read_bytes(path: Path) -> Iterator[bytes]:
+    """A file's content, unpacked, piece by piece.
+
+    :raises OSError: or EOFError, or lzma.LZMAError, where it cannot be read (on).
+    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    """
     if path.suffix == ".zst":
         yield from _unpacked(path)
         return

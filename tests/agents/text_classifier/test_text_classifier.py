@@ -84,6 +84,27 @@ def rater(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
+def test_presets() -> None:
+    common = {"optimizer": "adamw", "learningrate": 5e-5, "lr_scheduler": "invsqrt", "warmup_updates": 100}
+    minilm = "sentence-transformers/all-MiniLM-L6-v2"
+    expected = {
+        (): {**common, "hf_model": minilm, "pooling": "mean", "num_epochs": 4.0},
+        # Xu et al. 2022: RoBERTa-large, 5e-5, two epochs
+        ("--preset", "endex"): {**common, "hf_model": "roberta-large", "pooling": "first", "num_epochs": 2.0},
+        # what is typed beats a preset, before it and behind
+        ("--pooling", "mean", "--preset", "endex", "--hf-model", "x"): {"pooling": "mean", "hf_model": "x"},
+    }
+    for arguments, values in expected.items():
+        opt = TrainModel.setup_args().parse_args(["-t", RATE, "-m", "empathy:text_classifier", *arguments])
+        assert {name: opt[name] for name in values} == values
+
+
+def test_a_trained_model_keeps_its_preset(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, FEEL, preset="endex", max_train_steps=1)
+    agent = load(tmp_path / "model")
+    assert (agent.opt["preset"], agent.opt["pooling"], agent.opt["hf_model"]) == ("endex", "first", str(bert))
+
+
 @pytest.mark.parametrize(("task", "loss"), [(FEEL, "ce"), (RATE, "mse"), (CHOOSE, "ce"), (CHOOSE, "nnpu")])
 def test_each_kind_of_task_can_be_learnt(tmp_path: Path, bert: Path, task: str, loss: str) -> None:
     learning = {"loss": loss, "batchsize": 16, "learningrate": 0.003, "lr_scheduler": "none", "warmup_updates": -1}

@@ -1,0 +1,104 @@
+"""The options of ``empathy:predictive_engagement``, and what it recommends for ParlAI's own.
+
+The numbers are those of the authors' code (Ghazarian et al. 2020). Two presets differ in the encoder alone: ``paper``
+takes BERT, and of it the layer before the last, as the service does that made their vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.common_options import flag
+from parlai_empathy.agents.predictive_engagement.network import POOLINGS
+from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import MINILM
+
+QUERIES = ("last", "all")
+
+_COMMON: dict[str, Any] = {
+    "optimizer": "adam",
+    "learningrate": 1e-3,
+    "weight_decay": 1e-3,
+    "lr_scheduler": "none",
+    "batchsize": 100,
+    "num_epochs": 400.0,
+    "validation_patience": 50,
+    # Theirs is the area under the ROC curve of the chosen classes, which too weighs both classes alike.
+    "validation_metric": "macro_f1",
+    "validation_metric_mode": "max",
+    "precision": "float32",  # vectors are computed once: there is nothing to gain
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": _COMMON | {"hf_model": MINILM, "layer": -1},
+    "paper": _COMMON | {"hf_model": "bert-base-uncased", "layer": -2},
+}
+
+
+def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+    """Add the options, and set the preset's defaults."""
+    group = parser.add_argument_group("Predictive Engagement (empathy:predictive_engagement)")
+    group.add_argument(
+        "--preset",
+        choices=list(PRESETS),
+        default="default",
+        help="Default values: ours, or those of Predictive Engagement's authors.",
+        action=Choice,
+        defaults=_defaults,
+        in_chat=in_chat(partial_opt),
+    )
+    group.add_argument(
+        "--hf-model",
+        default=MINILM,
+        help="Folder of a Hugging Face encoder, or its name on the hub. It learns nothing.",
+    )
+    group.add_argument(
+        "--pooling", choices=list(POOLINGS), default="mean", help="What a text's vector is of its tokens' states."
+    )
+    group.add_argument(
+        "--layer", type=int, default=-1, help="Whose states, counted from the end: -1 is the last layer."
+    )
+    group.add_argument(
+        "--max-tokens", type=int, default=128, help="First tokens of a text that are read, special ones included."
+    )
+    group.add_argument(
+        "--query",
+        choices=list(QUERIES),
+        default="last",
+        help="What is read beside a reply: the last turn before it, as the authors do, or all of them as one text.",
+    )
+    group.add_argument(
+        "--hidden-sizes", nargs="+", type=int, default=[64, 32, 8], help="Units of each layer, one number a layer."
+    )
+    group.add_argument("--dropout", type=float, default=0.8, help="Behind each layer, 0..1.")
+    group.add_argument(
+        "--balance", type="bool", default=True, help="Let all classes of a batch weigh alike in what is learnt."
+    )
+    set_defaults(parser, _defaults(partial_opt), in_chat(partial_opt))
+    return parser
+
+
+def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return PRESETS[values.get("preset") or "default"]
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    choices = {"preset": tuple(PRESETS), "pooling": POOLINGS, "query": QUERIES}
+    for name, known in choices.items():
+        if opt[name] not in known:  # from Python ParlAI takes any value
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(known)}")
+    if opt["layer"] > -1:
+        raise OptionError(f"--layer {opt['layer']}: layers are counted from the end: -1 is the last one")
+    if opt["max_tokens"] < 4:
+        raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 4")
+    if not opt["hidden_sizes"] or min(opt["hidden_sizes"]) < 1:
+        sizes = " ".join(map(str, opt["hidden_sizes"]))
+        raise OptionError(f"--hidden-sizes {sizes}: name at least one layer, each of at least 1 unit")
+    if not 0 <= opt["dropout"] < 1:
+        raise OptionError(f"--dropout {opt['dropout']}: must be at least 0 and below 1")

@@ -1,0 +1,131 @@
+"""``-m empathy:predictive_engagement``: is a reply engaging, by the vectors of texts (Ghazarian et al. 2020)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Output
+from parlai.utils.distributed import is_primary_worker
+from torch import Tensor, nn
+
+from parlai_empathy.agents.judge import JudgeAgent
+from parlai_empathy.agents.judge_examples import TextPair, labels_of
+from parlai_empathy.agents.predictive_engagement import options
+from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
+from parlai_empathy.agents.remembered import Remembered
+from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
+from parlai_empathy.modules.hugging_face import load_encoder
+from parlai_empathy.modules.pair_tokens import pair_tokens
+from parlai_empathy.modules.precision import autocast
+
+_TEXTS = 2**17  # vectors of as many texts are remembered: of BERT's size 400 MB, and all of ConvAI's
+_READ_BATCH = 256  # texts read at once
+
+
+class PredictiveEngagementAgent(JudgeAgent):
+    """Tells classes of replies apart by the vectors of reply and query, which an encoder makes that does not learn."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the agent's options."""
+        super().add_cmdline_args(parser, partial_opt)
+        return options.add(parser, partial_opt or {})
+
+    @staticmethod
+    def dictionary_class() -> type[TokenizerDictionary]:
+        """The encoder's own tokenizer."""
+        return TokenizerDictionary
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        options.check(opt)
+        self._known: Remembered[Tensor] = shared["known"] if shared else Remembered(_TEXTS)
+        super().__init__(opt, shared)
+        if self.classes is None:
+            raise OptionError(
+                f"--task {opt.get('task')}: empathy:predictive_engagement tells classes apart, and this task has none: "
+                "train it on one such as empathy:engagement:ConvAI"
+            )
+
+    def share(self) -> dict[str, Any]:
+        """Also share what is known of texts."""
+        return {**super().share(), "known": self._known}
+
+    # --- the model ---------------------------------------------------------------------------------------------------
+
+    def build_model(self) -> nn.Module:
+        """The encoder, with its own weights unless a trained model's follow, and a new network."""
+        opt = self.opt
+        encoder = load_encoder(encoder_source(opt), pretrained=self.is_new)
+        layers = encoder.config.num_hidden_layers
+        if -opt["layer"] > layers:
+            raise OptionError(f"--layer {opt['layer']}: {opt['hf_model']} has {layers} layers")
+        longest = getattr(encoder.config, "max_position_embeddings", opt["max_tokens"])
+        longest = min(longest, self.dict.tokenizer_of_encoder.model_max_length)  # RoBERTa counts its positions from 2
+        if opt["max_tokens"] > longest:
+            raise OptionError(f"--max-tokens {opt['max_tokens']}: {opt['hf_model']} takes at most {longest}")
+        reader = FrozenReader(encoder, opt["pooling"], opt["layer"])
+        return EngagementNetwork(reader, opt["hidden_sizes"], self.outputs, opt["dropout"])
+
+    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
+        """The vectors of queries and of replies, ``(n, dim)`` each. A reply without a query counts alone."""
+        replies = [pair.reply for pair in pairs]
+        queries = [self._query(pair) or pair.reply for pair in pairs]
+        vectors = torch.stack(self._known.of([*queries, *replies], lambda at: self._vectors([*queries, *replies], at)))
+        return vectors[: len(pairs)], vectors[len(pairs) :]
+
+    def _query(self, pair: TextPair) -> str:
+        """What the reply answers; empty if nothing does."""
+        separator = f" {self.dict.tokenizer_of_encoder.sep_token or ''} "
+        return separator.join(pair.turns if self.opt["query"] == "all" else pair.turns[-1:])
+
+    def _vectors(self, texts: Sequence[str], places: Sequence[int]) -> list[Tensor]:
+        """The vectors of the texts at some places, ``(dim,)`` each, on the CPU."""
+        model: Any = self.bare_model
+        device = next(model.parameters()).device
+        found: list[Tensor] = []
+        for start in range(0, len(places), _READ_BATCH):
+            chosen = [texts[place] for place in places[start : start + _READ_BATCH]]
+            tokens = pair_tokens(self.dict.tokenizer_of_encoder, [""] * len(chosen), chosen, self.opt["max_tokens"])
+            with torch.no_grad(), autocast(model, self.opt["precision"]):
+                found += model.reader.vectors(*(part.to(device) for part in tokens)).float().cpu()
+        return found
+
+    def save(self, path: str | None = None) -> None:
+        """Save the model, and what describes its encoder."""
+        path = path or self.opt.get("model_file")
+        if path and is_primary_worker():
+            model: Any = self.bare_model
+            save_encoder(path, self.dict.tokenizer_of_encoder, model.reader.encoder.config)
+        super().save(path)
+
+    # --- learning, and what is reported ------------------------------------------------------------------------------
+
+    def _losses(self, observations: Sequence[Message]) -> Tensor:
+        """Each example's loss, ``(n,)``, with all classes of the batch weighing alike if that is wanted."""
+        losses = super()._losses(observations)
+        if not self.opt["balance"]:
+            return losses
+        return losses * balanced_weights([labels_of(obs)[0] for obs in observations]).to(losses.device)
+
+    def _judge(self, observations: Sequence[Message]) -> Output:
+        """Also record macro-F1."""
+        output = super()._judge(observations)
+        if self.classes and all(map(labels_of, observations)) and not self.opt.get("interactive_mode"):
+            true = [self.classes.index(labels_of(obs)[0]) for obs in observations]
+            table = confusion(true, [self.classes.index(text) for text in output.text], len(self.classes))
+            self.global_metrics.add("macro_f1", MacroF1(table, split=observations[0].get("fold")))
+        return output
+
+
+def balanced_weights(labels: Sequence[str]) -> Tensor:
+    """A weight for each of a batch's labels, ``(n,)``: those of a class add up to n by the number of classes."""
+    counts = Counter(labels)
+    return torch.tensor([len(labels) / (len(counts) * counts[label]) for label in labels])

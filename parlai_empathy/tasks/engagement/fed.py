@@ -1,0 +1,50 @@
+"""FED (Mehri and Eskenazi 2020): a JSON list of turns and dialogues with raters' scores of many qualities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
+from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
+
+SCALE = (0, 1, 2)
+QUALITY = "Engaging"
+"""The quality that is read, of those that FED's raters scored."""
+
+_SPEAKER = re.compile(r"^(?:User|System):\s*")
+
+
+def read_fed(path: str | Path) -> Iterator[RatedReply]:
+    """Read the rated turns, in the order of the file; whole dialogues, which have no ``response``, are left out.
+
+    :raises DataError: naming file, entry and field, for an entry without texts or scores from 0 to 2.
+    """
+    for place, entry in enumerate(read_objects(path)):
+        if "response" not in entry:
+            continue
+        where = f"{path}, entry {place}"
+        reply = _SPEAKER.sub("", one_line(text_of(entry, "response", where)))
+        if not reply:
+            raise DataError(f"{where}: its response is empty: take the file as its authors published it")
+        annotations = entry.get("annotations")
+        scores = annotations.get(QUALITY) if isinstance(annotations, dict) else None
+        if not isinstance(scores, list) or not scores:
+            raise DataError(f"{where}: it has no list annotations.{QUALITY}: take the file as its authors published it")
+        ratings = tuple(number(score, f"{where}, annotations.{QUALITY}", SCALE[0], SCALE[-1]) for score in scores)
+        system = entry.get("system")
+        yield RatedReply(str(place), _turns(text_of(entry, "context", where)), reply, ratings, system and str(system))
+
+
+def _turns(context: str) -> tuple[str, ...]:
+    """The turns without the speakers' names. A line that names no speaker belongs to the turn before it."""
+    turns: list[str] = []
+    for line in context.split("\n"):
+        speaker = _SPEAKER.match(line)
+        if speaker or not turns:
+            turns.append(line[speaker.end() :] if speaker else line)
+        else:
+            turns[-1] += f" {line}"
+    return tuple(turn for turn in map(one_line, turns) if turn)

@@ -1,0 +1,40 @@
+"""Files that hold one JSON list of objects, as FED, GRADE and ConvAI do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.tables import shown
+
+
+def read_objects(path: str | Path) -> list[dict[str, Any]]:
+    """The objects of a file.
+
+    :raises DataError: naming the file, if it cannot be read or holds something else.
+    """
+    path = Path(path)
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
+    except (ValueError, RecursionError) as error:  # also what is not UTF-8
+        raise DataError(f"{path}: it is no JSON ({str(error).splitlines()[0]}): fetch it again") from error
+    if not isinstance(found, list):
+        raise DataError(f"{path}: it holds {shown.repr(found)} where a list of objects was expected")
+    for place, one in enumerate(found):
+        if not isinstance(one, dict):
+            raise DataError(f"{path}, entry {place}: {shown.repr(one)} is no object")
+    return found
+
+
+def text_of(one: dict[str, Any], field: str, where: str) -> str:
+    """A field that has to be a text, which may be empty.
+
+    :raises DataError: if it is missing or something else.
+    """
+    if not isinstance(one.get(field), str):
+        raise DataError(f"{where}: its field {field} is {shown.repr(one.get(field))} where a text was expected")
+    return str(one[field])

@@ -1,0 +1,52 @@
+"""Tables of replies and their scores whose published layout is not known: several names of each column are taken.
+
+The scores stand either in numbered columns, one a rater (``annotator_1``, ``rater2``, ``score3``), or in one column.
+Then rows with the same texts are the same reply's raters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
+from parlai_empathy.tasks.engagement.tables import Row, read_table
+
+REPLIES = ("post", "response", "reply", "text", "sentence")
+CONTEXTS = ("parent", "context", "query")
+SCORES = ("human_score", "score", "rating", "engagement", "engaging", "label", "mean")
+SYSTEMS = ("system", "model", "source")
+_NUMBERED = re.compile(rf"(?:annotator|annotation|rater|worker|human|{'|'.join(SCORES)})_?\d+")
+
+
+def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
+    """Read the replies in the order of their first rows.
+
+    :raises DataError: naming file, line and column, for a column that is missing, an empty reply, or a score that is
+        no number.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    systems: dict[tuple[str, str], str | None] = {}
+    for row in read_table(path):
+        reply = one_line(row.text(*REPLIES))
+        if not reply:
+            raise DataError(f"{row.where}, column {row.column(REPLIES)}: it is empty: each row needs a reply")
+        pair = (_first(row, CONTEXTS) or "", reply)
+        found.setdefault(pair, []).extend(_ratings(row))
+        systems.setdefault(pair, _first(row, SYSTEMS))
+    for place, (pair, ratings) in enumerate(found.items()):
+        context, reply = pair
+        yield RatedReply(str(place), (context,) if context else (), reply, tuple(ratings), systems[pair])
+
+
+def _first(row: Row, names: tuple[str, ...]) -> str | None:
+    """What stands in the first of the columns, which need not be there."""
+    there = [name for name in names if name in row.fields]
+    return one_line(row.text(*there)) or None if there else None
+
+
+def _ratings(row: Row) -> list[float]:
+    columns = [name for name in row.fields if _NUMBERED.fullmatch(name)] or [row.column(SCORES)]
+    return [number(row.text(name), f"{row.where}, column {name}") for name in columns]

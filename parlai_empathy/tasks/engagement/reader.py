@@ -1,0 +1,60 @@
+"""What all evaluation sets are read into: a reply, the turns before it, and its raters' scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from parlai_empathy.errors import DataError
+
+
+@dataclass(frozen=True)
+class RatedReply:
+    """A reply that people rated.
+
+    :param item: its name within the set.
+    :param context: the turns before it, oldest first; none where the set has none.
+    :param reply: in one line, as the turns are.
+    :param ratings: each rater's score, or a single mean where the set tells no more; at least one.
+    :param system: who wrote the reply; None where the set does not say.
+    """
+
+    item: str
+    context: tuple[str, ...]
+    reply: str
+    ratings: tuple[float, ...]
+    system: str | None = None
+
+    @property
+    def human(self) -> float:
+        """The mean of the ratings."""
+        return sum(self.ratings) / len(self.ratings)
+
+
+def one_line(text: str) -> str:
+    """The text with single spaces in place of line ends and runs of white space."""
+    return " ".join(text.split())
+
+
+def number(value: object, where: str, low: float = -math.inf, high: float = math.inf) -> float:
+    """A rating as a number.
+
+    :param value: a number, or a text that is one.
+    :param where: the place, as an error begins with it.
+    :raises DataError: if it is no finite number from ``low`` to ``high``.
+    """
+    try:
+        rating = math.nan if isinstance(value, bool) or value is None else float(str(value))
+    except ValueError:
+        rating = math.nan
+    if not math.isfinite(rating) or not low <= rating <= high:
+        wanted = "a number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
+        raise DataError(f"{where}: {str(value)[:40]!r} is not {wanted}: take the file as its authors published it")
+    return rating
+
+
+def scale_of(replies: Iterable[RatedReply]) -> tuple[int, ...]:
+    """The whole numbers from the lowest rating to the highest, for sets whose scale is not known beforehand."""
+    ratings = [rating for reply in replies for rating in reply.ratings]
+    return tuple(range(math.floor(min(ratings)), math.ceil(max(ratings)) + 1))

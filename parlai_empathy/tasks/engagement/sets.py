@@ -1,0 +1,104 @@
+"""The evaluation sets by their names: where each one's file is, how it is read, and on which scale people rated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.builder import Source, obtain
+from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.tasks.engagement import fed, grade, predeng
+from parlai_empathy.tasks.engagement.better import read_better
+from parlai_empathy.tasks.engagement.fed import read_fed
+from parlai_empathy.tasks.engagement.grade import read_grade
+from parlai_empathy.tasks.engagement.predeng import read_predeng
+from parlai_empathy.tasks.engagement.reader import RatedReply, scale_of
+from parlai_empathy.tasks.engagement.red_test import read_red_test
+
+SAMPLE = Path(__file__).parent / "sample"
+PREDICTIVE_ENGAGEMENT = "https://raw.githubusercontent.com/PlusLabNLP/PredictiveEngagement/"
+"""The repository of Predictive Engagement; a commit follows."""
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """A set of rated replies.
+
+    :param read: reads its file.
+    :param file: the file's name on a mirror and in the sample.
+    :param scale: the scores that its raters could give; None if that is not known before it is read.
+    :param url: the official address; None if there is none.
+    """
+
+    read: Callable[[str | Path], Iterator[RatedReply]]
+    file: str
+    scale: tuple[int, ...] | None
+    url: str | None = None
+    sha256: str | None = None
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from. On a mirror all sets lie in one folder; here each has its own, built by itself."""
+        home = f"engagement/{self.file.split('.')[0]}"
+        return Source("engagement", "1.0", None, (self.file,), self.url, self.sha256, home)
+
+    def scale_with(self, replies: Iterable[RatedReply]) -> tuple[int, ...]:
+        """The scale that is known, or else that of the given replies' ratings."""
+        return self.scale or scale_of(replies)
+
+
+EVALUATION_SETS: Mapping[str, EvaluationSet] = {
+    "better": EvaluationSet(read_better, "better.csv", None),
+    "predeng_600": EvaluationSet(
+        read_predeng,
+        "predeng600.csv",
+        predeng.SCALE,
+        f"{PREDICTIVE_ENGAGEMENT}04024062c74692049f880fa86f502209c23477f5/data/Eng_Scores_queries_gen_gtruth_replies.csv",
+        "47c5a8a5b2b291373ae61072fed187592e28a5986a14ac73786cbdcdf25267a0",
+    ),
+    "fed": EvaluationSet(read_fed, "fed_data.json", fed.SCALE, "http://shikib.com/fed_data.json"),
+    "red_test": EvaluationSet(read_red_test, "red_test.csv", None),
+    "grade": EvaluationSet(
+        read_grade,
+        "human_judgement.json",
+        grade.SCALE,
+        "https://raw.githubusercontent.com/li3cmz/GRADE/08651a6dce7e5c6d68158e35ab94c900819a68ed/evaluation/"
+        "human_score/human_judgement.json",
+    ),
+}
+SETS: tuple[str, ...] = tuple(EVALUATION_SETS)
+"""The sets' names, in the order of EnDex's Table 2 (Xu et al. 2022)."""
+
+
+def set_file(name: str, opt: Mapping[str, Any]) -> Path:
+    """Where the file of a set is, brought there if need be: :func:`engagement_set` without the reading."""
+    if name not in EVALUATION_SETS:
+        raise OptionError(f"there is no evaluation set {name!r}: it must be one of {', '.join(SETS)}")
+    source = EVALUATION_SETS[name].source
+    return SAMPLE / source.files[0] if is_sample(opt) else obtain(opt["datapath"], source) / source.files[0]
+
+
+def engagement_set(name: str, opt: Mapping[str, Any]) -> list[RatedReply]:
+    """All replies of a set, which is brought into the data folder if need be.
+
+    :param name: one of :data:`SETS`.
+    :param opt: has ``datapath``, and perhaps ``edition``.
+    :raises OptionError: if there is no such set or edition.
+    :raises DownloadError: if its file can be found nowhere.
+    :raises DataError: if it cannot be read, or holds nothing.
+    """
+    return read_set(name, set_file(name, opt))
+
+
+def read_set(name: str, path: str | Path) -> list[RatedReply]:
+    """All replies of a file in the layout of a set.
+
+    :raises DataError: if it cannot be read, or holds nothing.
+    """
+    replies = list(EVALUATION_SETS[name].read(path))
+    if not replies:
+        raise DataError(f"{path}: it holds no rated reply: take the file as its authors published it")
+    return replies

@@ -1,0 +1,110 @@
+"""Tables with a header, in whatever form they come: ``.csv``, ``.tsv``, or ``.jsonl`` with an object a line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from reprlib import Repr
+from typing import IO, Any
+
+from parlai_empathy.errors import DataError
+
+KINDS = (".csv", ".tsv", ".jsonl")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+shown = Repr()
+shown.maxstring = shown.maxother = 60
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    :param where: file and line, as an error begins with them.
+    :param fields: by the columns' names, in lower case and with ``_`` between words; of JSON whatever stands there.
+    """
+
+    where: str
+    fields: dict[str, Any]
+
+    def column(self, names: Sequence[str]) -> str:
+        """The first of ``names`` that is a column.
+
+        :raises DataError: naming the columns that are there, if none is.
+        """
+        for name in names:
+            if name in self.fields:
+                return name
+        found = shown.repr(", ".join(self.fields))
+        raise DataError(f"{self.where}: it has no column {' or '.join(names)}, but {found}")
+
+    def text(self, *names: str) -> str:
+        """What stands in the first of the columns that is there, as text without space round it.
+
+        :raises DataError: if none is there, or if JSON holds something in it that is neither a text nor a number.
+        """
+        name = self.column(names)
+        value = "" if self.fields[name] is None else self.fields[name]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise DataError(f"{self.where}, column {name}: {shown.repr(value)} is neither a text nor a number")
+        return str(value).strip()
+
+
+def read_table(path: str | Path) -> Iterator[Row]:
+    """Read a table, row by row; blank lines are left out.
+
+    :raises DataError: naming file and line, for a file that cannot be read, is not UTF-8 or of another kind, or a row
+        with too few or too many fields.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise DataError(f"{path}: a table is a file whose name ends in {', '.join(KINDS)}")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from _objects(path, file) if kind == ".jsonl" else _rows(path, file, _DELIMITERS[kind])
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: it is not UTF-8 ({error.reason}): save the file as UTF-8") from error
+
+
+def _rows(path: Path, file: IO[str], delimiter: str) -> Iterator[Row]:
+    rows = csv.reader(file, delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    line = 0
+    try:
+        for values in rows:
+            where = f"{path}, line {line + 1}"
+            line = rows.line_num
+            if not values:
+                continue
+            if header is None:
+                header = [_name(value) for value in values]
+            elif len(values) != len(header):
+                raise DataError(f"{where}: {len(values)} field(s) where the header names {len(header)}")
+            else:
+                yield Row(where, dict(zip(header, values, strict=True)))
+    except csv.Error as error:
+        raise DataError(f"{path}, after line {line}: it is no row of a table ({error}): fetch it again") from error
+
+
+def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{where}: it is no JSON ({str(error).splitlines()[0]}): one object a line") from error
+        if not isinstance(found, dict):
+            raise DataError(f"{where}: {shown.repr(found)} is no object with columns: one object a line")
+        yield Row(where, {_name(name): value for name, value in found.items()})
+
+
+def _name(text: str) -> str:
+    return "_".join(text.strip().lower().replace("-", " ").replace("_", " ").split())

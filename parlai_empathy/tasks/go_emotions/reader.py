@@ -1,0 +1,77 @@
+"""Reading GoEmotions: a tab-separated file a fold, without a header; text, numbers of its emotions, comment's id."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from reprlib import Repr
+from typing import NoReturn
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
+
+FILES = {"train": "train.tsv", "valid": "dev.tsv", "test": "test.tsv"}
+"""The authors' file of each fold."""
+
+COLUMNS = ("text", "emotions", "id")
+"""What the three columns hold; the files themselves do not name them."""
+
+_NUMBERS = {str(number): emotion for number, emotion in enumerate(EMOTIONS)}
+
+_shown = Repr()
+_shown.maxstring = _shown.maxother = 60
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment, and the emotions that at least two of its raters found in it.
+
+    :param emotions: one or more of :data:`~parlai_empathy.tasks.go_emotions.emotions.EMOTIONS`, in the file's order.
+    """
+
+    comment_id: str
+    text: str
+    emotions: tuple[str, ...]
+
+
+def read_go_emotions(folder: str | Path, fold: str) -> Iterator[Comment]:
+    """Read a fold (``train``, ``valid`` or ``test``), in the order of its file.
+
+    :raises DataError: naming file, line, column and value, for a file that is missing or is not UTF-8, or a row that
+        is not what it should be.
+    """
+    path = Path(folder) / FILES[fold]
+    line = 0
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            # A text with a quotation mark in it stands in quotation marks, and its own are doubled.
+            rows = csv.reader(file, delimiter="\t", strict=True)
+            for row in rows:
+                yield _comment(path, line + 1, row)
+                line = rows.line_num
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of GoEmotions") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, after line {line}: it is not UTF-8: save the file as UTF-8") from error
+    except csv.Error as error:
+        raise DataError(f"{path}, after line {line}: it is no row of the file ({error}): fetch it again") from error
+
+
+def _comment(path: Path, line: int, row: list[str]) -> Comment:
+    if len(row) != len(COLUMNS):
+        raise DataError(f"{path}, line {line}: {len(row)} field(s) where {', '.join(COLUMNS)} were expected")
+    text, numbers, comment_id = (field.strip() for field in row)
+    if not text:
+        _wrong(path, line, "text", row[0], "is empty")
+    found = numbers.split(",")
+    if strange := [number for number in found if number not in _NUMBERS]:
+        _wrong(path, line, "emotions", strange[0], f"is no number from 0 to {len(EMOTIONS) - 1}")
+    if len(set(found)) < len(found):
+        _wrong(path, line, "emotions", numbers, "names an emotion twice")
+    return Comment(comment_id, text, tuple(_NUMBERS[number] for number in found))
+
+
+def _wrong(path: Path, line: int, column: str, value: str, reason: str) -> NoReturn:
+    raise DataError(f"{path}, line {line}, column {column}: {_shown.repr(value)} {reason}")

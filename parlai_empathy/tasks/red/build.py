@@ -1,0 +1,34 @@
+"""Where RED is: a file that is named, the one that ``parlai curate_red`` made, or the sample in this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.errors import DownloadError
+from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.tasks.red.reader import PARQUET
+
+SAMPLE = Path(__file__).parent / "sample" / "red.jsonl"
+REPOSITORY = "https://github.com/gxxu-ml/EnDex"
+
+
+def build(opt: Mapping[str, Any]) -> Path:
+    """The file or folder to read: ``opt["red_file"]``, or by ``opt["edition"]`` (``full`` or ``sample``).
+
+    :raises DownloadError: if it is not there: no address can be fetched without a person.
+    """
+    if given := opt.get("red_file"):
+        path = Path(given).expanduser()
+        if not path.exists():
+            raise DownloadError(f"--red-file {given}: there is no such file or folder: check its name")
+        return path
+    if is_sample(opt):
+        return SAMPLE
+    path = Path(opt["datapath"]) / "red" / PARQUET
+    if not path.is_file():
+        raise DownloadError(
+            f"there is no {path}: make it with `parlai curate_red`, or name with --red-file what {REPOSITORY} links to"
+        )
+    return path

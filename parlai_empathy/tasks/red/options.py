@@ -1,0 +1,66 @@
+"""The options of RED's teachers, and what they may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.red.records import DIMENSIONS
+
+
+def add_file(group: Any) -> None:
+    """Add where RED is."""
+    group.add_argument(
+        "--red-file",
+        type=str,
+        default=None,
+        help="RED: the .parquet file of `parlai curate_red` or the folder that holds it, or the authors' .csv, .tsv or "
+        ".jsonl. Without it, <datapath>/red/red.parquet.",
+    )
+
+
+def add_context(group: Any) -> None:
+    """Add whether what a post answers is read too."""
+    group.add_argument(
+        "--red-context",
+        type="bool",
+        default=True,
+        help="Put what the post answers before it, as a line of its own; false: the post alone.",
+    )
+
+
+def add_dimension(group: Any) -> None:
+    """Add what a label is made of, for teachers of one dimension."""
+    group.add_argument("--red-dimension", choices=list(DIMENSIONS), default="ee", help="Which dimension decides.")
+    group.add_argument(
+        "--red-kappa",
+        type=float,
+        default=1.0,
+        help="How many standard deviations from the mean a post has to be; those nearer are left out.",
+    )
+
+
+def with_context(opt: Mapping[str, Any]) -> bool:
+    """``--red-context``. Behind a colon ParlAI takes any value."""
+    value = opt.get("red_context", True)
+    if not isinstance(value, bool):
+        raise OptionError(f"--red-context {value}: must be true or false")
+    return value
+
+
+def dimension_of(opt: Mapping[str, Any]) -> str:
+    """``--red-dimension``, one of the four."""
+    value = opt.get("red_dimension", "ee")
+    if value not in DIMENSIONS:
+        raise OptionError(f"--red-dimension {value}: must be one of {', '.join(DIMENSIONS)}")
+    return str(value)
+
+
+def kappa_of(opt: Mapping[str, Any]) -> float:
+    """``--red-kappa``, at least 0."""
+    value = opt.get("red_kappa", 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise OptionError(f"--red-kappa {value}: must be a number, at least 0")
+    return float(value)

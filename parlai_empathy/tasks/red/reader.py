@@ -1,0 +1,43 @@
+"""Reading RED, whatever it is kept in: our own Parquet file, the authors' tables, or a folder of either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.tables import KINDS
+from parlai_empathy.tasks.red.parquet import read_parquet
+from parlai_empathy.tasks.red.records import RedPost
+from parlai_empathy.tasks.red.released import fold_in_name, read_tables
+
+PARQUET = "red.parquet"
+
+
+def read_red(path: str | Path) -> list[RedPost]:
+    """All posts, of all folds and sources.
+
+    :param path: a ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl`` file; or a folder that holds ``red.parquet``, or
+        tables whose names tell their folds (``train.csv``).
+    :raises DataError: naming the file, if there is nothing to read, or as
+        :func:`~parlai_empathy.tasks.red.parquet.read_parquet` and
+        :func:`~parlai_empathy.tasks.red.released.read_tables` do.
+    """
+    path = Path(path)
+    if path.is_dir():
+        posts = read_red(path / PARQUET) if (path / PARQUET).is_file() else _read_folder(path)
+    elif path.suffix.lower() == ".parquet":
+        posts = list(read_parquet(path))
+    elif path.suffix.lower() in KINDS:
+        posts = list(read_tables(path))
+    else:
+        raise DataError(f"{path}: RED is a .parquet, {', '.join(KINDS)} file, or a folder: check --red-file")
+    if not posts:
+        raise DataError(f"{path}: it holds no post: make it anew, or name another with --red-file")
+    return posts
+
+
+def _read_folder(folder: Path) -> list[RedPost]:
+    tables = sorted(file for file in folder.iterdir() if file.suffix.lower() in KINDS and fold_in_name(file))
+    if not tables:
+        raise DataError(f"{folder}: it holds neither {PARQUET} nor tables such as train.csv: check --red-file")
+    return [post for table in tables for post in read_tables(table, fold_in_name(table))]

@@ -1,0 +1,51 @@
+"""Reading files that hold one list of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
+
+OneLine = Callable[..., None]
+
+
+def test_objects(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('[{"a": "é"}, {}]', encoding="utf-8")
+    assert read_objects(path) == [{"a": "é"}, {}]
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b"", ["no JSON"]),
+        (b'[{"a": 1}', ["no JSON"]),
+        (b'["caf\xe9"]', ["no JSON"]),
+        (b"<html>\n</html>", ["no JSON"]),
+        (b"[" * 100_000, ["no JSON"]),
+        (b'{"a": 1}', ["a list of objects"]),
+        (b'[{"a": 1}, 3]', ["entry 1", "no object"]),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, assert_one_line: OneLine, content: bytes, parts: list[str]) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_objects(path)
+    assert_one_line(caught.value, path, *parts)
+
+
+def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        read_objects(tmp_path / "none.json")
+    assert_one_line(caught.value, tmp_path / "none.json", "cannot be read")
+
+
+def test_a_field_that_is_no_text() -> None:
+    assert text_of({"a": ""}, "a", "here") == ""
+    with pytest.raises(DataError, match=r"^here: its field b is None"):
+        text_of({"a": ""}, "b", "here")

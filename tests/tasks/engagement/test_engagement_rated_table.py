@@ -1,0 +1,65 @@
+"""Reading rated replies from tables of unknown layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.rated_table import read_rated_table
+from parlai_empathy.tasks.engagement.reader import RatedReply
+
+OneLine = Callable[..., None]
+
+
+def write(tmp_path: Path, content: str, name: str = "table.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "post,parent,annotator_1,annotator_2,annotator_3\nGoats!,What now?,1,0,1\n",
+        "parent,text,rater1,rater2,rater3\nWhat now?,Goats!,1,0,1\n",
+        "context,response,score 1,score 2,score 3\nWhat now?,Goats!,1,0,1\n",
+        "query,reply,human_score\nWhat now?,Goats!,1\nWhat now?,Goats!,0\nWhat now?,Goats!,1\n",
+    ],
+)
+def test_one_reply_in_several_layouts(tmp_path: Path, content: str) -> None:
+    assert list(read_rated_table(write(tmp_path, content))) == [RatedReply("0", ("What now?",), "Goats!", (1, 0, 1))]
+
+
+def test_a_mean_alone_and_a_system(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"sentence": "Goats!", "mean": 0.67, "system": "us"}\n', "table.jsonl")
+    assert list(read_rated_table(path)) == [RatedReply("0", (), "Goats!", (0.67,), "us")]
+
+
+def test_numbered_columns_go_before_a_mean(tmp_path: Path) -> None:
+    (found,) = read_rated_table(write(tmp_path, "post,mean,label_1,label_2\nGoats!,0.5,1,0\n"))
+    assert found.ratings == (1, 0)
+
+
+def test_the_same_reply_in_another_context_is_another(tmp_path: Path) -> None:
+    path = write(tmp_path, "post,parent,label\nYes.,A?,1\nYes.,B?,0\n")
+    assert [one.ratings for one in read_rated_table(path)] == [(1,), (0,)]
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("body,label\nGoats!,1\n", ["line 2", "post or response", "body, label"]),
+        ("post,parent\nGoats!,A?\n", ["line 2", "human_score", "post, parent"]),
+        ("post,label\n  ,1\n", ["line 2", "column post", "empty"]),
+        ("post,label\nGoats!,yes\n", ["line 2", "column label", "'yes'"]),
+        ("post,rater_1,rater_2\nGoats!,1,\n", ["line 2", "column rater_2", "''"]),
+    ],
+)
+def test_a_table_that_cannot_be_right(tmp_path: Path, assert_one_line: OneLine, content: str, parts: list[str]) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(DataError) as caught:
+        list(read_rated_table(path))
+    assert_one_line(caught.value, path, *parts)

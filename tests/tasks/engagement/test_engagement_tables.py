@@ -1,0 +1,88 @@
+"""Reading tables, whatever form they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.engagement.tables import read_table
+
+OneLine = Callable[..., None]
+
+SAME = {
+    "csv": '\ufeffPost,Human Score\r\n"One, and\n two.",3\r\n\r\nThree.,4\r\n',
+    "tsv": 'post\thuman-score\n"One, and\n two."\t3\nThree.\t4\n',
+    "jsonl": '{"post": "One, and\\n two.", "Human_Score": 3}\n\n{"post": "Three.", "human score": "4"}\n',
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_all_kinds_are_read_alike(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"table.{kind}"
+    path.write_text(SAME[kind], encoding="utf-8", newline="")
+    rows = list(read_table(path))
+    assert [(row.text("post"), row.text("human_score")) for row in rows] == [("One, and\n two.", "3"), ("Three.", "4")]
+
+
+def test_a_row_knows_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text('post\n"One,\ntwo"\nThree\n', encoding="utf-8")
+    assert [row.where for row in read_table(path)] == [f"{path}, line 2", f"{path}, line 4"]
+
+
+def test_the_first_column_that_is_there_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "table.jsonl"
+    path.write_text('{"reply": "No.", "response": null}\n', encoding="utf-8")
+    (row,) = read_table(path)
+    assert row.text("text", "reply") == "No."
+    assert row.text("response", "reply") == ""
+
+
+def test_no_such_column(tmp_path: Path, assert_one_line: OneLine) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    (row,) = read_table(path)
+    with pytest.raises(DataError) as caught:
+        row.text("post", "text")
+    assert_one_line(caught.value, path, "line 2", "post or text", "a, b")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("t.csv", b"a,b\n1\n", ["line 2", "1 field(s)", "2"]),
+        ("t.csv", b"a,b\n1,2,3\n", ["line 2", "3 field(s)", "2"]),
+        ("t.csv", b'a\n"no end\n', ["after line"]),
+        ("t.tsv", b"a\ncaf\xe9\n", ["UTF-8"]),
+        ("t.jsonl", b"{}\n{\n", ["line 2", "no JSON"]),
+        ("t.jsonl", b"[1]\n", ["line 1", "no object"]),
+        ("t.xlsx", b"", [".csv, .tsv, .jsonl"]),
+    ],
+)
+def test_what_cannot_be_read(
+    tmp_path: Path, assert_one_line: OneLine, name: str, content: bytes, parts: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        list(read_table(path))
+    assert_one_line(caught.value, path, *parts)
+
+
+def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_table(tmp_path / "none.csv"))
+    assert_one_line(caught.value, tmp_path / "none.csv", "cannot be read")
+
+
+@pytest.mark.parametrize("value", ["[1]", "true", '{"a": 1}'])
+def test_a_value_that_is_no_text(tmp_path: Path, assert_one_line: OneLine, value: str) -> None:
+    path = tmp_path / "table.jsonl"
+    path.write_text(f'{{"post": {value}}}\n', encoding="utf-8")
+    (row,) = read_table(path)
+    with pytest.raises(DataError) as caught:
+        row.text("post")
+    assert_one_line(caught.value, path, "column post", "neither a text nor a number")

@@ -1,0 +1,137 @@
+"""Reading the Parquet file of ``parlai curate_red``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import DataError, MissingDependencyError
+from parlai_empathy.tasks.red.build import SAMPLE
+from parlai_empathy.tasks.red.parquet import read_parquet
+from parlai_empathy.tasks.red.reader import read_red
+from parlai_empathy.tasks.red.records import COLUMNS, TEXTS
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+OneLine = Callable[..., None]
+
+
+@pytest.fixture
+def rows() -> list[dict[str, Any]]:
+    """The sample's rows, to be changed."""
+    return [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+
+
+def write(tmp_path: Path, rows: list[dict[str, Any]], types: dict[str, Any] | None = None) -> Path:
+    """A file in the layout that is written: texts, and double numbers."""
+    kinds = {name: pyarrow.string() if name in TEXTS else pyarrow.float64() for name in rows[0]} | (types or {})
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(list(kinds.items())))
+    parquet.write_table(table, tmp_path / "red.parquet", compression="zstd", row_group_size=50)
+    return tmp_path / "red.parquet"
+
+
+def test_it_is_read_as_the_sample_is(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    assert list(read_parquet(write(tmp_path, rows))) == read_red(SAMPLE)
+
+
+def test_columns_in_another_order_and_more_of_them(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    turned = [{**dict(reversed(row.items())), "id": "t1_x"} for row in rows]
+    assert list(read_parquet(write(tmp_path, turned, {"id": pyarrow.string()}))) == read_red(SAMPLE)
+
+
+@pytest.mark.parametrize(
+    "kind", [pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), pyarrow.string())], ids=str
+)
+def test_texts_of_other_engines(tmp_path: Path, rows: list[dict[str, Any]], kind: Any) -> None:
+    assert list(read_parquet(write(tmp_path, rows, dict.fromkeys(TEXTS, kind)))) == read_red(SAMPLE)
+
+
+def test_a_dimension_that_nobody_measured(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    path = write(tmp_path, [{**row, "ee_norm": None} for row in rows], {"ee_norm": pyarrow.null()})
+    assert not any("ee" in post.dimensions for post in read_parquet(path))
+
+
+@pytest.mark.parametrize("missing", COLUMNS)
+def test_a_missing_column(tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, missing: str) -> None:
+    path = write(tmp_path, [{name: value for name, value in row.items() if name != missing} for row in rows])
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path, f"the column {missing} is missing")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "kind", "wanted"),
+    [
+        ("engagement", "0.5", pyarrow.string(), "numbers"),
+        ("label", 1, pyarrow.int64(), "texts"),
+        ("post", b"Goats!", pyarrow.binary(), "texts"),
+    ],
+)
+def test_a_column_of_another_type(
+    tmp_path: Path,
+    rows: list[dict[str, Any]],
+    assert_one_line: OneLine,
+    column: str,
+    value: object,
+    kind: Any,
+    wanted: str,
+) -> None:
+    path = write(tmp_path, [{**row, column: value} for row in rows], {column: kind})
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path, f"column {column}", str(kind), f"not of {wanted}")
+
+
+@pytest.mark.parametrize(("column", "value"), [("label", "so so"), ("post", None), ("ae_norm", 7.0)])
+def test_a_value_that_cannot_be_right(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, column: str, value: object
+) -> None:
+    rows[70][column] = value
+    path = write(tmp_path, rows)
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, f"{path}, row 71, column {column}")
+
+
+@pytest.mark.parametrize("keep", [0, 3, 0.5, -1])
+def test_a_broken_file(tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, keep: float) -> None:
+    path = write(tmp_path, rows)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * keep) if keep == 0.5 else int(keep)])
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path, "cannot be read as Parquet")
+
+
+def test_a_page_of_which_a_part_is_overwritten(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine
+) -> None:
+    path = write(tmp_path, rows)
+    whole = bytearray(path.read_bytes())
+    whole[40:200] = b"\xff" * 160  # the first column's first page
+    path.write_bytes(bytes(whole))
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path)
+
+
+def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(tmp_path / "none.parquet"))
+    assert_one_line(caught.value, tmp_path / "none.parquet")
+
+
+def test_without_pyarrow(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, rows)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path, 'pip install "parlai-empathy[red]"')

@@ -1,0 +1,145 @@
+"""The teachers, as ParlAI itself loads them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlai_empathy.agents.task_classes import task_classes
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.red.build import SAMPLE
+from parlai_empathy.tasks.red.dimensions import labelled_by
+from parlai_empathy.tasks.red.reader import read_red
+
+Load = Callable[..., Any]
+Examples = Callable[[Any], list[dict[str, Any]]]
+
+TASK = "empathy:red"
+CLASSES = ["not engaging", "engaging"]
+
+
+@pytest.mark.parametrize(
+    ("teacher", "datatype", "size"),
+    [
+        ("", "train:ordered", 84),
+        ("", "valid", 20),
+        ("", "test", 20),
+        (":NegativeSamples", "train:ordered", 97),
+        (":NegativeSamples", "valid", 23),
+        (":Test", "test", 12),
+        (":Test", "valid", 12),
+    ],
+)
+def test_the_examples_of_the_sample(
+    load_teacher: Load, examples_of: Examples, teacher: str, datatype: str, size: int
+) -> None:
+    found = examples_of(load_teacher(TASK + teacher, datatype, edition="sample"))
+    assert len(found) == size
+    assert all(example["label_candidates"] == CLASSES for example in found)
+
+
+def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+    assert examples_of(load_teacher(TASK, edition="sample"))[1] == {
+        "id": TASK,
+        "text": "My bread always comes out flat and grey.\nBuy bread.",
+        "labels": ["not engaging"],
+        "label_candidates": CLASSES,
+        "source": "reaction",
+        "subreddit": "cooking",
+        "engagement": read_red(SAMPLE)[1].engagement,
+        "fold": "train",
+        "episode_done": True,
+    }
+
+
+@pytest.mark.parametrize("teacher", ["", ":NegativeSamples", ":EE", ":Test"])
+def test_without_context_the_post_stands_alone(load_teacher: Load, examples_of: Examples, teacher: str) -> None:
+    whole = examples_of(load_teacher(TASK + teacher, edition="sample"))
+    alone = examples_of(load_teacher(TASK + teacher, edition="sample", red_context=False))
+    assert [example["text"].split("\n")[-1] for example in whole] == [example["text"] for example in alone]
+    assert all(example["text"].count("\n") == 1 for example in whole)
+
+
+def test_context_behind_a_colon(load_teacher: Load, examples_of: Examples) -> None:
+    found = examples_of(load_teacher(f"{TASK}:red_context=false:edition=sample"))
+    assert not any("\n" in example["text"] for example in found)
+    with pytest.raises(OptionError, match="--red-context perhaps"):
+        load_teacher(f"{TASK}:red_context=perhaps:edition=sample")
+
+
+def test_only_negative_samples_are_more(load_teacher: Load, examples_of: Examples) -> None:
+    more = examples_of(load_teacher(f"{TASK}:NegativeSamples", edition="sample"))
+    fewer = examples_of(load_teacher(TASK, edition="sample"))
+    added = Counter(example["text"] for example in more) - Counter(example["text"] for example in fewer)
+    assert added.total() == 13
+    assert {example["source"] for example in fewer} == {"reaction"}
+    assert {example["source"] for example in more} == {"reaction", "insertion", "deletion", "copy", "generic"}
+
+
+@pytest.mark.parametrize("name", ["EE", "AE", "BE", "RE"])
+def test_a_dimension_decides_alone(load_teacher: Load, examples_of: Examples, name: str) -> None:
+    expected = [
+        (f"{post.parent}\n{post.text}", post.label)
+        for post in labelled_by(name.lower(), read_red(SAMPLE))
+        if post.fold == "train"
+    ]
+    for task in (f"{TASK}:{name}", f"{TASK}:Dimension:red_dimension={name.lower()}"):
+        found = examples_of(load_teacher(task, edition="sample"))
+        assert [(example["text"], example["labels"][0]) for example in found] == expected
+    assert {label for _, label in expected} == set(CLASSES)
+
+
+def test_kappa_decides_how_many(load_teacher: Load) -> None:
+    sizes = [load_teacher(f"{TASK}:AE", edition="sample", red_kappa=kappa).num_examples() for kappa in (0.0, 0.8, 1.0)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == 84 > sizes[-1]
+
+
+def test_red_test_is_engaging_above_the_middle(load_teacher: Load, examples_of: Examples) -> None:
+    found = examples_of(load_teacher(f"{TASK}:Test", "test", edition="sample"))
+    assert {(example["rating_mean"] > 0.5, example["labels"][0]) for example in found} == {
+        (True, "engaging"),
+        (False, "not engaging"),
+    }
+
+
+def test_red_test_does_not_read_the_training_file(load_teacher: Load, tmp_path: Path) -> None:
+    (path := tmp_path / "train.csv").write_text("text,label\nGoats!,1\n")
+    teacher = load_teacher(f"{TASK}:Test", "test", edition="sample", others={"red_file": str(path)})
+    assert teacher.num_examples() == 12
+
+
+def test_a_released_file_with_a_test_fold(load_teacher: Load, examples_of: Examples, tmp_path: Path) -> None:
+    for fold, text in (("train", "Goats!"), ("val", "Sheep!"), ("test", "Cows!")):
+        (tmp_path / f"{fold}.csv").write_text(f"text,label\n{text},1\n")
+    for datatype, text in (("train:ordered", "Goats!"), ("valid", "Sheep!"), ("test", "Cows!")):
+        (found,) = examples_of(load_teacher(TASK, datatype, red_file=str(tmp_path)))
+        assert (found["text"], found["fold"]) == (text, datatype.split(":")[0])
+        assert "engagement" not in found
+
+
+def test_a_released_file_tells_no_dimension(load_teacher: Load, tmp_path: Path) -> None:
+    (path := tmp_path / "red.csv").write_text("text,label\nGoats!,1\nOk.,0\n")
+    with pytest.raises(DataError, match="has no score of re"):
+        load_teacher(f"{TASK}:RE", red_file=str(path))
+
+
+def test_a_fold_without_a_post(load_teacher: Load, tmp_path: Path) -> None:
+    (path := tmp_path / "red.csv").write_text("text,label,fold\nGoats!,1,train\n")
+    with pytest.raises(DataError, match="its valid fold gives no post to DefaultTeacher"):
+        load_teacher(TASK, "valid", red_file=str(path))
+
+
+def test_judges_find_the_classes(tmp_path: Path) -> None:
+    for task in (TASK, f"{TASK}:NegativeSamples", f"{TASK}:EE", f"{TASK}:Test"):
+        opt = {"task": task, "edition": "sample", "datapath": str(tmp_path), "datatype": "train"}
+        assert task_classes(opt) == CLASSES
+
+
+def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
+    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 84
+    assert [path.name for path in SAMPLE.parent.iterdir()] == ["red.jsonl"]
