@@ -75,6 +75,18 @@ def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
     return _load(LANGUAGE_MODELS["causal"], name, option, **{_dtype_option(): dtype})
 
 
+def load_sequence_classifier(name: str, option: str = "--hf-model") -> tuple[Any, Any]:
+    """The tokenizer and the classifier of texts called ``name``, ready to be used, on the GPU if there is one.
+
+    :param option: what to call it in errors.
+    :raises ModelFileError: if it cannot be loaded.
+    """
+    import torch
+
+    model = _load("AutoModelForSequenceClassification", name, option)
+    return load_tokenizer(name, option), model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def _dtype_option() -> str:
     """What ``from_pretrained`` calls it: the name changed with transformers 4.56."""
     from packaging.version import Version

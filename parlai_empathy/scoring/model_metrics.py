@@ -109,14 +109,18 @@ class IntentAccuracy:
 
 
 class MeanScore:
-    """What a judge gives replies in their contexts, on average."""
+    """What a judge gives replies in their contexts, on average.
 
-    def __init__(self, judge: Judge) -> None:
+    :param key: what records call it; by default ``judge_`` and the judge's name.
+    """
+
+    def __init__(self, judge: Judge, key: str | None = None) -> None:
         self._judge = judge
+        self._key = key or f"judge_{judge.name}"
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
         """The mean score."""
         contexts = [one.context for one in replies]
         references = [one.references for one in replies]
         values = self._judge.score(contexts, [one.reply for one in replies], references).tolist()
-        return [scored(f"judge_{self._judge.name}", self._judge.name, values, {"judge": self._judge.signature})]
+        return [scored(self._key, self._judge.name, values, {"judge": self._judge.signature})]

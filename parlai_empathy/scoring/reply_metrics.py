@@ -10,6 +10,7 @@ from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.metrics.nidf import Nidf
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.endex import Endex
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
 from parlai_empathy.scoring.systems import ReplyMetric
@@ -28,6 +29,8 @@ class Needs:
     :param judges: by name, model files of agents that judge replies.
     :param data: options that say where EmpatheticDialogues is: ``datapath``, ``edition``.
     :param nidf: what becomes of the words' values: one of :data:`parlai_empathy.metrics.nidf.KINDS`.
+    :param endex: how engagingness is judged: ``with_context`` and ``output`` of
+        :class:`parlai_empathy.scoring.endex.Endex`.
     """
 
     words: Words
@@ -35,6 +38,7 @@ class Needs:
     judges: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     nidf: str = "mean"
+    endex: Mapping[str, Any] = field(default_factory=dict)
 
 
 METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
@@ -46,11 +50,12 @@ METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
     "epitome": lambda needs: Epitome(needs.models["epitome"], needs.data.get("datapath")),
     "emotion": lambda needs: EmotionAccuracy(Classifier(needs.models["emotion"], needs.data.get("datapath"))),
     "intent": lambda needs: IntentAccuracy(Classifier(needs.models["intent"], needs.data.get("datapath"))),
+    "endex": lambda needs: MeanScore(_endex(needs), "endex"),
     "fluency": lambda needs: Fluency(needs.models["fluency"]),
 }
 """What makes each metric."""
 
-MODELS = ("epitome", "emotion", "intent", "fluency")
+MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
 """The metrics that need a model, each named by an option ``--<metric>-model``."""
 
 ALL = "all"
@@ -79,6 +84,10 @@ def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMe
                 raise
             left_out.append(f"{name}: {error}")
     return {**metrics, **{name: MeanScore(AgentJudge(file, name)) for name, file in needs.judges.items()}}, left_out
+
+
+def _endex(needs: Needs) -> Endex:
+    return Endex(needs.models["endex"], "EnDex", datapath=needs.data.get("datapath"), **needs.endex)
 
 
 def _nidf(needs: Needs) -> Nidf:

@@ -7,10 +7,10 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.suites import compared, ed, empgpt3, humod
+from parlai_empathy.scripts.suites import compared, ed, empgpt3, endex, humod
 from parlai_empathy.tasks.humod.splits import FOLDS
 
-SUITES = {"humod": humod, "ed": ed, "empgpt3": empgpt3}
+SUITES = {"humod": humod, "ed": ed, "empgpt3": empgpt3, "endex": endex}
 
 
 @register_script("leaderboard")
@@ -28,8 +28,9 @@ class Leaderboard(ParlaiScript):
             nargs="*",
             default=[],
             metavar="[NAME=]FILE",
-            help="Model files, each with a name for the table if you like: of trained judges (humod), or of agents "
-            "that reply (ed, empgpt3) or tell emotions (ed).",
+            help="Model files, each with a name for the table if you like: of trained judges (humod, endex), or of "
+            "agents that reply (ed, empgpt3) or tell emotions (ed). For endex, NAME=FILE,FILE are several trainings "
+            "of one judge, such as with other seeds.",
         )
         group.add_argument(
             "--out",
@@ -40,7 +41,7 @@ class Leaderboard(ParlaiScript):
         group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for intervals; random swaps.")
         group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
-        for part in (humod, compared, ed, empgpt3):
+        for part in (humod, compared, ed, empgpt3, endex):
             part.add_options(parser)
         return parser
 

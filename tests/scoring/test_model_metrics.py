@@ -227,3 +227,5 @@ def test_a_judges_mean_score_by_hand() -> None:
     assert found.number == pytest.approx((322 + 20 + 120 + 101) / 4)
     assert (found.key, found.title) == ("judge_counts", "counts")
     assert found.number.signature == f"counts|judge:counts|version:1|n:4|{TAIL}"
+    (named,) = MeanScore(Counting(), "my_key").score(REPLIES)
+    assert (named.key, named.title) == ("my_key", "counts")

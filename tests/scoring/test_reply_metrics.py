@@ -15,6 +15,7 @@ from tiny_judge import train_judge
 from parlai_empathy.errors import DownloadError, ModelFileError, OptionError
 from parlai_empathy.metrics.nidf import Nidf
 from parlai_empathy.scoring import reply_metrics as module
+from parlai_empathy.scoring.endex import Endex
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, IntentAccuracy, MeanScore
@@ -76,6 +77,23 @@ def test_models_and_judges_are_loaded(tmp_path: Path) -> None:
     assert 1 < found["judge_relevance"].number < 5
     with pytest.raises(OptionError, match=r"knows no levels of empathy"):  # though with all, nobody named it
         reply_metrics([ALL], Needs(Words(), {"epitome": str(emotions)}))
+
+
+def test_engagingness_is_endexs_mean(tmp_path: Path) -> None:
+    red = train_judge(tmp_path / "red", task="empathy:red", precision="float32")
+    needs = Needs(Words(), {"endex": str(red)}, endex={"with_context": False, "output": "probability"})
+    metrics, _ = reply_metrics(["endex"], needs)
+    replies = [LoggedReply("so sorry", ("my cat ran away",)), LoggedReply("where did you see it?")]
+    (found,) = metrics["endex"].score(replies)
+    assert (found.key, found.title) == ("endex", "EnDex")
+    alone = Endex(str(red), with_context=False).score([[], []], [one.reply for one in replies])
+    assert found.items == pytest.approx(alone.tolist(), abs=1e-6)
+    assert found.number == pytest.approx(alone.mean(), abs=1e-6)
+    assert "|trained:empathy:red|" in found.number.signature
+    assert "|reads:reply|output:probability|" in found.number.signature
+    emotions = train_judge(tmp_path / "emotions", task="empathy:empathetic_dialogues:SituationEmotion")
+    with pytest.raises(OptionError, match=r"and not 'engaging': name a model that was trained on empathy:red$"):
+        reply_metrics([ALL], Needs(Words(), {"endex": str(emotions)}))
 
 
 def test_rarity_counts_the_turns_of_the_training_fold(data: dict[str, Any]) -> None:

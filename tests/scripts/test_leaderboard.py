@@ -214,5 +214,5 @@ def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
 
 
 def test_without_a_suite_the_error_says_which_there_are() -> None:
-    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod, ed, empgpt3$"):
+    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod, ed, empgpt3, endex$"):
         Leaderboard.main(edition="sample", loglevel="error")

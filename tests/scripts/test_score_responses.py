@@ -134,6 +134,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     )
     language = write_language_model("gpt2", folder / "gpt2")
     found = {"epitome": folder / "epitome", "emotion": emotions, "intent": emotions, "fluency": language}
+    found["endex"] = train_judge(folder / "endex", task="empathy:red")
     return {f"{name}_model": str(found[name]) for name in MODELS}
 
 
@@ -152,21 +153,31 @@ def test_everything_is_printed_and_saved(
     assert "## Spearman's correlation of people's ratings and metrics" in markdown
     assert "left out" not in markdown
     header = json.loads((tmp_path / "out" / "report.json").read_text())["tables"][0]["header"]
-    expected = {"EPITOME-ER", "diff-EX", "EmoAcc", "IntentAcc", "PPL of the language model", "NIDF", "AVG BLEU", "rel"}
+    expected = {
+        "EPITOME-ER",
+        "diff-EX",
+        "EmoAcc",
+        "IntentAcc",
+        "EnDex",
+        "PPL of the language model",
+        "NIDF",
+        "AVG BLEU",
+        "rel",
+    }
     assert expected <= set(header)
     for plot in ("epitome_er_by_turn", "epitome_ip_by_turn", "epitome_ex_by_turn", "ratings_and_metrics"):
         with Image.open(tmp_path / "out" / f"{plot}.png") as image:
             assert image.format == "PNG"
     items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
     assert [item["item"] for item in items] == [item for item, _ in ratings]
-    assert {"epitome_er", "diff_er", "emo_acc", "intent_acc", "fluency", "nidf", "judge_rel"} <= set(items[0])
+    assert {"epitome_er", "diff_er", "emo_acc", "intent_acc", "endex", "fluency", "nidf", "judge_rel"} <= set(items[0])
     assert [(item["turn"], item["emotion"]) for item in items[:2]] == [(2, "proud"), (4, "sad")]
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside(
     blocks: Path, table: Path, models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    metrics = ["epitome", "emotion", "intent", "fluency"]
+    metrics = ["epitome", "emotion", "intent", "endex", "fluency"]
     together = cells(score(f"a={blocks}", f"b={table}", metrics=metrics, **models))
     alone = cells(score(f"b={table}", metrics=metrics, **models))
     assert alone["b"] == {

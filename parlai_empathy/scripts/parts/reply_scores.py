@@ -13,6 +13,7 @@ from parlai_empathy.metrics.nidf import KINDS
 from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports import responses
 from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.endex import OUTPUTS
 from parlai_empathy.scoring.reply_metrics import ALL, METRICS, MODELS, Needs, reply_metrics
 from parlai_empathy.scoring.systems import System, score_systems
 from parlai_empathy.scoring.tokens import TOKENS
@@ -23,6 +24,7 @@ _MODELS = {
     "epitome": "of empathy:epitome, for the levels of empathy",
     "emotion": "of a classifier of emotions, for EmoAcc",
     "intent": "of a classifier of intents, for IntentAcc",
+    "endex": "of a classifier that was trained on empathy:red, for engagingness",
     "fluency": "of a causal Hugging Face language model (a folder, or a name on the hub), for the replies' perplexity",
 }
 
@@ -39,6 +41,18 @@ def add_metrics(parser: ParlaiParser) -> None:
     )
     for name in MODELS:
         group.add_argument(f"--{name}-model", default=None, metavar="MODEL", help=f"Model {_MODELS[name]}.")
+    group.add_argument(
+        "--endex-context",
+        type="bool",
+        default=None,
+        help="Show judges of engagingness the turns before a reply; left out, those whose training texts had them.",
+    )
+    group.add_argument(
+        "--endex-score",
+        choices=list(OUTPUTS),
+        default="probability",
+        help='What the engagingness of a reply is: how probable "engaging" is, or whether it is the most probable.',
+    )
     group.add_argument(
         "--judges",
         nargs="*",
@@ -87,4 +101,5 @@ def _needs(opt: Opt) -> Needs:
         by_name("--judges", opt["judges"], list(METRICS)),
         {name: opt[name] for name in ("datapath", "edition")},
         opt["nidf"],
+        {"with_context": opt["endex_context"], "output": opt["endex_score"]},
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from parlai.core.params import ParlaiParser
+from tiny_judge import train_judge
 
 from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, OptionError
 from parlai_empathy.reports.report import Report
@@ -52,6 +53,17 @@ def test_how_words_are_counted_is_chosen() -> None:
     assert "NIDF|words:max|case:lower|tokens:space|counts:ed_train_sample|" in notes
 
 
+def test_engagingness_stands_beside_the_others(tmp_path: Path) -> None:
+    model = str(train_judge(tmp_path, task="empathy:red"))
+    arguments = ("--metrics", "length", "endex", "--endex-model", model, "--endex-score", "class")
+    table = report(ONE, OTHER, arguments=arguments).tables[0]
+    assert table.header[-2:] == ["words a reply", "EnDex"]
+    assert all(row[-1] in (0.0, 0.5, 1.0) for row in table.rows)
+    assert any("|reads:context+reply|output:class|" in note for note in table.notes)
+    alone = report(ONE, arguments=(*arguments, "--endex-context", "false")).tables[0]
+    assert any("|reads:reply|output:class|" in note for note in alone.notes)
+
+
 def test_the_seed_decides_the_samples() -> None:
     first, second, third = (report(ONE, OTHER, seed=seed).tables[1].rows for seed in (1, 1, 2))
     assert first == second != third
@@ -64,6 +76,7 @@ def test_the_seed_decides_the_samples() -> None:
         ((), {"seed": -1}, "--seed -1: must be at least 0"),
         (("--metrics", "length", "epitome"), {}, "--metrics epitome needs --epitome-model"),
         (("--metrics", "fluency"), {}, "--metrics fluency needs --fluency-model"),
+        (("--metrics", "endex"), {}, "--metrics endex needs --endex-model"),
         (("--judges", "x=a", "x=b"), {}, "--judges: x is the name of two: write NAME=FILE to tell them apart"),
         (("--judges", "length=a"), {}, "--judges: length is the name of two: write NAME=FILE to tell them apart"),
     ],

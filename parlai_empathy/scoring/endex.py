@@ -1,0 +1,146 @@
+"""EnDex: how probable a trained classifier finds it that a reply is engaging (Xu et al. 2022)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import parlai.utils.logging as logging
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.metrics.signature import signature
+from parlai_empathy.scoring.agent_judge import AgentJudge, judge_name
+from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
+from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
+from parlai_empathy.tasks.red.records import CLASSES
+
+ENGAGING = CLASSES[1]
+"""The class whose probability is the score."""
+
+OUTPUTS = ("probability", "class")
+
+_REMEDY = "name a model that was trained on empathy:red"
+_NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
+
+
+class Endex:
+    """Scores replies with a classifier that was trained on RED.
+
+    :param model_file: what ``parlai train_model -t empathy:red -mf`` wrote; a name in the zoo will do.
+    :param name: what tables call it; by default its folder and file.
+    :param with_context: whether it is shown the turns before a reply. None: if its training texts had them, which
+        ``--red-context`` decided.
+    :param output: ``probability`` of the class "engaging"; or ``class``, 1 where no other is more probable, else 0.
+        The paper does not say which of them its correlations are of.
+    :param datapath: ParlAI's folder of data, for models of the zoo.
+    :raises ModelFileError: if there is no model, or it cannot be loaded.
+    :raises OptionError: for another output, or a model that does not know the class.
+    """
+
+    def __init__(
+        self,
+        model_file: str,
+        name: str | None = None,
+        with_context: bool | None = None,
+        output: str = "probability",
+        datapath: str | None = None,
+    ) -> None:
+        if output not in OUTPUTS:
+            raise OptionError(f"output {output!r}: must be one of {', '.join(OUTPUTS)}")
+        self.name = name or judge_name(model_file)
+        path = check_agent(model_file, "class_probabilities", f"knows no class {ENGAGING!r}: {_REMEDY}", datapath)
+        classes = list(_options(path).get("classes") or ())
+        if ENGAGING not in classes:
+            raise OptionError(f"{model_file} knows {_few(classes)}, and not {ENGAGING!r}: {_REMEDY}")
+        self._agent: Any = load_agent(path)
+        self._place = self._agent.classes.index(ENGAGING)
+        self._weights = weights_of(self._agent)
+        self._output = output
+        self.with_context = _learnt_with_context(self._agent.opt) if with_context is None else with_context
+        self._probabilities([["hello"]], ["hello"])  # a loss without probabilities shows now, and not after long work
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        opt = self._agent.opt
+        return signature(
+            self.name,
+            agent=opt["model"].removeprefix("empathy:"),
+            trained=opt.get("task"),
+            weights=self._weights,
+            reads="context+reply" if self.with_context else "reply",
+            output=self._output,
+        )
+
+    def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
+        """Score each reply.
+
+        :param contexts: ``(n,)``, the turns before each reply, oldest first; none for a reply that stands alone.
+        :param replies: ``(n,)``
+        :param references: not looked at.
+        :returns: ``(n,)``, 0..1
+        """
+        check_lengths(contexts, replies)
+        logging.debug(f"{self.name} scores {len(replies)} replies")
+        found = self._probabilities(contexts if self.with_context else [[]] * len(replies), replies)
+        if self._output == "class":
+            return np.asarray(found[:, self._place] >= found.max(axis=1), dtype=np.float64)
+        return np.asarray(found[:, self._place])
+
+    def _probabilities(self, contexts: Texts, replies: Sequence[str]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._agent.class_probabilities(contexts, replies)
+        return found
+
+
+def engagement_judge(
+    model_file: str, name: str | None = None, with_context: bool | None = None, output: str = "probability"
+) -> Judge:
+    """A trained judge of engagingness: :class:`Endex` for a model that knows its class, else whatever scores replies.
+
+    :param with_context: of :class:`Endex`, and so is ``output``.
+    :raises ModelFileError: if there is no model, or it cannot be loaded.
+    :raises OptionError: if it is of another kind.
+    """
+    path = check_engagement_judge(model_file)
+    if ENGAGING in (_options(path).get("classes") or ()):
+        return Endex(model_file, name, with_context, output)
+    return AgentJudge(model_file, name)
+
+
+def check_engagement_judge(model_file: str) -> Path:
+    """The path of a model that :func:`engagement_judge` may make a judge of, as far as can be told without loading it.
+
+    :raises ModelFileError: if there is no model.
+    :raises OptionError: if its agent does not judge.
+    """
+    return check_agent(model_file, "score_pairs", _NO_JUDGE)
+
+
+def _options(path: Path) -> dict[str, Any]:
+    """What ``<model>.opt`` says.
+
+    :raises ModelFileError: if it cannot be read.
+    """
+    options = path.with_name(f"{path.name}.opt")
+    try:
+        opt = json.loads(options.read_text(encoding="utf-8"))
+        return dict(opt)
+    except (OSError, ValueError, TypeError) as error:
+        raise ModelFileError(f"{options} holds no options of a model ({error}): train the model again") from error
+
+
+def _learnt_with_context(opt: Mapping[str, Any]) -> bool:
+    """Whether ``--red-context`` was true in training: by itself, or behind the task's name and a colon."""
+    behind = [part.partition("=")[2] for part in str(opt.get("task")).split(":") if part.startswith("red_context=")]
+    return behind[0].lower() != "false" if behind else bool(opt.get("red_context", True))
+
+
+def _few(classes: Sequence[str]) -> str:
+    """The first of its classes, for an error."""
+    if not classes:
+        return "no classes"
+    return f"the classes {', '.join(classes[:4])}{', ...' if len(classes) > 4 else ''}"

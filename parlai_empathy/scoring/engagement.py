@@ -1,0 +1,158 @@
+"""Judges of engagingness that follow a rule: chance, whether a reply asks something, how much it says.
+
+They are the simplest baselines of Xu et al. (2022, Table 2). What the paper does not say of them, and how near each
+reading comes to its figures, is in docs/engagement.md. Judges that were trained are in
+:mod:`parlai_empathy.scoring.endex`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.signature import signature
+from parlai_empathy.metrics.specificity import specificity
+from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
+
+QUESTION_WORDS = frozenset(("how", "what", "when", "where", "which", "who", "whom", "whose", "why"))
+"""The words that See et al. (2019) take, beside the question mark, for signs of a question."""
+
+_BITS = 53  # of a float's fraction: all values of random scores are equally far apart
+
+
+class RuleJudge(ABC):
+    """Scores each reply by a rule, which needs neither a model nor references."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """What decides the numbers."""
+
+    @abstractmethod
+    def score_one(self, context: Sequence[str], reply: str) -> float:
+        """Score one reply after the turns of its context."""
+
+    def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
+        """Score each reply.
+
+        :param contexts: ``(n,)``, the turns before each reply, oldest first.
+        :param replies: ``(n,)``
+        :param references: not looked at.
+        :returns: ``(n,)``
+        :raises NotComputableError: if there are no replies, or not as many contexts.
+        """
+        check_lengths(contexts, replies)
+        return np.array([self.score_one(*pair) for pair in zip(contexts, replies, strict=True)], dtype=np.float64)
+
+
+class Random(RuleJudge):
+    """A number between 0 and 1 that texts and seed decide, wherever and whenever the reply is scored.
+
+    :param seed: another one gives other numbers.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature(self.name, seed=self.seed)
+
+    def score_one(self, context: Sequence[str], reply: str) -> float:
+        """0 or more, and less than 1."""
+        # As JSON no two different things look alike, and a lone half of a surrogate pair is no difficulty.
+        digest = hashlib.sha256(json.dumps([self.seed, list(context), reply]).encode()).digest()
+        return math.ldexp(int.from_bytes(digest[:8], "big") >> (64 - _BITS), -_BITS)
+
+
+class Question(RuleJudge):
+    """1 for a reply that asks something, else 0.
+
+    :param sign: of a question: ``word``, a question mark or one of :data:`QUESTION_WORDS`, among the tokens of NLTK's
+        Treebank rules in lower case; ``mark``, a question mark anywhere; ``end``, one at the end.
+    :raises OptionError: for another sign.
+    """
+
+    def __init__(self, sign: str = "word") -> None:
+        if sign not in self._RULES:
+            raise OptionError(f"sign {sign!r}: must be one of {', '.join(self._RULES)}")
+        self.sign = sign
+        self.name = "question" if sign == "word" else f"question ({sign})"
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature(self.name, sign=self.sign, tok="treebank" if self.sign == "word" else None)
+
+    def score_one(self, context: Sequence[str], reply: str) -> float:
+        """0 or 1."""
+        return float(self._RULES[self.sign](self, reply))
+
+    @cached_property
+    def _tokens(self) -> Callable[[str], list[str]]:
+        from nltk.tokenize import NLTKWordTokenizer  # type: ignore[import-untyped]  # it takes a second to import
+
+        tokenize: Callable[[str], list[str]] = NLTKWordTokenizer().tokenize
+        return tokenize
+
+    def _has_word(self, reply: str) -> bool:
+        return not ({"?", *QUESTION_WORDS}).isdisjoint(self._tokens(reply.lower()))
+
+    def _has_mark(self, reply: str) -> bool:
+        return "?" in reply
+
+    def _ends_with_mark(self, reply: str) -> bool:
+        return reply.rstrip().endswith("?")
+
+    _RULES: dict[str, Callable[[Question, str], bool]] = {
+        "word": _has_word,
+        "mark": _has_mark,
+        "end": _ends_with_mark,
+    }
+
+
+class Specificity(RuleJudge):
+    """How many words of a reply are no stop words: see :mod:`parlai_empathy.metrics.specificity`.
+
+    :param scale: ``count``; or ``log``, the logarithm of one more, where a reply of a hundred words does not outweigh
+        all others in Pearson's correlation. Ranks, and so Spearman's correlation, are the same.
+    :raises OptionError: for another scale.
+    """
+
+    _SCALES: dict[str, Callable[[int], float]] = {"count": float, "log": math.log1p}
+
+    def __init__(self, scale: str = "count") -> None:
+        if scale not in self._SCALES:
+            raise OptionError(f"scale {scale!r}: must be one of {', '.join(self._SCALES)}")
+        self.scale = scale
+        self.name = "specificity" if scale == "count" else f"specificity ({scale})"
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature(self.name, scale=self.scale, stop_words="scikit-learn", case="lc", tok="space")
+
+    def score_one(self, context: Sequence[str], reply: str) -> float:
+        """0 for a reply that is empty, or all stop words."""
+        return self._SCALES[self.scale](specificity(reply))
+
+
+def rule_judges(seed: int = 0) -> list[Judge]:
+    """The judges that need no model.
+
+    :param seed: of chance.
+    """
+    return [Random(seed), Question(), Specificity(), Specificity("log")]

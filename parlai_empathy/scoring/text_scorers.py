@@ -1,0 +1,123 @@
+"""Scorers of single texts, from 0 to 1: how positive their emotion is, and how toxic they are."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.metrics.signature import signature
+from parlai_empathy.modules.hugging_face import load_sequence_classifier
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
+
+_BATCH = 64
+_LONGEST = 512  # tokens; what classifiers of toxicity were trained on is shorter
+
+
+class PositiveEmotion:
+    """How probably a text's emotion is a positive one: the probabilities of GoEmotions' positive emotions, added up.
+
+    :param classifier: of emotions.
+    :raises OptionError: if it knows none of the positive emotions.
+    """
+
+    def __init__(self, classifier: Classifier) -> None:
+        self._classifier = classifier
+        self._places = [place for place, label in enumerate(classifier.labels) if label in POSITIVE]
+        if not self._places:
+            raise OptionError(
+                f"--emotion-model: its classes ({', '.join(classifier.labels)}) hold none of GoEmotions' positive "
+                "emotions: train one with -t empathy:go_emotions -m empathy:text_classifier"
+            )
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature("positive emotion", emotions=len(self._places), **self._classifier.settings)
+
+    def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """``(n,)`` to ``(n,)``."""
+        found: NDArray[np.float64] = self._classifier.probabilities(texts)[:, self._places].sum(axis=1)
+        return found
+
+
+class ToxicWords:
+    """1 for a text that holds a word or phrase of a list, else 0; in any case, and as a whole word.
+
+    :param path: a text file with a word or phrase a line; lines that begin with ``#`` are none.
+    :raises DataError: if it cannot be read, or is empty.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            lines = Path(path).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path} cannot be read ({error}): it should be a text file with a word a line") from error
+        words = sorted({" ".join(line.split()).lower() for line in lines if line.strip() and line[0] != "#"})
+        if not words:
+            raise DataError(f"{path} holds no word: it should have one a line")
+        self._pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)", re.IGNORECASE)
+        self._digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature("toxic words", words=self._digest)
+
+    def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """``(n,)`` to ``(n,)``."""
+        return np.array([float(bool(self._pattern.search(" ".join(text.split())))) for text in texts])
+
+
+class ToxicModel:
+    """How probably a text is toxic, by any Hugging Face classifier that has a class of that name.
+
+    :param name: a folder, or a name on the hub, such as ``unitary/toxic-bert``.
+    :raises ModelFileError: if it cannot be loaded.
+    :raises OptionError: if it has no class that is called toxic.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tokenizer, self._model = load_sequence_classifier(name, "--toxicity")
+        labels = {place: str(label).lower() for place, label in self._model.config.id2label.items()}
+        toxic = [place for place, label in labels.items() if re.fullmatch(r"toxic(?:ity)?", label)]
+        if not toxic:
+            raise OptionError(f"--toxicity {name}: none of its classes ({', '.join(labels.values())}) is called toxic")
+        self._place = int(toxic[0])
+
+    @property
+    def signature(self) -> str:
+        """What decides the numbers."""
+        return signature("toxic", model=self._name)
+
+    def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """``(n,)`` to ``(n,)``. Texts of like length are read together."""
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        found = np.empty(len(texts))
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            found[places] = self._probabilities([texts[place] for place in places])
+        return found
+
+    def _probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        import torch
+
+        longest = min(_LONGEST, self._tokenizer.model_max_length)
+        inputs: Any = self._tokenizer(
+            list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            logits = self._model(**inputs.to(self._model.device)).logits.float().cpu()
+        # Several classes of toxicity can be true at once; a toxic and a harmless one cannot.
+        several = self._model.config.problem_type == "multi_label_classification" or logits.shape[1] == 1
+        probabilities = logits.sigmoid() if several else logits.softmax(dim=1)
+        column: NDArray[np.float64] = probabilities[:, self._place].double().numpy()
+        return column

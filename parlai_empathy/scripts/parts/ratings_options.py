@@ -1,0 +1,39 @@
+"""Options that say which file of ratings is read, and how. Commands share them."""
+
+from __future__ import annotations
+
+from argparse import _ArgumentGroup
+from collections.abc import Sequence
+
+from parlai_empathy.errors import OptionError
+
+
+def add_ratings(group: _ArgumentGroup) -> None:
+    """Add ``--ratings``, ``--scale`` and ``--skip-bad-rows``."""
+    group.add_argument(
+        "--ratings",
+        default=None,
+        help="A .csv or .jsonl file with item, rater, rating and perhaps question, system, other and more.",
+    )
+    group.add_argument(
+        "--scale",
+        nargs="*",
+        type=float,
+        default=None,
+        help="All values that a rating can have, comparisons apart; left out, those that occur.",
+    )
+    group.add_argument(
+        "--skip-bad-rows",
+        type="bool",
+        default=False,
+        help="Leave out rows that cannot be right, and say so; otherwise the first of them ends the command.",
+    )
+
+
+def check_scale(scale: Sequence[float] | None) -> None:
+    """See that a scale has values to choose from.
+
+    :raises OptionError: if it has fewer than two.
+    """
+    if scale is not None and len(set(scale)) < 2:
+        raise OptionError("--scale: name at least two different values, for instance --scale 1 2 3 4 5")

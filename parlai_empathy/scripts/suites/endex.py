@@ -1,0 +1,138 @@
+"""``--suite endex``: judges of engagingness against people's ratings (Table 2 and Figure 2 of EnDex's paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, Sets, judge_scores, leaderboard
+from parlai_empathy.reports.fingerprint import model_options
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.agent_judge import judge_name
+from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
+from parlai_empathy.scoring.engagement import rule_judges
+from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
+from parlai_empathy.tasks.red.records import DIMENSIONS
+
+_TAUGHT = {
+    "default": ALL_DIMENSIONS,
+    "negativesamples": f"{ALL_DIMENSIONS}, negative samples too",
+    **{name: name.upper() for name in DIMENSIONS},
+}
+
+
+def add_options(parser: ParlaiParser) -> None:
+    """Add what this suite alone needs to know; ``--endex-context`` and ``--endex-score`` are among the metrics'."""
+    parser.add_argument_group("--suite endex").add_argument(
+        "--sets",
+        nargs="+",
+        choices=SETS,
+        default=[],
+        help="What people rated; left out, all that are to be had.",
+    )
+
+
+def report(opt: Opt) -> Report:
+    """Score all sets by each judge."""
+    if opt["resamples"] < 1 or opt["seed"] < 0:
+        given = f"--resamples {opt['resamples']} --seed {opt['seed']}"
+        raise OptionError(f"{given}: at least 1 resample and a seed of 0 or more are needed")
+    rules = rule_judges(opt["seed"])
+    files = _files(opt, [judge.name for judge in rules])
+    learnt = {name: _dimensions(name, runs) for name, runs in files.items()}
+    sets, missing = _sets(opt)
+    judges = [judge_scores(judge.name, [judge], sets) for judge in rules]
+    judges += [_trained(name, runs, sets, learnt[name], opt) for name, runs in files.items()]
+    about = opt["edition"] if opt["edition"] != "full" else ""
+    return leaderboard(judges, sets, opt["resamples"], opt["seed"], about, missing)
+
+
+def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
+    """The model files of each judge: ``NAME=FILE,FILE`` names several trainings of one.
+
+    All are looked at now, and not when others have scored for long.
+    """
+    found = {name: _runs(name, text) for name, text in by_name("--models", opt["models"], taken).items()}
+    for runs in found.values():
+        for file in runs:
+            check_engagement_judge(file)
+    return found
+
+
+def _runs(name: str, text: str) -> list[str]:
+    """The files that a text names; one that exists may have commas in its own name."""
+    files = [text] if Path(text).is_file() else [file.strip() for file in text.split(",")]
+    if not all(files) or len(set(files)) < len(files):
+        raise OptionError(f"--models {name}={text}: name each training's file once, with commas between them")
+    if len(files) > 1 and name == judge_name(text):
+        raise OptionError(f"--models {text}: several trainings of one judge need a name: NAME=FILE,FILE")
+    return files
+
+
+def _dimensions(name: str, files: Sequence[str]) -> str | None:
+    """Which dimensions of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
+
+    :raises OptionError: if its trainings learnt from different ones.
+    """
+    found = {file: learnt_from(model_options(file)) for file in files}
+    if len(set(found.values())) > 1:
+        parts = ", ".join(f"{file} from {learnt or 'other data than RED'}" for file, learnt in found.items())
+        raise OptionError(f"--models {name}: its trainings learnt from different things ({parts}): give each a name")
+    return found[files[0]]
+
+
+def learnt_from(opt: Mapping[str, Any]) -> str | None:
+    """Which dimensions of RED a model's training task taught it, for tables; None if the task was another.
+
+    :param opt: the model's options.
+    """
+    task = str(opt.get("task") or "").strip().removeprefix("empathy:")
+    name, *more = task.split(":")
+    teacher = next((part.lower() for part in more if "=" not in part), "default")
+    if name != "red" or "," in task:
+        return None
+    if teacher == "dimension":
+        behind = [part.partition("=")[2] for part in more if part.startswith("red_dimension=")]
+        teacher = str((behind or [opt.get("red_dimension") or "ee"])[0]).lower()
+    return _TAUGHT.get(teacher)
+
+
+def _sets(opt: Opt) -> tuple[Sets, list[str]]:
+    """The sets that are to be had, and of each other one what is missing.
+
+    :raises DownloadError: for a set that ``--sets`` names, or if there is none at all.
+    """
+    found: dict[str, list[RatedReply]] = {}
+    missing = []
+    for name in dict.fromkeys(opt["sets"] or SETS):
+        try:
+            found[name] = engagement_set(name, opt)
+        except DownloadError as error:
+            if opt["sets"]:
+                raise
+            missing.append(f"{name}: {error}")
+    if not found:
+        raise DownloadError(f"--suite endex: there is none of its sets; {missing[0]}")
+    for text in missing:
+        logging.warning(f"left out: {text}")
+    return found, missing
+
+
+def _trained(name: str, files: Sequence[str], sets: Sets, learnt: str | None, opt: Opt) -> JudgeScores:
+    """The scores of a trained judge."""
+
+    def judges() -> Iterator[Judge]:
+        for number, file in enumerate(files, start=1):
+            run = name if len(files) == 1 else f"{name} #{number}"
+            yield engagement_judge(file, run, opt["endex_context"], opt["endex_score"])
+
+    return judge_scores(name, judges(), sets, learnt)

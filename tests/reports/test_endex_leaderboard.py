@@ -1,0 +1,240 @@
+"""The leaderboard of engagingness: numbers against SciPy's, on a handful of invented replies and made-up judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from scipy import stats
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.correlation import correlation
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.endex_figures import FIGURES, TITLES
+from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, judge_scores, leaderboard
+from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.scoring.judge import Texts
+from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.sets import SETS
+
+FED = [
+    RatedReply(f"f{n}", ("hello",), f"reply {n}", ratings, "a") for n, ratings in enumerate([(0.0, 1.0), (2.0,)] * 3)
+]
+GRADE = [RatedReply(f"g{n}", (), f"other {n}", (float(n % 4),)) for n in range(7)]
+TWO = {"fed": FED, "grade": GRADE}
+GOOD = {"fed": [0.1, 0.8, 0.3, 0.9, 0.4, 0.7], "grade": [0.0, 1.0, 2.0, 2.5, 1.0, 0.5, 2.0]}
+BAD = {"fed": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], "grade": [7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]}
+FLAT = {"fed": [1.0] * 6, "grade": [1.0] * 7}
+
+
+def scored(name: str, *runs: Any, learnt: str | None = None) -> JudgeScores:
+    return JudgeScores(name, runs, [f"{name} #{n}|by:hand" for n in range(len(runs))], learnt)
+
+
+def board(*judges: JudgeScores, sets: Any = TWO, **options: Any) -> Report:
+    return leaderboard(judges, sets, **{"resamples": 30, "seed": 2, **options})
+
+
+def table_of(report: Report, title: str) -> Table:
+    (found,) = [table for table in report.tables if title in table.title]
+    return found
+
+
+def scipys(kind: str, scores: Sequence[float], replies: Sequence[RatedReply]) -> float:
+    theirs = stats.pearsonr if kind == "pearson" else stats.spearmanr
+    return float(theirs(scores, [fmean(one.ratings) for one in replies]).statistic)
+
+
+# --- Table 2 ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_judge_has_a_row_with_scipys_numbers_and_the_paper_stands_below() -> None:
+    table = table_of(board(scored("good", GOOD), scored("bad", BAD)), "mean rating (Table 2)")
+    assert table.header == ["judge", "runs", "FED Pearson", "FED Spearman", "GRADE Pearson", "GRADE Spearman"]
+    rows = {row[0]: list(row[1:]) for row in table.rows}
+    for name, scores in (("good", GOOD), ("bad", BAD)):
+        expected = [scipys(kind, scores[each], TWO[each]) for each in TWO for kind in ("pearson", "spearman")]
+        assert rows[name] == [1, *map(pytest.approx, expected)]
+    assert rows["EnDex, mean of ten (Xu et al. 2022)"] == [None, 0.229, 0.214, 0.308, 0.282]
+    assert rows["question (Xu et al. 2022)"] == [None, 0.320, 0.320, None, None]
+    assert list(rows)[:2] == ["good", "bad"]
+
+
+def test_of_several_runs_it_is_the_mean() -> None:
+    table = table_of(board(scored("two", GOOD, BAD), scored("one", GOOD)), "mean rating (Table 2)")
+    cell = table.rows[0][2]
+    assert isinstance(cell, Number)
+    assert cell == pytest.approx(fmean(scipys("pearson", run["fed"], FED) for run in (GOOD, BAD)))
+    assert cell.signature.startswith("pearson|set:fed|n:6|runs:2|interval:95%|resamples:30|seed:2|version:")
+    assert table.rows[0][1] == 2
+    assert "- of several runs: the mean of their correlations" in table.notes
+
+
+def test_how_it_was_made_is_noted() -> None:
+    table = table_of(board(scored("good", GOOD, GOOD), left_out=["red_test: it is nowhere"]), "mean rating (Table 2)")
+    assert table.notes[:2] == ["- good #0|by:hand", "- good #1|by:hand"]
+    assert [note.split("|version")[0] for note in table.notes[2:4]] == [
+        f"- {kind}|interval:95%|resamples:30|seed:2" for kind in ("pearson", "spearman")
+    ]
+    assert "- left out: red_test: it is nowhere" in table.notes
+
+
+def test_only_sets_that_are_there_have_columns_and_figures() -> None:
+    table = table_of(board(scored("good", {"grade": GOOD["grade"]}), sets={"grade": GRADE}), "mean rating (Table 2)")
+    assert [row[0] for row in table.rows] == ["good", "EnDex, mean of ten (Xu et al. 2022)"]
+
+
+def test_the_papers_figures_are_of_sets_that_exist() -> None:
+    assert tuple(TITLES) == SETS
+    assert all(set(figures) <= set(SETS) for figures in FIGURES.values())
+    # Xu et al. 2022, Table 2
+    assert FIGURES["EnDex, mean of ten"]["predeng_600"] == (0.597, 0.577)
+    assert FIGURES["specificity"]["fed"] == (0.254, 0.254)
+
+
+# --- intervals, runs, ablation ---------------------------------------------------------------------------------------
+
+
+def test_intervals_are_those_of_a_single_correlation() -> None:
+    table = table_of(board(scored("good", GOOD), scored("bad", BAD)), "with intervals")
+    assert [tuple(row[:3]) for row in table.rows] == [
+        ("FED", 6, "good"),
+        ("FED", 6, "bad"),
+        ("GRADE", 7, "good"),
+        ("GRADE", 7, "bad"),
+    ]
+    alone = correlation("spearman", BAD["grade"], [one.human for one in GRADE], resamples=30, seed=2)
+    assert table.rows[3][5:7] == [pytest.approx(alone.value), (pytest.approx(alone.low), pytest.approx(alone.high))]
+
+
+def test_runs_have_mean_best_and_deviation() -> None:
+    table = table_of(board(scored("two", GOOD, BAD), scored("one", GOOD)), "Several trainings")
+    values = [scipys("pearson", run["grade"], GRADE) for run in (GOOD, BAD)]
+    assert [row[:3] for row in table.rows] == [["two", "FED", 2], ["two", "GRADE", 2]]
+    assert table.rows[1][3:6] == [
+        pytest.approx(fmean(values)),
+        pytest.approx(max(values)),
+        pytest.approx(stdev(values)),
+    ]
+    assert len(board(scored("one", GOOD)).tables) == 2, "nothing to say where there is one training of each"
+
+
+def test_the_ablation_is_of_judges_that_learnt_from_red() -> None:
+    report = board(
+        scored("rule", GOOD), scored("endex", GOOD, learnt=ALL_DIMENSIONS), scored("votes", BAD, GOOD, learnt="BE")
+    )
+    table = table_of(report, "Figure 2")
+    assert [row[:2] for row in table.rows] == [[ALL_DIMENSIONS, "endex"], ["BE", "votes"]]
+    assert table.rows[1][2] == pytest.approx(fmean(scipys("pearson", run["fed"], FED) for run in (BAD, GOOD)))
+    assert [plot.name for plot in report.plots] == [
+        *("correlations_pearson", "correlations_spearman"),
+        *("ablation_pearson", "ablation_spearman"),
+    ]
+    without = board(scored("endex", GOOD, learnt=ALL_DIMENSIONS))
+    assert not any("Figure 2" in table.title for table in without.tables)
+    assert len(without.plots) == 2
+
+
+# --- what cannot be computed -----------------------------------------------------------------------------------------
+
+
+def test_equal_scores_are_said_to_be_equal() -> None:
+    report = board(scored("flat", FLAT), scored("good", GOOD))
+    table = table_of(report, "mean rating (Table 2)")
+    assert list(table.rows[0]) == ["flat", 1, *["not computable"] * 4]
+    assert "- flat, FED: no correlation: all 6 scores are 1" in table.notes
+    assert list(table_of(report, "with intervals").rows[0][3:]) == ["not computable", None] * 2
+    assert "nan" not in report.text().lower()
+
+
+def test_a_run_without_a_correlation_is_left_out_of_the_mean_and_named() -> None:
+    report = board(scored("two", GOOD, FLAT))
+    table = table_of(report, "mean rating (Table 2)")
+    assert table.rows[0][2] == pytest.approx(scipys("pearson", GOOD["fed"], FED))
+    assert "- two #2, FED: no correlation: all 6 scores are 1" in table.notes
+    assert [row[2:6:3] for row in table_of(report, "Several trainings").rows] == [[1, None]] * 2
+
+
+def test_a_set_that_is_too_small_is_said_to_be() -> None:
+    small = {"fed": FED, "grade": GRADE[:2]}
+    report = board(scored("good", {"fed": GOOD["fed"], "grade": [1.0, 2.0]}), sets=small)
+    table = table_of(report, "mean rating (Table 2)")
+    assert table.rows[0][4:] == ["not computable", "not computable"]
+    assert "- good, GRADE: no correlation of 2 items: at least 3 are needed" in table.notes
+
+
+def test_nothing_to_correlate_is_one_error() -> None:
+    message = r"^nothing can be correlated: flat, FED: no correlation: all 6 scores are 1$"
+    with pytest.raises(NotComputableError, match=message):
+        board(scored("flat", FLAT))
+
+
+# --- scores, items, plots --------------------------------------------------------------------------------------------
+
+
+class Fixed:
+    """A judge that gives places as scores, and remembers what it was asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.signature = f"{name}|by:hand"
+        self.asked: list[tuple[Texts, Sequence[str]]] = []
+
+    def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
+        self.asked.append((contexts, replies))
+        return np.arange(len(replies), dtype=np.float64)
+
+
+def test_each_training_scores_all_sets_before_the_next_is_made() -> None:
+    made: list[Fixed] = []
+
+    def judges() -> Any:
+        for number in (1, 2):
+            assert all(len(judge.asked) == 2 for judge in made), "the one before has done its work"
+            made.append(Fixed(f"run {number}"))
+            yield made[-1]
+
+    found = judge_scores("endex", judges(), TWO, "EE")
+    assert (found.name, found.learnt, list(found.signatures)) == ("endex", "EE", ["run 1|by:hand", "run 2|by:hand"])
+    assert [dict(run) for run in found.runs] == [{"fed": [0, 1, 2, 3, 4, 5], "grade": [0, 1, 2, 3, 4, 5, 6]}] * 2
+    contexts, replies = made[0].asked[0]
+    assert (list(contexts), list(replies)) == ([("hello",)] * 6, [one.reply for one in FED])
+
+
+def test_items_keep_every_score_and_no_text() -> None:
+    items = board(scored("two", GOOD, BAD), scored("one", {**GOOD, "fed": [math.inf, *GOOD["fed"][1:]]})).items
+    assert len(items) == 13
+    assert items[0] == {
+        "set": "fed",
+        "item": "f0",
+        "system": "a",
+        "rating_mean": 0.5,
+        "ratings": [0.0, 1.0],
+        "scores": {"two #1": 0.1, "two #2": 6.0, "one": None},
+    }
+    assert items[6]["set"] == "grade"
+
+
+def test_plots_have_a_row_a_judge_and_can_be_drawn(tmp_path: Path) -> None:
+    report = board(scored("flat", FLAT), scored("good", GOOD, learnt="EE"))
+    intervals: Any = report.plots[0]
+    assert list(intervals.rows) == ["flat", "good"]
+    assert set(intervals.series) == {"FED", "GRADE"}
+    assert list(intervals.series["FED"]) == ["good"]
+    assert intervals.series["FED"]["good"][0] == pytest.approx(scipys("pearson", GOOD["fed"], FED))
+    report.save(tmp_path)
+    for plot in report.plots:
+        with Image.open(tmp_path / f"{plot.name}.png") as image:
+            assert image.format == "PNG"
+
+
+def test_the_title_says_which_data() -> None:
+    assert board(scored("good", GOOD)).title == "Engagingness judged by people, and by judges"
+    assert board(scored("good", GOOD), about="sample").title.endswith(" (sample)")

@@ -1,0 +1,218 @@
+"""``parlai leaderboard --suite endex`` on the samples, with judges that are trained here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import parlai_command
+from tiny_judge import train_judge, write_bert
+from tiny_parts import train_base
+
+from parlai_empathy.errors import DownloadError, ModelFileError, NotComputableError, OptionError
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.engagement import Question
+from parlai_empathy.scripts.leaderboard import Leaderboard
+from parlai_empathy.scripts.suites import endex as suite
+from parlai_empathy.scripts.suites.endex import learnt_from
+from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
+
+QUICK: dict[str, Any] = {"suite": "endex", "edition": "sample", "resamples": 4, "loglevel": "error"}
+RULES = ["random", "question", "specificity", "specificity (log)"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Tiny judges: two trainings on all of RED, one on a dimension, one that rates relevance."""
+    folder = tmp_path_factory.mktemp("judges")
+    bert = {"hf_model": str(write_bert(folder / "shared"))}
+    tasks = {"one": "empathy:red", "two": "empathy:red", "votes": "empathy:red:BE", "rated": "empathy:humod:Relevance"}
+    return {
+        name: train_judge(folder / name, task=task, seed=place, **bert)
+        for place, (name, task) in enumerate(tasks.items())
+    }
+
+
+def board(**options: Any) -> Report:
+    return Leaderboard.main(**{**QUICK, **options})  # type: ignore[no-any-return]
+
+
+def names(report: Report, table: int = 0) -> list[Any]:
+    return [row[0] for row in report.tables[table].rows]
+
+
+# --- the whole -------------------------------------------------------------------------------------------------------
+
+
+def test_baselines_need_no_model() -> None:
+    report = board()
+    assert names(report)[:4] == RULES
+    assert {item["set"] for item in report.items} == set(SETS)
+    assert report.title.endswith("(sample)")
+    fed = engagement_set("fed", {"edition": "sample"})
+    expected = Question().score([one.context for one in fed], [one.reply for one in fed])
+    assert [item["scores"]["question"] for item in report.items if item["set"] == "fed"] == expected.tolist()
+
+
+def test_trained_judges_stand_beside_them(models: dict[str, Path], tmp_path: Path) -> None:
+    named = [f"endex={models['one']},{models['two']}", f"votes={models['votes']}", f"relevance={models['rated']}"]
+    report = board(models=named, out=str(tmp_path), sets=["fed", "predeng_600"])
+    assert names(report)[:7] == [*RULES, "endex", "votes", "relevance"]
+    assert [row[1] for row in report.tables[0].rows][4:7] == [2, 1, 1]
+    titles = [table.title for table in report.tables]
+    assert ["Table 2" in titles[0], "Several" in titles[2], "Figure 2" in titles[3]] == [True] * 3
+    assert [row[:2] for row in report.tables[3].rows] == [["all four", "endex"], ["BE", "votes"]]
+    items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert list(items[0]["scores"]) == [*RULES, "endex #1", "endex #2", "votes", "relevance"]
+    assert {item["set"] for item in items} == {"fed", "predeng_600"}
+    assert any("trained:empathy:red:BE|" in note and "reads:context+reply" in note for note in report.tables[0].notes)
+
+
+def test_how_endex_scores_is_an_option(models: dict[str, Path]) -> None:
+    report = board(models=[f"e={models['one']}"], endex_score="class", endex_context=False, sets=["fed"])
+    assert {item["scores"]["e"] for item in report.items} <= {0.0, 1.0}
+    assert any("|reads:reply|output:class|" in note for note in report.tables[0].notes)
+
+
+def test_the_seed_decides_about_chance() -> None:
+    first, again, other = (
+        [item["scores"]["random"] for item in board(seed=seed, sets=["fed"]).items] for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize("options", [{"resamples": 0}, {"seed": -1}])
+def test_samples_and_seed_are_checked(options: dict[str, int]) -> None:
+    with pytest.raises(OptionError, match=r"at least 1 resample and a seed of 0 or more are needed$"):
+        board(**options)
+
+
+# --- sets ------------------------------------------------------------------------------------------------------------
+
+
+def only(*there: str) -> Any:
+    def of(name: str, opt: Any) -> list[RatedReply]:
+        if name not in there:
+            raise DownloadError(f"{name} is nowhere: put it somewhere")
+        return engagement_set(name, {"edition": "sample"})
+
+    return of
+
+
+def test_sets_that_are_not_to_be_had_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    monkeypatch.setattr(suite, "engagement_set", only("fed"))
+    report = board()
+    assert {item["set"] for item in report.items} == {"fed"}
+    assert len(warnings) == len(SETS) - 1
+    assert warnings[0] == "left out: better: better is nowhere: put it somewhere"
+    assert f"- {warnings[0]}" in report.tables[0].notes
+
+
+def test_a_set_that_is_named_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "engagement_set", only("fed"))
+    with pytest.raises(DownloadError, match=r"^grade is nowhere: put it somewhere$"):
+        board(sets=["fed", "grade"])
+    assert {item["set"] for item in board(sets=["fed", "fed"]).items} == {"fed"}
+
+
+def test_without_any_set_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "engagement_set", only())
+    message = r"^--suite endex: there is none of its sets; better: better is nowhere: put it somewhere$"
+    with pytest.raises(DownloadError, match=message):
+        board()
+
+
+def test_sets_of_one_reply_are_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "engagement_set", lambda name, opt: engagement_set(name, {"edition": "sample"})[:1])
+    with pytest.raises(
+        NotComputableError, match=r"^nothing can be correlated: random, BETTER: no correlation of 1 items"
+    ):
+        board()
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are looked at before any set is read."""
+    monkeypatch.setattr(suite, "engagement_set", lambda name, opt: pytest.fail("it is too late"))
+
+
+@pytest.mark.usefixtures("unread")
+def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^\S+/none is no trained model: none and none\.opt should be there$"):
+        board(models=[f"endex={models['one']},{tmp_path}/none"])
+    retriever = train_base(tmp_path / "retriever")
+    with pytest.raises(OptionError, match=r"retriever: empathy:retrieval answers and does not score replies: "):
+        board(models=[f"one={models['one']}", f"other={retriever}"])
+
+
+@pytest.mark.usefixtures("unread")
+def test_names_are_checked(models: dict[str, Path]) -> None:
+    one = models["one"]
+    with pytest.raises(
+        OptionError, match=r"^--models: question is the name of two: write NAME=FILE to tell them apart$"
+    ):
+        board(models=[f"question={one}"])
+    for text in (f"{one},{one}", f"{one},", ","):
+        with pytest.raises(OptionError, match=r"^--models e=\S*: name each training's file once, with commas between"):
+            board(models=[f"e={text}"])
+    with pytest.raises(
+        OptionError, match=r"^--models \S+: several trainings of one judge need a name: NAME=FILE,FILE$"
+    ):
+        board(models=[f"{one},{models['two']}"])
+
+
+@pytest.mark.usefixtures("unread")
+def test_trainings_of_one_judge_learnt_the_same(models: dict[str, Path]) -> None:
+    for other, text in (("votes", "BE"), ("rated", "other data than RED")):
+        message = (
+            rf"^--models e: its trainings learnt from different things \(\S+ from all four, \S+ from {text}\): give"
+        )
+        with pytest.raises(OptionError, match=message):
+            board(models=[f"e={models['one']},{models[other]}"])
+
+
+def test_a_file_may_have_commas_in_its_name(models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "a,b"
+    folder.symlink_to(models["one"].parent)
+    report = board(models=[f"e={folder}/model"], sets=["fed"])
+    assert names(report)[4] == "e"
+    assert report.tables[0].rows[4][1] == 1
+
+
+@pytest.mark.parametrize(
+    ("opt", "expected"),
+    [
+        ({"task": "empathy:red"}, "all four"),
+        ({"task": "red:edition=sample"}, "all four"),
+        ({"task": "empathy:red:NegativeSamples"}, "all four, negative samples too"),
+        ({"task": "empathy:red:ee"}, "EE"),
+        ({"task": "empathy:red:RE:red_kappa=0.5"}, "RE"),
+        ({"task": "empathy:red:Dimension", "red_dimension": "ae"}, "AE"),
+        ({"task": "empathy:red:Dimension:red_dimension=be", "red_dimension": "ee"}, "BE"),
+        ({"task": "empathy:red:Dimension"}, "EE"),
+        ({"task": "empathy:red:Test"}, None),
+        ({"task": "empathy:red,empathy:engagement"}, None),
+        ({"task": "empathy:reddit"}, None),
+        ({"task": "empathy:engagement:ConvAI"}, None),
+        ({"task": None}, None),
+        ({}, None),
+    ],
+)
+def test_what_a_judge_learnt_from(opt: dict[str, Any], expected: str | None) -> None:
+    assert learnt_from(opt) == expected
+
+
+def test_on_the_command_line_an_error_is_one_line(tmp_path: Path) -> None:
+    result = parlai_command("leaderboard", "--suite", "endex", "--models", "x=none", cwd=tmp_path)
+    assert result.returncode != 0
+    assert (
+        result.stderr.strip().splitlines()[-1] == "error: none is no trained model: none and none.opt should be there"
+    )
