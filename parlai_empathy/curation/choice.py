@@ -1,0 +1,149 @@
+"""The two ends: posts far above and far below the mean, as many of each, with their texts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.curation.engagement import MILLION, Measures
+from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.negative_samples import KINDS, negative_sample
+from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.tasks.reddit.cleaning import clean
+
+CLASSES = ("not engaging", "engaging")
+_ROWS = 10_000  # posts that are written together
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How many posts lie at the ends.
+
+    :param ends: how many are not engaging, and how many engaging.
+    :param each: how many of each were taken.
+    """
+
+    ends: tuple[int, int]
+    each: int
+
+
+def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
+    """Make the table ``chosen`` of the table ``engagement``, with ``class``: 1 for engaging, 0 for not.
+
+    Of the larger class, posts are left out at random; which, only the seed and their names decide.
+
+    :raises NotComputableError: if one end is empty.
+    """
+    distance = recipe.kappa * measures.deviation
+    low, high = (f"CAST('{measures.mean + sign * distance!r}' AS DOUBLE)" for sign in (-1, 1))
+    engine.table(
+        "ends",
+        f"""SELECT *, row_number() OVER (PARTITION BY class ORDER BY drawn, name) AS place
+        FROM (SELECT *, CASE WHEN engagement > {high} THEN 1 ELSE 0 END AS class,
+                     md5(concat('{recipe.seed} ', name)) AS drawn
+              FROM engagement WHERE engagement > {high} OR engagement < {low}) AS far""",
+    )
+    counts = dict(engine.rows("SELECT class, count(*) FROM ends GROUP BY class"))
+    ends = (counts.get(0, 0), counts.get(1, 0))
+    if not all(ends):
+        empty = CLASSES[ends.index(0)]
+        raise NotComputableError(
+            f"of {measures.posts:,} posts none is {empty}: none lies {recipe.kappa:g} standard deviation(s) from the "
+            "mean on that side. Lower --kappa, or give more dumps"
+        )
+    engine.table("chosen", f"SELECT * FROM ends WHERE place <= {min(ends)}")
+    return Chosen(ends, min(ends))
+
+
+def chosen_posts(
+    engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool
+) -> Iterator[Any]:
+    """The chosen posts in a random order that the seed decides, as tables of pyarrow with some thousand rows each.
+
+    :param negatives: for how large a share of the posts a negative sample is added, behind the posts of its table.
+    """
+    import pyarrow
+
+    numbers = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
+    query = f"""
+        SELECT own.text AS post, other.text AS parent, c.class, c.is_valid, c.subreddit, c.name AS id,
+               {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
+        FROM chosen c JOIN posts own ON c.dump = own.dump AND c.number = own.number
+        JOIN posts other ON c.parent_dump = other.dump AND c.parent_number = other.number
+        ORDER BY c.drawn, c.name"""
+    taken = 0
+    for found in engine.batches(query, _ROWS):
+        columns = _columns(found, measures)
+        tables = [pyarrow.table(columns, schema=schema(True))]
+        if negatives:
+            added = _negatives(columns, recipe, negatives, taken)
+            taken += len(added["post"])
+            tables.append(pyarrow.table(added, schema=schema(True)))
+        yield pyarrow.concat_tables(tables).select(schema(with_ids).names)
+
+
+def _columns(found: Any, measures: Measures) -> dict[str, Any]:
+    """The columns of ``red.parquet`` from what an engine gives."""
+    columns: dict[str, Any] = {name: [clean(text) for text in found[name].to_pylist()] for name in ("post", "parent")}
+    columns["label"] = [CLASSES[place] for place in found["class"].to_pylist()]
+    columns["fold"] = ["valid" if is_valid else "train" for is_valid in found["is_valid"].to_pylist()]
+    columns["subreddit"], columns["id"] = found["subreddit"], found["id"]
+    columns["source"] = ["reaction"] * len(found)
+    units = {"ee": MILLION}
+    for name in DIMENSIONS:
+        for column in (name, f"{name}_norm"):
+            missing = [None] * len(found)
+            known = name in measures.dimensions
+            columns[column] = found[column].to_numpy() / units.get(column, 1) if known else missing
+    engagement = found["engagement"].to_numpy()
+    columns["engagement"], columns["z"] = engagement / MILLION, (engagement - measures.mean) / measures.deviation
+    return columns
+
+
+def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int) -> dict[str, Any]:
+    """Negative samples for a share of the posts, as columns. The four kinds take turns."""
+    words = [word for post in columns["post"] for word in post.split()]
+    added: dict[str, Any] = {name: [] for name in ("post", "parent", "label", "fold", "subreddit", "id", "source")}
+    rows = zip(*(columns[name] for name in ("post", "parent", "fold")), columns["subreddit"].to_pylist(), strict=True)
+    for (post, parent, fold, subreddit), name in zip(rows, columns["id"].to_pylist(), strict=True):
+        draw = random.Random(f"{recipe.seed} {name}")
+        if draw.random() < share:
+            kind = KINDS[(taken + len(added["post"])) % len(KINDS)]
+            text = negative_sample(kind, post, parent, words, draw)
+            for column, value in zip(added, (text, parent, CLASSES[0], fold, subreddit, name, kind), strict=True):
+                added[column].append(value)
+    return {**{name: [None] * len(added["post"]) for name in columns}, **added}
+
+
+def schema(with_ids: bool) -> Any:
+    """The layout of ``red.parquet``."""
+    import pyarrow
+
+    texts = ["post", "parent", "label", "fold", "subreddit", "source"]
+    numbers = [*DIMENSIONS, *(f"{name}_norm" for name in DIMENSIONS), "engagement", "z"]
+    columns = [(name, pyarrow.string()) for name in texts] + [(name, pyarrow.float64()) for name in numbers]
+    return pyarrow.schema([*columns, *([("id", pyarrow.string())] if with_ids else [])])
+
+
+def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
+    """Write the posts, so that the file is either whole or not there.
+
+    :returns: how many come from which source.
+    """
+    import pyarrow.parquet as parquet
+
+    unfinished, sources = file.with_suffix(".unfinished"), Counter[str]()
+    try:
+        with parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd") as writer:
+            for table in tables:
+                writer.write_table(table)
+                sources.update(table["source"].to_pylist())
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return sources

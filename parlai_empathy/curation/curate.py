@@ -1,0 +1,216 @@
+"""The whole way from dumps to RED."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import parlai.utils.logging as logging
+
+from parlai_empathy.curation.choice import CLASSES, Chosen, choose, chosen_posts, write
+from parlai_empathy.curation.engagement import MILLION, Measures, measure
+from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.negative_samples import KINDS
+from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
+from parlai_empathy.curation.relations import relate
+from parlai_empathy.curation.texts import TextScorer, score_texts
+from parlai_empathy.curation.unpack import Account, Part, unpack
+from parlai_empathy.errors import DataError
+
+FILE = "red.parquet"
+
+
+@dataclass(frozen=True)
+class Curated:
+    """What came of a curation.
+
+    :param accounts: of the dumps' lines.
+    :param fates: how many posts became what: each line that is a post stands in it once.
+    :param classes: what a table of the classes shows: for each label the mean of each column.
+    :param subreddits: how many posts of each label the chosen subreddits have.
+    :param histogram: how many posts have which engagement, in hundredths.
+    :param scorers: the signatures of the scorers of texts.
+    :param added: how many negative samples of each kind were added.
+    """
+
+    accounts: list[Account]
+    fates: dict[str, int]
+    measures: Measures
+    chosen: Chosen
+    classes: dict[str, dict[str, float]]
+    subreddits: dict[str, dict[str, int]]
+    histogram: dict[int, int]
+    scorers: dict[str, str]
+    added: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a curation needs besides an engine.
+
+    :param dumps: in any order: which posts are chosen does not depend on it.
+    :param folder: for ``red.parquet``, and below ``work`` for what may be needed again.
+    :param emotion: scores how positive replies are; None leaves emotional engagement out.
+    :param toxicity: scores how toxic posts are; None keeps all.
+    :param negatives: the share of the posts for which a negative sample is added.
+    """
+
+    dumps: Sequence[Path]
+    folder: Path
+    recipe: Recipe
+    emotion: TextScorer | None = None
+    toxicity: TextScorer | None = None
+    negatives: float = 0.0
+    with_ids: bool = False
+    memory: str = "4GB"
+    threads: int = 2
+
+    @property
+    def work(self) -> Path:
+        """The folder of what is kept."""
+        return self.folder / "work"
+
+
+def curate(plan: Plan, engine: Engine) -> Curated:
+    """Write ``red.parquet``.
+
+    :raises DataError: if no dump holds a post, or the folder cannot be written to.
+    :raises NotComputableError: if there are too few posts to choose from.
+    """
+    parts = unpack(plan.dumps, plan.work / "posts", plan.memory, plan.threads)
+    if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
+        raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
+    engine.view("posts", [part.file for part in parts])
+    logging.info("who answers whom")
+    relate(engine, plan.recipe)
+    fates: Counter[str] = Counter(dict(engine.rows("SELECT fate, count(*) FROM comments GROUP BY fate")))
+    fates["submission"] = engine.rows("SELECT count(*) FROM posts WHERE parent IS NULL")[0][0]
+    scorers = _make_candidates(engine, plan, parts, fates)
+    logging.info("how engaging the posts are")
+    dimensions = tuple(name for name in DIMENSIONS if name != "ee" or plan.emotion)
+    measures = measure(engine, plan.recipe, dimensions)
+    chosen = choose(engine, plan.recipe, measures)
+    fates["neither engaging nor not"] = measures.posts - sum(chosen.ends)
+    fates["more than the other class has"] = sum(chosen.ends) - 2 * chosen.each
+    fates["chosen"] = 2 * chosen.each
+    posts = chosen_posts(engine, plan.recipe, measures, plan.negatives, plan.with_ids)
+    sources = write(posts, plan.folder / FILE, plan.with_ids)
+    return Curated(
+        [part.account for part in parts],
+        {name: count for name, count in fates.items() if count},
+        measures,
+        chosen,
+        _classes(engine, measures),
+        _subreddits(engine),
+        _histogram(engine),
+        scorers,
+        {kind: count for kind, count in sources.items() if kind in KINDS},
+    )
+
+
+def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: Counter[str]) -> dict[str, str]:
+    """Make the table ``candidates``: posts with reactions, and what is counted of them.
+
+    :returns: the signatures of the scorers of texts.
+    """
+    recipe, scorers = plan.recipe, {}
+    engine.table("eligible", _eligible(recipe))
+    count = _count(engine, "eligible")
+    waiting = fates.pop(None, 0)  # type: ignore[call-overload]  # SQL's null
+    fates[f"with fewer than {recipe.min_replies} replies"] = waiting - count
+    seen = json.dumps([[part.file.name for part in parts], recipe.min_replies, recipe.subreddits])
+    if plan.toxicity:
+        texts = f"SELECT e.name, p.text FROM eligible e {_TEXT.format('e')}"
+        scorers["toxicity"] = _score(engine, plan, "toxicity", texts, plan.toxicity, seen)
+        engine.table(
+            "harmless",
+            f"""SELECT e.* FROM eligible e JOIN toxicity t ON e.name = t.name
+            WHERE t.value <= {round(recipe.toxic_above * MILLION)}""",
+        )
+        fates["toxic"] = count - _count(engine, "harmless")
+        seen += f"{scorers} {recipe.toxic_above}"
+    else:
+        engine.table("harmless", "SELECT * FROM eligible")
+    if not plan.emotion:
+        engine.table("candidates", "SELECT *, CAST(0 AS BIGINT) AS ee FROM harmless")
+        return scorers
+    texts = f"""SELECT c.name, p.text FROM comments c JOIN harmless h ON c.parent = h.name {_TEXT.format("c")}
+        WHERE c.is_reaction AND p.text IS NOT NULL"""
+    scorers["emotion"] = _score(engine, plan, "emotion", texts, plan.emotion, seen)
+    engine.table(
+        "candidates",
+        """SELECT h.*, CAST(coalesce(s.value, 0) AS BIGINT) AS ee FROM harmless h LEFT JOIN (
+            SELECT c.parent AS name, sum(e.value) AS value
+            FROM emotion e JOIN comments c ON e.name = c.name WHERE c.is_reaction GROUP BY c.parent
+        ) s ON h.name = s.name""",
+    )
+    return scorers
+
+
+_TEXT = "JOIN posts p ON {0}.dump = p.dump AND {0}.number = p.number"
+
+
+def _score(engine: Engine, plan: Plan, name: str, texts: str, scorer: TextScorer, seen: str) -> str:
+    """Score texts, and give the scorer's signature. The batches are kept for the same texts and the same scorer."""
+    key = hashlib.sha256(f"{seen}\n{scorer.signature}".encode()).hexdigest()[:12]
+    score_texts(engine, name, texts, scorer, plan.work / f"{name}-{key}")
+    return scorer.signature
+
+
+def _eligible(recipe: Recipe) -> str:
+    is_valid = f"substr(md5(concat('{recipe.seed} fold ', c.thread)), 1, 8) < '{_hex(recipe.valid_share)}'"
+    return f"""
+    SELECT c.*, coalesce(own.replies, 0) AS re,
+           coalesce(own.longest, 0) + {recipe.edited_reply} * coalesce(own.edits, 0) AS ae,
+           CASE WHEN c.controversial THEN 0 ELSE c.score END AS be,
+           {recipe.parent_reply} * theirs.replies + greatest(c.parent_score, 0) AS pv,
+           {is_valid} AS is_valid
+    FROM comments c LEFT JOIN reactions own ON c.name = own.name LEFT JOIN reactions theirs ON c.parent = theirs.name
+    WHERE c.fate IS NULL AND coalesce(own.replies, 0) >= {recipe.min_replies}
+    """
+
+
+def _hex(share: float) -> str:
+    """What the first eight hexadecimal digits of such a share of all hashes are below."""
+    return "g" if share == 1 else f"{int(share * (1 << 32)):08x}"
+
+
+def _count(engine: Engine, table: str) -> int:
+    return int(engine.rows(f"SELECT count(*) FROM {table}")[0][0])
+
+
+# --- what the data card shows ----------------------------------------------------------------------------------------
+
+
+def _classes(engine: Engine, measures: Measures) -> dict[str, dict[str, float]]:
+    columns = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
+    units = {"ee": MILLION, "engagement": MILLION}
+    means = ", ".join(f"avg(CAST({column} AS DOUBLE))" for column in columns)
+    return {
+        CLASSES[place]: dict(
+            zip(columns, (v / units.get(c, 1) for c, v in zip(columns, found, strict=True)), strict=True)
+        )
+        for place, *found in engine.rows(f"SELECT class, {means} FROM chosen GROUP BY class ORDER BY class")
+    }
+
+
+def _subreddits(engine: Engine) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for name, place, count in engine.rows("SELECT subreddit, class, count(*) FROM chosen GROUP BY 1, 2 ORDER BY 1, 2"):
+        found.setdefault(name, dict.fromkeys(CLASSES, 0))[CLASSES[place]] = count
+    return dict(sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0])))
+
+
+def _histogram(engine: Engine) -> dict[int, int]:
+    hundredth = f"CAST(floor(engagement / {MILLION // 100}) AS INT)"
+    return dict(engine.rows(f"SELECT {hundredth} AS place, count(*) FROM engagement GROUP BY 1 ORDER BY 1"))
+
+
+def _reasons(parts: Sequence[Part]) -> str:
+    bad: Counter[str] = sum((part.account.bad for part in parts), Counter())
+    broken = [part.account.broken for part in parts if part.account.broken]
+    return "; ".join([*(f"{count:,} {reason}" for reason, count in bad.most_common()), *broken]) or "they are empty"

@@ -1,0 +1,106 @@
+"""How engaging a post is: four dimensions of its reactions, adjusted for popularity, normalised, added up.
+
+All sums are of whole numbers, so that no order of adding up shows: emotions and aggregates count in millionths.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
+from parlai_empathy.errors import NotComputableError
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What was measured of the posts, to compute the rest with.
+
+    :param posts: how many there are.
+    :param dimensions: those that count; without a scorer of emotions all but ``ee``.
+    :param medians: of popularity (``pv``) and of each dimension, given or measured.
+    :param alphas: of each dimension.
+    :param mean: of the aggregate, in millionths.
+    :param deviation: its standard deviation, in millionths.
+    """
+
+    posts: int
+    dimensions: tuple[str, ...]
+    medians: dict[str, float]
+    alphas: dict[str, float]
+    mean: float
+    deviation: float
+
+
+def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> Measures:
+    """Make the table ``engagement`` of the table ``candidates``: the raw dimensions, the normalised ones, the aggregate.
+
+    ``candidates`` need ``name``, ``ee``, ``ae``, ``be``, ``re`` and ``pv``, whole numbers; ``ee`` in millionths.
+
+    :raises NotComputableError: if there are fewer than two posts, a median is 0, or all posts are equally engaging.
+    """
+    medians, count = _medians(engine, recipe, dimensions)
+    alphas = {name: recipe.alphas.get(name, medians[name]) for name in dimensions}
+    engine.table("engagement", _query(recipe, dimensions, medians, alphas))
+    total, squares = engine.rows(
+        "SELECT sum(CAST(engagement AS DECIMAL(38, 0))), "
+        "sum(CAST(engagement AS DECIMAL(38, 0)) * CAST(engagement AS DECIMAL(38, 0))) FROM engagement"
+    )[0]
+    # Whole numbers until here: the same, whatever the order in which an engine adds them.
+    variance = (int(squares) * count - int(total) ** 2) / count**2
+    if not variance:
+        raise NotComputableError(f"all {count} posts are equally engaging, so none is chosen: give more or other dumps")
+    return Measures(count, dimensions, medians, alphas, int(total) / count, math.sqrt(variance))
+
+
+def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> tuple[dict[str, float], int]:
+    wanted = [*dimensions, "pv"]
+    expressions = ", ".join(f"median({_positive(name)})" for name in wanted)
+    count, *found = engine.rows(f"SELECT count(*), {expressions} FROM candidates")[0]
+    if count < 2:
+        raise NotComputableError(
+            f"{count} post(s) with a known parent and replies are left: give more dumps, with the submissions (RS_) of "
+            "the same months, or lower --min-replies"
+        )
+    units = {"ee": MILLION}
+    measured = {name: float(value) / units.get(name, 1) for name, value in zip(wanted, found, strict=True)}
+    medians = {name: recipe.medians.get(name, measured[name]) for name in wanted}
+    for name, value in medians.items():
+        if not value > 0:
+            meaning = DIMENSIONS.get(name, "popularity").split(":")[0]
+            raise NotComputableError(
+                f"the median of {meaning} is {value:g} over {count:,} posts, and nothing can be divided by it: give "
+                f"one with --medians {name}=1, or more dumps"
+            )
+    return medians, count
+
+
+def _positive(name: str) -> str:
+    """A dimension as it is adjusted: votes below 0 are as little engagement as none."""
+    return f"greatest({name}, 0)"
+
+
+def _query(recipe: Recipe, dimensions: tuple[str, ...], medians: dict[str, float], alphas: dict[str, float]) -> str:
+    adjusted, norms = [], []
+    for name in dimensions:
+        unit = f"{float(MILLION)!r}" if name == "ee" else "1.0"
+        x = f"(CAST({_positive(name)} AS DOUBLE) / CAST({unit} AS DOUBLE))"
+        ratio = medians["pv"] / medians[name]
+        adjusted.append(f"{x} + {_double(ratio)} * ({x} / CAST(pv AS DOUBLE)) * {x} AS {name}_adjusted")
+        norms.append(f"{name}_adjusted / ({name}_adjusted + {_double(alphas[name])}) AS {name}_norm")
+    weights = {name: recipe.weights.get(name, 0.0) for name in dimensions}
+    weighted = " + ".join(f"{_double(weights[name])} * {name}_norm" for name in dimensions)
+    whole = _double(sum(weights.values()))
+    return f"""
+    WITH adjusted AS (SELECT *, {", ".join(adjusted)} FROM candidates),
+         normalised AS (SELECT *, {", ".join(norms)} FROM adjusted)
+    SELECT *, CAST(floor(({weighted}) / {whole} * {_double(MILLION)} + {_double(0.5)}) AS BIGINT) AS engagement FROM normalised
+    """
+
+
+def _double(value: float) -> str:
+    """A number that both engines read as the same double: a bare 0.1 is a decimal to them."""
+    return f"CAST('{float(value)!r}' AS DOUBLE)"

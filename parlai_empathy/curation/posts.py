@@ -1,0 +1,198 @@
+"""What the lines of a dump say, as SQL: which are posts, what is wrong with the others, what is in them.
+
+It does what :mod:`parlai_empathy.tasks.reddit.records` and :mod:`parlai_empathy.tasks.reddit.cleaning` do with one line,
+with many at once, and with their patterns: DuckDB's expressions (RE2) are written like Python's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from parlai_empathy.metrics import specificity
+from parlai_empathy.tasks.reddit import cleaning
+
+FIELDS = {
+    "id": "VARCHAR",
+    "parent_id": "VARCHAR",
+    "link_id": "VARCHAR",
+    "author": "VARCHAR",
+    "subreddit": "VARCHAR",
+    "body": "VARCHAR",
+    "title": "VARCHAR",
+    "selftext": "VARCHAR",
+    "created_utc": "VARCHAR",
+    "score": "BIGINT",
+    "ups": "BIGINT",
+    "controversiality": "BIGINT",
+    "edited": "VARCHAR",
+}
+"""What is read of a line. Fields that a line lacks, or whose values are of another kind, are null."""
+
+
+def posts_query() -> str:
+    """The query that makes posts of a view ``lines``, with the columns ``number`` and ``line``; blank lines give none.
+
+    ``bad`` is why a line is no post, with the field in ``detail``, and null for a post. ``flaw`` is why a post is
+    neither to be learnt from nor a context: see :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``.
+    ``text`` is without the lines that it quotes, and null with another flaw: such a post has no words. ``parent`` is null for submissions.
+    """
+    spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
+    return f"""
+    WITH read AS (
+        SELECT number, line, TRY(json_transform(line, '{{{spec}}}')) AS o
+        FROM lines WHERE NOT regexp_full_match(line, '\\s*')
+    ), named AS (
+        SELECT number, o, o.title IS NOT NULL AS begins, {_bad()} AS wrong, {_decoded(_RAW)} AS text FROM read
+    ), looked_at AS (
+        SELECT *, CASE WHEN {_has_signs("text", "o.author")} THEN text END AS odd FROM named
+    ), judged AS (
+        SELECT *, {_flaw("odd")} AS flaw,
+               CASE WHEN odd IS NULL THEN text ELSE {_without("odd", cleaning.QUOTED_LINE, ">")} END AS own
+        FROM looked_at
+    )
+    SELECT number,
+           CASE WHEN begins THEN 't3_' ELSE 't1_' END || o.id AS name,
+           CASE WHEN NOT begins THEN o.parent_id END AS parent,
+           CASE WHEN begins THEN 't3_' || o.id ELSE o.link_id END AS thread,
+           o.subreddit AS subreddit,
+           TRY_CAST(o.created_utc AS DOUBLE) AS created,
+           coalesce(o.score, o.ups) AS score,
+           coalesce(o.controversiality, 0) > 0 AS controversial,
+           coalesce(o.edited, 'false') NOT IN ('false', '0', '0.0', '') AS edited,
+           flaw, split_part(wrong, '|', 1) AS bad, split_part(wrong, '|', 2) AS detail,
+           CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN own END AS text
+    FROM judged
+    """
+
+
+_RAW = "CASE WHEN o.title IS NULL THEN o.body ELSE concat_ws(chr(10), o.title, nullif(o.selftext, '')) END"
+
+
+def words_query() -> str:
+    """How many content words (:func:`~parlai_empathy.metrics.specificity.content_words`) a post of a view ``posts`` has.
+
+    Posts without any are left out, and those that do not answer a comment: nobody asks for their words. The view
+    ``common_words`` holds the words that do not count in its column ``word``.
+    """
+    return f"""
+    SELECT number, count(*) AS words FROM (SELECT number, unnest({_words("text")}) AS word FROM posts
+                                              WHERE parent LIKE 't1%')
+    ANTI JOIN common_words USING (word) GROUP BY number
+    """
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def _bad() -> str:
+    """Why a line is no post, and which field says so, with a bar between; null for a post."""
+    checks = [
+        ("o IS NULL", "not JSON"),
+        ("o.id IS NULL AND json_type(line) <> 'OBJECT'", "no object"),
+        *(_field("id", r"[0-9a-z]{1,16}")),
+        *((f"o.title IS NULL AND {check}", why) for name in ("parent_id", "link_id") for check, why in _name(name)),
+        *(_field("subreddit")),
+        *((f"o.title IS NULL AND {check}", why) for check, why in _text("body")),
+        *((f"o.title IS NOT NULL AND {check}", why) for check, why in (*_text("title")[1:], *_text("selftext")[1:])),
+        *(_field("created_utc", r"[0-9]{1,12}(\.[0-9]*)?([eE][+]?[0-9]{1,2})?")),
+        ("TRY_CAST(o.created_utc AS DOUBLE) >= 17179869184", "wrong type|created_utc"),  # in the year 2514
+        ("coalesce(o.score, o.ups) IS NULL AND json_exists(line, '$.score')", "wrong type|score"),
+        ("coalesce(o.score, o.ups) IS NULL", "missing field|score"),
+        # Votes beyond a billion are none, and sums of what is below cannot overflow.
+        ("abs(coalesce(o.score, o.ups)) > 1000000000", "wrong type|score"),
+    ]
+    return "CASE " + " ".join(f"WHEN {check} THEN '{why}'" for check, why in checks) + " END"
+
+
+def _name(name: str) -> list[tuple[str, str]]:
+    return _field(name, r"t[13]_[0-9a-z]{1,16}")
+
+
+def _field(name: str, pattern: str = r"[^\[{].*") -> list[tuple[str, str]]:
+    """A field that must be there, and match."""
+    return [
+        (f"o.{name} IS NULL AND json_type(line, '$.{name}') IS NULL", f"missing field|{name}"),
+        (f"o.{name} IS NULL", f"wrong type|{name}"),
+        (f"NOT regexp_full_match(o.{name}, '{pattern}')", f"wrong type|{name}"),
+    ]
+
+
+def _text(name: str) -> list[tuple[str, str]]:
+    """A field that must be there, and a text: what looks like something else in JSON is looked at again."""
+    looks_strange = f"regexp_matches(o.{name}, '^(?:[\\[{{0-9-]|true$|false$)')"
+    return [
+        *_field(name)[:2],
+        (f"{looks_strange} AND json_type(line, '$.{name}') <> 'VARCHAR'", f"wrong type|{name}"),
+    ]
+
+
+def _has_signs(text: str, author: str) -> str:
+    """Whether there is a sign that goes with a flaw. Most texts have none, and to look for them is fast."""
+    signs = " OR ".join(f"contains(lower({text}), '{sign}')" for sign in _SIGNS)
+    return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR NOT {_has_words(text)}"
+
+
+_SIGNS = ("[", ">", "://", "www.", "bot", "automatically", "beep")
+
+
+def _flaw(text: str) -> str:
+    """As :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, and ``quote``; of texts that have a sign.
+
+    Of the others the text is null: a query computes what is repeated in it for every row.
+    """
+    left = _without(text, cleaning.DELETED_LINE, "]")
+    said = f"replace({left}, '^', '')"
+    unlinked = _without(_without(left, cleaning.LINK, "]("), cleaning.ADDRESS, "://", "ww.", "WW.")
+    own = _without(left, cleaning.QUOTED_LINE, ">")
+    return f"""CASE
+        WHEN NOT regexp_matches({left}, '\\S') THEN
+            CASE WHEN regexp_matches({text}, '\\S') THEN 'deleted' ELSE 'empty' END
+        WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
+        WHEN {_matches(said, cleaning.BOT_WORDS)} THEN 'by a bot'
+        WHEN NOT {_has_words(unlinked)} THEN CASE WHEN {unlinked} = {left} THEN 'empty' ELSE 'links only' END
+        WHEN NOT {_has_words(own)} THEN 'quotes only'
+        WHEN {own} <> {left} THEN 'quote'
+    END"""
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def _decoded(text: str) -> str:
+    """As :func:`~parlai_empathy.tasks.reddit.cleaning.decoded`."""
+    plain = text
+    for entity, character in cleaning.ENTITIES.items():
+        plain = f"replace({plain}, '{entity}', '{character}')"
+    blanks = cleaning.BLANKS.pattern.replace(r"\u200b", "\u200b")
+    return (
+        f"CASE WHEN contains({text}, '&') OR contains({text}, '\u200b') "
+        f"THEN regexp_replace({plain}, '(?i){blanks}', ' ', 'g') ELSE {text} END"
+    )
+
+
+def _words(text: str) -> str:
+    """As :func:`~parlai_empathy.metrics.specificity.words`."""
+    spaced = f"lower({text})"
+    for space in specificity.SPACES[1:]:
+        spaced = f"replace({spaced}, chr({ord(space)}), ' ')"
+    return f"string_split({spaced}, ' ')"
+
+
+def _without(text: str, pattern: re.Pattern[str], *signs: str) -> str:
+    """The text without what matches, which always holds one of ``signs``: to look for those is faster."""
+    held = " OR ".join(f"contains({text}, '{sign}')" for sign in signs)
+    return f"CASE WHEN {held} THEN regexp_replace({text}, {_quoted(pattern)}, '', 'g') ELSE {text} END"
+
+
+def _matches(text: str, pattern: re.Pattern[str]) -> str:
+    return f"regexp_matches({text}, {_quoted(pattern)})"
+
+
+def _has_words(text: str) -> str:
+    return rf"regexp_matches({text}, '[\p{{L}}\p{{N}}]')"
+
+
+def _quoted(pattern: re.Pattern[str]) -> str:
+    """A pattern as SQL, with Python's flags."""
+    flags = "".join(letter for letter, flag in (("i", re.I), ("m", re.M)) if pattern.flags & flag)
+    return "'" + (f"(?{flags})" if flags else "") + pattern.pattern.replace("'", "''") + "'"

@@ -1,0 +1,84 @@
+"""The constants of RED, each with the paper's value (Xu et al. 2022) where it has one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from parlai_empathy.errors import OptionError
+
+DIMENSIONS = {
+    "ee": "emotional engagement: the probability of a positive emotion, added up over the replies",
+    "ae": "attentional engagement: the content words of the longest reply, and 10 for each reply that was edited",
+    "be": "behavioural engagement: upvotes less downvotes, 0 if controversial",
+    "re": "reply engagement: how many replies",
+}
+"""The four dimensions, and what is counted."""
+
+WEIGHTS = {"ee": 2.0, "ae": 3.0, "be": 1.0, "re": 3.0}
+ALPHAS = {"ae": 18.0, "be": 2.0, "re": 1.0}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What decides which posts are engaging.
+
+    :param weights: of the normalised dimensions in the aggregate, which is divided by their sum: the paper's weights
+        add up to 9, and only so are its Table 1's means those of its own normalised scores.
+    :param alphas: what a normalised dimension is half of: ``x / (x + alpha)``. The paper names none for emotional
+        engagement; a dimension without one takes its median.
+    :param medians: of the dimensions and of popularity (``pv``), for the adjustment; those not given are measured.
+    :param kappa: how many standard deviations from the mean a post must be to be chosen.
+    :param min_replies: posts with fewer replies are left out. The paper's alphas (1 reply, 2 votes, 18 words) are
+        what medians are if each post has a reply, so it seems to have left the others out.
+    :param edited_reply: how many words a reply that was edited counts for.
+    :param parent_reply: how many upvotes a reply to the post's parent counts for, in its popularity.
+    :param valid_share: of the threads, for validation; the others are for training.
+    :param subreddits: those to read; empty for all.
+    :param toxic_above: posts that are more probably toxic are left out, where toxicity is measured.
+    :param seed: decides which posts of the larger class are left out, and which threads are for validation.
+    :raises OptionError: for a constant that cannot work.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+    alphas: Mapping[str, float] = field(default_factory=lambda: dict(ALPHAS))
+    medians: Mapping[str, float] = field(default_factory=dict)
+    kappa: float = 1.0
+    min_replies: int = 1
+    edited_reply: int = 10
+    parent_reply: int = 2
+    valid_share: float = 0.2
+    subreddits: tuple[str, ...] = ()
+    toxic_above: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_names("--weights", self.weights, DIMENSIONS)
+        _check_names("--alphas", self.alphas, DIMENSIONS)
+        _check_names("--medians", self.medians, [*DIMENSIONS, "pv"])
+        _check("--weights", self.weights, least=0)
+        for name in ("alphas", "medians"):
+            _check(f"--{name}", getattr(self, name), above=0)
+        if not sum(self.weights.values()):
+            raise OptionError("--weights: all are 0, so that no post differs from another")
+        numbers = {"kappa": (self.kappa, 0), "edited-reply": (self.edited_reply, 0), "seed": (self.seed, 0)}
+        numbers |= {"min-replies": (self.min_replies, 1), "parent-reply": (self.parent_reply, 1)}
+        for name, (value, least) in numbers.items():
+            _check(f"--{name}", {"": value}, least=least)
+        for name, value in (("valid-share", self.valid_share), ("toxic-above", self.toxic_above)):
+            if not 0 <= value <= 1:
+                raise OptionError(f"--{name} {value}: must be from 0 to 1")
+
+
+def _check_names(option: str, values: Mapping[str, float], known: Mapping[str, str] | list[str]) -> None:
+    for name in values:
+        if name not in known:
+            raise OptionError(f"{option}: {name!r} is none of {', '.join(known)}")
+
+
+def _check(option: str, values: Mapping[str, float], least: float = -math.inf, above: float = -math.inf) -> None:
+    for name, value in values.items():
+        if not (math.isfinite(value) and value >= least and value > above):
+            limit = f"at least {least:g}" if above == -math.inf else f"above {above:g}"
+            raise OptionError(f"{option} {name + '=' if name else ''}{value:g}: must be a number {limit}")

@@ -1,0 +1,99 @@
+"""RED's data card: what is in it, by class, dimension and subreddit, and what became of every line of the dumps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from parlai_empathy.curation.choice import CLASSES
+from parlai_empathy.curation.curate import Curated, Plan
+from parlai_empathy.curation.engagement import MILLION
+from parlai_empathy.curation.recipe import DIMENSIONS
+from parlai_empathy.reports.plots import Bars
+from parlai_empathy.reports.report import Report, Table
+
+_SUBREDDITS = 30  # that the card names; the others are counted together
+
+
+def data_card(curated: Curated, plan: Plan, engine: str) -> Report:
+    """The card."""
+    tables = [_classes(curated), _constants(curated, plan, engine), _lines(curated), _subreddits(curated)]
+    return Report("RED: posts that people engaged with, and posts that they did not", tables, [_plot(curated, plan)])
+
+
+def _classes(curated: Curated) -> Table:
+    dimensions = curated.measures.dimensions
+    header = [
+        "class",
+        "posts",
+        *(name.upper() for name in dimensions),
+        *(f"{name.upper()} 0..1" for name in dimensions),
+    ]
+    rows = [
+        [label, curated.chosen.each, *(means[name] for name in dimensions)]
+        + [means[f"{name}_norm"] for name in dimensions]
+        + [means["engagement"]]
+        for label, means in curated.classes.items()
+    ]
+    notes = [f"{name.upper()} is {DIMENSIONS[name]}. " for name in dimensions]
+    notes.append("The means are of the posts as they are, and (0..1) adjusted for popularity and normalised.")
+    if "ee" not in dimensions:
+        notes.append("Emotional engagement was not measured, for want of --emotion-model, and has no weight.")
+    if added := curated.added:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(added.items()))
+        notes.append(f"Besides, {sum(added.values()):,} negative samples, labelled {CLASSES[0]}: {kinds}.")
+    return Table("Classes", [*header, "engagement"], rows, notes)
+
+
+def _constants(curated: Curated, plan: Plan, engine: str) -> Table:
+    recipe, measures = plan.recipe, curated.measures
+    rows = [
+        [name.upper(), recipe.weights.get(name, 0.0), measures.alphas[name], measures.medians[name]]
+        for name in measures.dimensions
+    ]
+    notes = [
+        f"The median popularity is {measures.medians['pv']:g}. The mean engagement of {measures.posts:,} posts is "
+        f"{measures.mean / MILLION:.6f}, its standard deviation {measures.deviation / MILLION:.6f}; a post is chosen "
+        f"if it lies more than {recipe.kappa:g} of these from the mean, and has at least {recipe.min_replies} "
+        "reply or replies. "
+        f"An edited reply counts for {recipe.edited_reply} words, a reply to the parent for {recipe.parent_reply} "
+        f"upvotes. {recipe.valid_share:.0%} of the threads are for validation. Seed {recipe.seed}, engine {engine}.",
+        *(f"{name}: {text}" for name, text in curated.scorers.items()),
+    ]
+    if not plan.toxicity:
+        notes.append("Nothing was left out for being toxic: --toxicity was not given.")
+    return Table("Constants", ["dimension", "weight", "alpha", "median"], rows, notes)
+
+
+def _lines(curated: Curated) -> Table:
+    bad: Counter[str] = sum((account.bad for account in curated.accounts), Counter())
+    fates = sorted(curated.fates.items(), key=lambda item: -item[1])
+    rows = [*fates, *((f"bad line: {reason}", count) for reason, count in bad.most_common())]
+    total = sum(account.lines for account in curated.accounts)
+    dumps = ", ".join(f"{Path(account.dump).name} ({account.lines:,})" for account in curated.accounts)
+    notes = [f"{total:,} lines of {dumps}."]
+    notes += [f"{reason}: first {place}" for account in curated.accounts for reason, place in account.first.items()]
+    notes += [account.broken for account in curated.accounts if account.broken]
+    return Table("What became of the lines", ["", "lines"], [list(row) for row in rows], notes)
+
+
+def _subreddits(curated: Curated) -> Table:
+    found = list(curated.subreddits.items())
+    rows = [[name, *counts.values()] for name, counts in found[:_SUBREDDITS]]
+    if rest := found[_SUBREDDITS:]:
+        rows.append([f"{len(rest):,} others", *(sum(counts[label] for _, counts in rest) for label in CLASSES)])
+    return Table("Subreddits", ["subreddit", *CLASSES], rows)
+
+
+def _plot(curated: Curated, plan: Plan) -> Bars:
+    measures, counts = curated.measures, curated.histogram
+    places = range(min(counts), max(counts) + 1)
+    distance = plan.recipe.kappa * measures.deviation
+    low, high = (100 * (measures.mean + sign * distance) / MILLION for sign in (-1, 1))
+    series = {
+        CLASSES[0]: [counts.get(place, 0) if place < low else 0 for place in places],
+        "neither": [counts.get(place, 0) if low <= place <= high else 0 for place in places],
+        CLASSES[1]: [counts.get(place, 0) if place > high else 0 for place in places],
+    }
+    groups = [f"{place / 100:.2f}" if place % 10 == 0 else "" for place in places]
+    return Bars("engagement", "Engagement of all posts with replies", "engagement", "posts", groups, series)
