@@ -1,7 +1,30 @@
 """Files of ratings: one row says which rater gave which item which rating.
 
-A ``.csv`` file with a header, or a ``.jsonl`` file with one object a line. The columns are ``item``, ``rater`` and
-``rating``, and ``question`` where more than one thing was asked; further columns are passed over.
+A ``.csv`` file with a header, or a ``.jsonl`` file with one object a line. ``item``, ``rater`` and ``rating`` must be
+there; an answer in the rater's own words has a ``text`` in place of the rating. What else is known of an answer:
+
+``question``
+    what was asked, where more than one thing was.
+``system``, ``other``
+    whose reply was rated. With ``other`` two systems were compared: the rating is 1 where ``system`` is better, 0 for
+    a tie, -1 where ``other`` is better.
+``seconds``
+    that the rater spent on the page.
+``check``
+    the rating that was expected, where the item is a check of the rater's attention.
+``study``
+    which study the answer is of; items of different studies are different items.
+``kind``
+    of the question: ``likert``, ``choice``, ``text`` or ``preference``; left out, or anything else, it follows from the
+    other columns.
+``side``
+    where ``system`` stood when two were compared: ``left`` or ``right``.
+``reply``
+    what ``parlai score_responses`` calls the reply.
+``excluded``
+    why the rater was left out in the study.
+
+Further columns are passed over.
 """
 
 from __future__ import annotations
@@ -11,10 +34,9 @@ import io
 import json
 import math
 import reprlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,26 +44,17 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 
 REQUIRED = ("item", "rater", "rating")
-QUESTION = "question"
+NAMES = ("question", "system", "other", "study", "kind", "side", "reply", "excluded")
+COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
+"""All columns that are read; a header may name each of them once."""
+
+_NOT_EXCLUDED = ("0", "false", "no")
 
 Row = tuple[int, Callable[[], dict[str, Any]]]
 """A row's line, and what makes a record of it or raises what is wrong with it."""
-
-
-@dataclass(frozen=True)
-class Rating:
-    """One answer.
-
-    :param item: what was rated.
-    :param question: what was asked of it; empty where the file has but one question.
-    """
-
-    item: str
-    rater: str
-    question: str
-    rating: float
 
 
 def ratings_of(path: str | Path, scale: Sequence[float] | None = None, skip_bad_rows: bool = False) -> list[Rating]:
@@ -63,16 +76,16 @@ def read_ratings(
 ) -> Iterator[Rating]:
     """Read a file of ratings, in its order.
 
-    :param scale: all values that a rating can have; None for any number.
+    :param scale: all values that a rating can have, comparisons apart; None for any number.
     :param bad_rows: where errors of single rows are put, and the rows left out; None raises the first of them.
     :raises DataError: naming file, line, column and value: for a row that cannot be read, lacks a value, has a rating
-        that is no number or not on the scale, or has a rater rate an item again. Whatever ``bad_rows`` is: for a file
+        that is no number or not on the scale, or has a rater judge the same again. Whatever ``bad_rows`` is: for a file
         that is missing, is not UTF-8, lacks a column, or has quotes that do not match.
     """
     path = Path(path)
     text = _text(path)
     rows = _json_rows(path, text) if path.suffix.lower() == ".jsonl" else _csv_rows(path, text)
-    lines: dict[tuple[str, str, str], int] = {}
+    lines: dict[tuple[str, str, Unit], int] = {}
     for line, record_of_row in rows:
         where = f"{path}, line {line}"
         try:
@@ -83,16 +96,44 @@ def read_ratings(
                 raise DataError(f"{error} (or leave such rows out with --skip-bad-rows true)") from error
             bad_rows.append(error)
         else:
-            lines[rating.question, rating.item, rating.rater] = line
+            lines[_key(rating)] = line
             yield rating
 
 
 def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
-    """For each question each item's ratings, in the order of the file."""
-    questions: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for rating in ratings:
-        questions[rating.question][rating.item].append(rating.rating)
-    return {question: dict(items) for question, items in questions.items()}
+    """For each question each item's ratings, in the order of the file: of replies that their item alone names.
+
+    Texts, choices and checks are left out.
+
+    :raises DataError: if the item does not say whose reply was rated: if it has ratings of several systems, or
+        comparisons of two.
+    """
+    questions: dict[str, dict[str, list[float]]] = {}
+    systems: dict[tuple[str, str], tuple[str, ...]] = {}
+    for one in ratings:
+        if one.rating is None or one.check is not None or one.kind == "choice":
+            continue
+        of = systems.setdefault((one.study, one.item), (one.system,))
+        if one.other or of != (one.system,):
+            several = (one.system, one.other) if one.other else (*of, one.system)
+            raise DataError(
+                f"item {one.item!r} is rated for {several[0]!r} and for {several[1]!r}, and its name alone does not "
+                "say whose reply is meant: give each reply an item of its own, or take parlai ratings_report --items"
+            )
+        questions.setdefault(one.question, {}).setdefault(one.item, []).append(one.rating)
+    return questions
+
+
+def by_unit(ratings: Iterable[Rating]) -> dict[str, dict[Unit, list[float]]]:
+    """For each question the ratings of each thing that was judged; of two systems, as their names are ordered.
+
+    Texts, choices and checks are left out.
+    """
+    questions: dict[str, dict[Unit, list[float]]] = {}
+    for one in map(Rating.oriented, ratings):
+        if one.rating is not None and one.check is None and one.kind != "choice":
+            questions.setdefault(one.question, {}).setdefault(one.unit, []).append(one.rating)
+    return questions
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -130,12 +171,12 @@ def _csv_rows(path: Path, text: str) -> Iterator[Row]:
     rows = _cells(path, text)
     line, header = next(rows, (1, [""]))
     counts = Counter(header)
-    if missing := [name for name in REQUIRED if not counts[name]]:
+    if missing := [name for name in REQUIRED if not counts[name] and not (name == "rating" and counts["text"])]:
         raise DataError(
             f"{path}, line {line}: the header lacks the column(s) {', '.join(missing)}: it should be comma-separated "
             f"and name {', '.join(REQUIRED)}"
         )
-    if twice := [name for name in (*REQUIRED, QUESTION) if counts[name] > 1]:
+    if twice := [name for name in COLUMNS if counts[name] > 1]:
         raise DataError(f"{path}, line {line}: the header names {', '.join(twice)} more than once: rename the others")
     for line, cells in rows:
         yield line, partial(_of_cells, f"{path}, line {line}", cells, header)
@@ -166,15 +207,49 @@ def _of_cells(where: str, cells: list[str], header: list[str]) -> dict[str, Any]
 
 
 def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -> Rating:
+    is_text = _is_empty(record.get("rating")) and not _is_empty(record.get("text"))
     for column in REQUIRED:
-        if record.get(column) is None or not str(record[column]).strip():
+        if _is_empty(record.get(column)) and not (column == "rating" and is_text):
             raise DataError(f"{where}, column {column}: nothing is there: each row needs {', '.join(REQUIRED)}")
-    item, rater = (_name(where, column, record[column]) for column in ("item", "rater"))
-    question = "" if record.get(QUESTION) is None else _name(where, QUESTION, record[QUESTION])
-    return Rating(item, rater, question, _number(where, record["rating"], scale))
+    names = {column: _name(where, column, record.get(column)) for column in ("item", "rater", *NAMES, "text")}
+    if names["other"] and names["other"] == names["system"]:
+        raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")
+    names["kind"] = names["kind"] if names["kind"] in KINDS else ""
+    names["side"] = names["side"] if names["side"] in SIDES else ""
+    names["excluded"] = "" if names["excluded"].lower() in _NOT_EXCLUDED else names["excluded"]
+    values = _values(names, scale)
+    return Rating(
+        rating=None if is_text else _number(where, "rating", record["rating"], values),
+        seconds=_seconds(where, record.get("seconds")),
+        check=None if _is_empty(record.get("check")) else _number(where, "check", record["check"], values),
+        **names,
+    )
+
+
+def _values(names: dict[str, str], scale: Sequence[float] | None) -> Sequence[float] | None:
+    """What a rating can be."""
+    if names["kind"] == "choice":
+        return None
+    return PREFERENCES if names["other"] and names["kind"] in ("", "preference") else scale
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or not str(value).strip()
+
+
+def _seconds(where: str, value: object) -> float | None:
+    if _is_empty(value):
+        return None
+    seconds = _number(where, "seconds", value, None)
+    if seconds < 0:
+        raise DataError(f"{where}, column seconds: {reprlib.repr(value)} is less than nothing")
+    return seconds
 
 
 def _name(where: str, column: str, value: object) -> str:
+    """A text without the spaces round it; empty for None."""
+    if value is None:
+        return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is neither a text nor a number")
     text = str(value).strip()
@@ -185,23 +260,29 @@ def _name(where: str, column: str, value: object) -> str:
     return text
 
 
-def _number(where: str, value: object, scale: Sequence[float] | None) -> float:
+def _number(where: str, column: str, value: object, scale: Sequence[float] | None) -> float:
     number = math.nan
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         with suppress(ValueError, OverflowError):
             number = float(value)
     if not math.isfinite(number) or "_" in str(value):  # Python reads 4_3 as 43
-        raise DataError(f"{where}, column rating: {reprlib.repr(value)} is no number")
+        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is no number")
     if scale is not None and number not in scale:
         known = ", ".join(f"{one:g}" for one in scale)
-        raise DataError(f"{where}, column rating: {reprlib.repr(value)} is not on the scale {known}")
+        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is not on the scale {known}")
     return number
 
 
-def _check_first(where: str, rating: Rating, lines: dict[tuple[str, str, str], int]) -> None:
-    """See that it is the rater's first rating of the item for this question."""
-    if line := lines.get((rating.question, rating.item, rating.rater)):
+def _key(rating: Rating) -> tuple[str, str, Unit]:
+    """What no other row may have."""
+    return rating.question, rating.rater, rating.unit
+
+
+def _check_first(where: str, rating: Rating, lines: dict[tuple[str, str, Unit], int]) -> None:
+    """See that it is the rater's first answer of this kind."""
+    if line := lines.get(_key(rating)):
+        of = f" of {rating.system!r}" if rating.system else ""
         asked = f" for question {rating.question!r}" if rating.question else ""
         raise DataError(
-            f"{where}, column rater: {rating.rater!r} has already rated item {rating.item!r}{asked}, in line {line}"
+            f"{where}, column rater: {rating.rater!r} has already rated item {rating.item!r}{of}{asked}, in line {line}"
         )

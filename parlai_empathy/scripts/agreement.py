@@ -8,10 +8,11 @@ import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.rating.ratings_file import by_question, ratings_of
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.ratings_file import by_unit, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.parts.ratings_options import check_scale
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.options import add_file_options
@@ -53,10 +54,9 @@ class AgreementOfRaters(ParlaiScript):
 
     def _of_file(self) -> Report:
         path, scale = Path(self.opt["ratings"]), self.opt["scale"]
-        if scale is not None and len(set(scale)) < 2:
-            raise OptionError("--scale: name at least two different values, for instance --scale 1 2 3 4 5")
-        ratings = by_question(ratings_of(path, scale, self.opt["skip_bad_rows"]))
-        questions = {question: list(items.values()) for question, items in ratings.items()}
+        check_scale(scale)
+        ratings = by_unit(ratings_of(path, scale, self.opt["skip_bad_rows"]))
+        questions = {question: list(units.values()) for question, units in ratings.items()}
         if not questions:
             raise NotComputableError(f"{path} holds no rating: a row with a rating is needed below the header")
         return agreement_report(questions, scale, f"Agreement: {path.name}", self.opt["seed"], self.opt["resamples"])

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.rating.ratings_file import Rating, by_question, ratings_of, read_ratings
+from parlai_empathy.rating.rating import Rating
+from parlai_empathy.rating.ratings_file import by_question, by_unit, ratings_of, read_ratings
 
 HEADER = "item,rater,rating\n"
 SKIP = " (or leave such rows out with --skip-bad-rows true)"
@@ -100,6 +101,116 @@ def test_a_header_alone_has_no_ratings(tmp_path: Path) -> None:
     assert read(tmp_path, "", "empty.jsonl") == []
 
 
+ALL = "item,system,other,question,rater,rating,text,when,seconds,study,version,check\n"
+
+
+def test_everything_that_a_study_exports(tmp_path: Path) -> None:
+    rows = (
+        "i1,A,,empathy,Ann,4,,2026-01-02T03:04:05Z,12.5,ed,v1,\n"
+        "i1,A,B,better,Ann,-1,,,,ed,v1,\n"
+        'i1,A,,reply,Ann,,"Oh, no!",,30,ed,v1,\n'
+        "c1,check,,empathy,Ann,2,,,,ed,v1,1\n"
+    )
+    expected = [
+        Rating("i1", "Ann", "empathy", 4.0, "A", seconds=12.5, study="ed"),
+        Rating("i1", "Ann", "better", -1.0, "A", "B", study="ed"),
+        Rating("i1", "Ann", "reply", None, "A", text="Oh, no!", seconds=30.0, study="ed"),
+        Rating("c1", "Ann", "empathy", 2.0, "check", check=1.0, study="ed"),
+    ]
+    assert list(read_ratings(write(tmp_path, ALL + rows))) == expected
+    # A scale is that of ratings; comparisons have their own three values.
+    assert list(read_ratings(write(tmp_path, ALL + rows), scale=[1, 2, 3, 4, 5])) == expected
+    records = [
+        {
+            "item": "i1",
+            "rater": "Ann",
+            "question": "reply",
+            "text": "Oh, no!",
+            "rating": None,
+            "system": "A",
+            "seconds": 30,
+        },
+        {"item": "i1", "rater": "Ann", "rating": 4, "text": "", "check": None, "seconds": "", "other": None},
+    ]
+    assert list(read_ratings(write(tmp_path, lines(*records), "r.jsonl"))) == [
+        Rating("i1", "Ann", "reply", None, "A", text="Oh, no!", seconds=30.0),
+        Rating("i1", "Ann", "", 4.0),
+    ]
+
+
+MORE = "item,system,other,question,rater,rating,text,kind,side,reply,excluded\n"
+
+
+def test_what_else_a_study_knows(tmp_path: Path) -> None:
+    rows = (
+        "1,A,B,better,Ann,1,,preference,right,A#4,\n"
+        "1,A,B,sure,Ann,4,,likert,right,A#4,too fast\n"  # asked of a pair, and no comparison
+        "1,A,,who,Ann,2,a person,choice,,,no\n"
+        "1,A,,own,Ann,,Oh!,text,,,FALSE\n"
+        "2,A,,q,Ann,5,,human,above,,0\n"  # other words than ours in columns that are called so
+    )
+    found = list(read_ratings(write(tmp_path, MORE + rows), scale=[1, 4, 5]))
+    assert found == [
+        Rating("1", "Ann", "better", 1.0, "A", "B", kind="preference", side="right", reply="A#4"),
+        Rating("1", "Ann", "sure", 4.0, "A", "B", kind="likert", side="right", reply="A#4", excluded="too fast"),
+        Rating("1", "Ann", "who", 2.0, "A", text="a person", kind="choice"),
+        Rating("1", "Ann", "own", None, "A", text="Oh!", kind="text"),
+        Rating("2", "Ann", "q", 5.0, "A"),
+    ]
+    assert [one.is_preference for one in found] == [True, False, False, False, False]
+    turned = Rating("1", "Ann", "sure", 4.0, "B", "A", kind="likert", side="right").oriented()
+    assert turned == Rating("1", "Ann", "sure", 4.0, "A", "B", kind="likert", side="left")
+    assert set(by_unit(found)) == {"better", "sure", "q"}
+
+
+def test_a_file_of_texts_alone(tmp_path: Path) -> None:
+    assert list(read_ratings(write(tmp_path, "item,rater,text\n1,Ann,Oh!\n"))) == [
+        Rating("1", "Ann", "", None, text="Oh!")
+    ]
+
+
+def test_a_rater_may_rate_an_item_of_each_system_and_study(tmp_path: Path) -> None:
+    content = "item,rater,rating,system,study\n1,Ann,4,A,x\n1,Ann,5,B,x\n1,Ann,3,A,y\n"
+    assert len(list(read_ratings(write(tmp_path, content)))) == 3
+
+
+def test_ratings_by_what_was_judged() -> None:
+    ratings = [
+        Rating("1", "Ann", "q", 4.0, "A"),
+        Rating("1", "Bob", "q", 5.0, "A"),
+        Rating("1", "Ann", "q", 2.0, "B"),  # another system's reply to the same item
+        Rating("1", "Ann", "p", 1.0, "A", "B"),
+        Rating("1", "Bob", "p", 1.0, "B", "A"),  # the same two, the other way round
+        Rating("1", "Cyd", "q", 3.0, "A", study="two"),
+        Rating("1", "Dan", "q", None, "A", text="Hm."),
+        Rating("c", "Ann", "q", 1.0, "A", check=1.0),
+    ]
+    assert by_unit(ratings) == {
+        "q": {("", "1", "", "A"): [4.0, 5.0], ("", "1", "", "B"): [2.0], ("two", "1", "", "A"): [3.0]},
+        "p": {("", "1", "A", "B"): [1.0, -1.0]},
+    }
+    assert Rating("1", "Bob", "p", 0.0, "B", "A", check=1.0).oriented() == Rating(
+        "1", "Bob", "p", 0.0, "A", "B", check=-1.0
+    )
+
+
+def test_items_that_do_not_say_whose_reply_was_rated() -> None:
+    of_one = [Rating("1", "Ann", "q", 4.0, "A"), Rating("2", "Ann", "q", 5.0, "B"), Rating("1", "Bob", "p", 3.0, "A")]
+    assert by_question(
+        [*of_one, Rating("1", "Ann", "t", None, "Z", text="x"), Rating("1", "Ann", "c", 1.0, "Z", check=1.0)]
+    ) == {
+        "q": {"1": [4.0], "2": [5.0]},
+        "p": {"1": [3.0]},
+    }
+    message = (
+        "item '1' is rated for 'A' and for 'B', and its name alone does not say whose reply is meant: give each reply "
+        "an item of its own, or take parlai ratings_report --items"
+    )
+    for other in (Rating("1", "Cyd", "q", 4.0, "B"), Rating("1", "Cyd", "q", 1.0, "A", "B")):
+        with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+            by_question([*of_one, other])
+
+
 # --- what is wrong with a file ---------------------------------------------------------------------------------------
 
 NAMES = "it should be comma-separated and name item, rater, rating"
@@ -113,6 +224,7 @@ NAMES = "it should be comma-separated and name item, rater, rating"
         ("item;rater;rating\n1;Ann;2\n", f"line 1: the header lacks the column(s) item, rater, rating: {NAMES}"),
         ("\n\nItem,rater,rating\n", f"line 3: the header lacks the column(s) item: {NAMES}"),
         ("item,rater,rating,rating\n", "line 1: the header names rating more than once: rename the others"),
+        ("item,rater,rating,system,system\n", "line 1: the header names system more than once: rename the others"),
         (
             "item,item,rater,rating,question,question\n",
             "line 1: the header names item, question more than once: rename the others",
@@ -164,6 +276,20 @@ BAD_ROWS = [
     (HEADER + "1,Ann,1e999\n", "2, column rating: '1e999' is no number"),
     (HEADER + "1,Ann,4\n1,Bob,4\n 1 ,Ann,5\n", f"4, {AGAIN}, in line 2"),
     ("item,rater,rating,question\n1,Ann,4,a\n1,Ann,4,b\n1,Ann,4,a\n", f"4, {AGAIN} for question 'a', in line 2"),
+    (ALL + "i,A,B,q,Ann,2,,,,,,\n", "2, column rating: '2' is not on the scale -1, 0, 1"),
+    (ALL + "i,A,A,q,Ann,1,,,,,,\n", "2, column other: 'A' is compared with itself: name two systems"),
+    (ALL + "i,A,,q,Ann,4,,,soon,,,\n", "2, column seconds: 'soon' is no number"),
+    (ALL + "i,A,,q,Ann,4,,,-1,,,\n", "2, column seconds: '-1' is less than nothing"),
+    (ALL + "i,A,,q,Ann,4,,,,,,yes\n", "2, column check: 'yes' is no number"),
+    (ALL + "i,A,,q,Ann,,,,,,,1\n", f"2, column rating: nothing is there: {NEEDS}"),
+    (
+        ALL + "i,A,,q,Ann,4,,,,,,\ni,A,,q,Ann,5,,,,,,\n",
+        "3, column rater: 'Ann' has already rated item 'i' of 'A' for question 'q', in line 2",
+    ),
+    (
+        ALL + "i,A,B,q,Ann,1,,,,,,\ni,B,A,q,Ann,0,,,,,,\n",
+        "3, column rater: 'Ann' has already rated item 'i' of 'B' for question 'q', in line 2",
+    ),
     # The line is that on which a row begins, though another one's cell goes over several.
     (HEADER + '"a\nb",Ann,4\n1,Ann,x\n', "4, column rating: 'x' is no number"),
 ]
@@ -210,7 +336,7 @@ def test_a_bad_row_is_named_or_left_out(tmp_path: Path, name: str, content: str,
     bad_rows: list[DataError] = []
     good = read(tmp_path, content, name, bad_rows=bad_rows)
     assert [str(error).removeprefix(f"{tmp_path}/") for error in bad_rows] == [f"{name}, line {message}"]
-    header = "item,rater,rating" in content and name.endswith("csv")
+    header = name.endswith("csv")
     rows = [line for line in csv.reader(io.StringIO(content)) if any(line)] if header else [content]
     assert len(good) == len(rows) - header - 1, "all rows but the bad one are there"
 

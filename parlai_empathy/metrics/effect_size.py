@@ -1,0 +1,27 @@
+"""How large a difference is beside how much ratings vary anyway: Cohen's d."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.bootstrap import Floats
+
+
+def cohens_d(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
+    """The difference of two means in standard deviations, which are pooled (Cohen 1988, chapter 2).
+
+    Of pairs it is the same: what the pairing brings to a test is no part of how large a difference is.
+
+    :raises NotComputableError: if both sides together have fewer than three values, a side has none, or nothing varies.
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    freedom = len(one) + len(other) - 2
+    if not len(one) or not len(other) or freedom < 1:
+        raise NotComputableError(f"no d of {len(one)} and {len(other)} values: at least three are needed")
+    squares = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
+    if squares <= 1e-18 * freedom:
+        raise NotComputableError("no d: the values on each side are all the same")
+    return float((one.mean() - other.mean()) / np.sqrt(squares / freedom))

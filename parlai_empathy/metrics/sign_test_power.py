@@ -1,0 +1,93 @@
+"""How many comparisons of A and B show that one of them is preferred, and how small a preference so many can show.
+
+Of ``n`` decided comparisons the number of wins is binomial, and the test is the exact sign test, two-sided. Its power
+goes up and down as ``n`` grows, because wins are whole numbers; the number that is given is the first from which on the
+power stays.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.power import check_alpha, check_power
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int_]
+
+_MOST = 100_000
+"""More comparisons than anybody could have made."""
+
+
+def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
+    """How probably the exact two-sided sign test sees that one side is preferred.
+
+    :param share: of decided comparisons that it wins, 0..1.
+    :param decided: comparisons without a tie, at least 1.
+    """
+    _check_share(share)
+    check_alpha(alpha)
+    if decided < 1:
+        raise NotComputableError(f"no power of {decided} comparisons: at least one is needed")
+    return float(_powers(share, np.array([decided]), alpha)[0])
+
+
+def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05) -> int:
+    """The fewest decided comparisons from which on the preference is seen so probably.
+
+    :raises NotComputableError: if the share is one half, or more than 100,000 would be needed.
+    """
+    _check_share(share)
+    check_power(power, alpha)
+    if share == 0.5:
+        raise NotComputableError("no number of comparisons shows a share of 0.5: nobody is preferred")
+    guess = max(8, math.ceil(2 * sign_test_normal(share, power, alpha)) + 50)
+    if guess > 2 * _MOST:
+        raise NotComputableError(f"more than {_MOST:,} comparisons would be needed for a share of {share}")
+    # From twice the normal number on the power has stayed above for long; the last place below it is what counts.
+    counts = np.arange(1, guess + 1)
+    powers = _powers(share, counts, alpha)
+    below = counts[powers < power]
+    return int(below[-1]) + 1 if len(below) else 1
+
+
+def sign_test_normal(share: float, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The same by the normal distribution, as textbooks have it (Noether 1987 without his simplification)."""
+    check_power(power, alpha)
+    z = stats.norm.isf(alpha / 2) * 0.5 + stats.norm.ppf(power) * math.sqrt(share * (1 - share))
+    return max(1.0, float((z / (share - 0.5)) ** 2))
+
+
+def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The smallest share above one half that so many decided comparisons show so probably, 0.5..1.
+
+    :raises NotComputableError: if even one side that always wins would not be seen.
+    """
+    check_power(power, alpha)
+    if sign_test_power(1.0, decided, alpha) < power:
+        raise NotComputableError(f"{decided} decided comparisons show nothing at alpha {alpha:g}: more are needed")
+    return float(optimize.brentq(lambda share: sign_test_power(share, decided, alpha) - power, 0.5, 1.0, xtol=1e-10))
+
+
+def _significant(decided: Counts, alpha: float) -> Counts:
+    """For each number of comparisons the most wins that are a significant defeat; -1 where none is."""
+    most: Counts = stats.binom.ppf(alpha / 2, decided, 0.5).astype(int)
+    for _ in range(2):  # ppf is the first at or above alpha / 2
+        too_many = stats.binom.cdf(most, decided, 0.5) > alpha / 2 * (1 + 1e-12)
+        most = np.where(too_many, most - 1, most)
+    return most
+
+
+def _powers(share: float, decided: Counts, alpha: float) -> Floats:
+    most = _significant(decided, alpha)
+    powers: Floats = stats.binom.cdf(most, decided, share) + stats.binom.sf(decided - most - 1, decided, share)
+    return powers
+
+
+def _check_share(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise OptionError(f"win rate {share:g}: must lie between 0 and 1, ties left out")

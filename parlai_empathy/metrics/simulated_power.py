@@ -1,0 +1,116 @@
+"""Power by trial: studies are drawn, tested, and the share of them that see the difference is counted.
+
+It checks the formulas, and says what they do not: how the tests of ranks fare on the points of a scale, where ratings
+are whole numbers and end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import stats
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.bootstrap import Floats
+from parlai_empathy.metrics.likert_power import LikertDesign
+from parlai_empathy.metrics.power import check_alpha
+
+_AT_ONCE = 1_000_000  # ratings of one system that are in memory
+
+
+def simulated_t_test_power(
+    design: LikertDesign, difference: float, items: int, alpha: float = 0.05, runs: int = 2000, seed: int = 0
+) -> float:
+    """The power of :func:`parlai_empathy.metrics.likert_power.likert_power` by trial, with normal ratings.
+
+    :param runs: how many studies are drawn.
+    """
+    test = stats.ttest_rel if design.paired else stats.ttest_ind
+    seen = 0.0
+    for first, second in _studies(design, difference, items, alpha, runs, seed):
+        seen += (test(first.mean(axis=-1), second.mean(axis=-1), axis=1).pvalue <= alpha).sum()
+    return float(seen / runs)
+
+
+def simulated_rank_test_power(
+    design: LikertDesign,
+    difference: float,
+    items: int,
+    scale: Sequence[float],
+    mean: float,
+    alpha: float = 0.05,
+    runs: int = 2000,
+    seed: int = 0,
+) -> float:
+    """How probably a test of ranks sees the difference, where each rating is the nearest point of a scale.
+
+    Of pairs it is Wilcoxon's test, else that of Mann and Whitney; both here by the normal distribution. A scale that
+    ends cuts ratings off, and with them some of the difference: that is part of the answer.
+
+    :param scale: its points, at least two.
+    :param mean: of both systems together, in points, before ratings are cut off.
+    """
+    points = np.array(sorted(set(scale)), dtype=np.float64)
+    if len(points) < 2:
+        raise OptionError(f"scale {', '.join(f'{point:g}' for point in points)}: at least two points are needed")
+    borders = (points[1:] + points[:-1]) / 2
+    seen = 0.0
+    for drawn in _studies(design, difference, items, alpha, runs, seed):
+        first, second = (points[np.searchsorted(borders, mean + ratings)].mean(axis=-1) for ratings in drawn)
+        p_values = _signed_ranks(first - second) if design.paired else _rank_sums(first, second)
+        seen += (p_values <= alpha).sum()
+    return float(seen / runs)
+
+
+def simulated_sign_test_power(
+    share: float, decided: int, alpha: float = 0.05, runs: int = 2000, seed: int = 0
+) -> float:
+    """The power of the exact sign test by trial.
+
+    :param share: of decided comparisons that one side wins, 0..1.
+    """
+    check_alpha(alpha)
+    wins = np.random.default_rng(seed).binomial(decided, share, size=runs)
+    different, times = np.unique(wins, return_counts=True)
+    p_values = np.array([stats.binomtest(int(one), decided).pvalue for one in different])
+    return float(times[p_values <= alpha].sum() / runs)
+
+
+def _studies(
+    design: LikertDesign, difference: float, items: int, alpha: float, runs: int, seed: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Ratings of both systems about 0, ``(some runs, items, raters)`` each."""
+    check_alpha(alpha)
+    if runs < 1:
+        raise OptionError(f"runs {runs}: at least 1 is needed")
+    generator = np.random.default_rng(seed)
+    most = max(1, _AT_ONCE // (items * design.raters))
+    for start in range(0, runs, most):
+        shape = (min(most, runs - start), items, 1)
+        shared = math.sqrt(design.same_item) * generator.standard_normal(shape)
+        drawn = []
+        for sign in (1, -1):
+            own = math.sqrt(design.same_reply - design.same_item) * generator.standard_normal(shape)
+            rest = generator.standard_normal((*shape[:2], design.raters)) * math.sqrt(1 - design.same_reply)
+            drawn.append(design.sd * (shared + own + rest) + sign * difference / 2)
+        yield drawn[0], drawn[1]
+
+
+def _signed_ranks(differences: Floats) -> Floats:
+    """P-values of Wilcoxon's test of each row; zeros are left out, ties share their ranks."""
+    differences = np.round(differences, 9)
+    sizes = np.where(differences == 0, np.inf, np.abs(differences))  # zeros rank above all, and count for nothing
+    ranks = np.where(differences == 0, 0.0, stats.rankdata(sizes, axis=1))
+    positive = np.where(differences > 0, ranks, 0.0).sum(axis=1)
+    distance = np.maximum(0.0, np.abs(positive - ranks.sum(axis=1) / 2) - 0.5)
+    spread = np.sqrt((ranks**2).sum(axis=1)) / 2
+    p_values: Floats = 2 * stats.norm.sf(np.divide(distance, spread, out=np.zeros_like(spread), where=spread > 0))
+    return p_values
+
+
+def _rank_sums(first: Floats, second: Floats) -> Floats:
+    """P-values of the test of Mann and Whitney of each row."""
+    found = stats.mannwhitneyu(np.round(first, 9), np.round(second, 9), axis=1, method="asymptotic")
+    return np.nan_to_num(np.asarray(found.pvalue, dtype=np.float64), nan=1.0)  # NaN: all ratings are the same

@@ -1,0 +1,1 @@
+"""What ratings say, and of which raters they can be believed."""

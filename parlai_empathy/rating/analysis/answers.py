@@ -1,0 +1,110 @@
+"""Answers sorted by what they are for: ratings of replies, comparisons of two, choices, texts, checks of the rater."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parlai_empathy.metrics.bootstrap import Floats, Places
+from parlai_empathy.rating.rating import Rating
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a file, each in one place.
+
+    :param scores: ratings of single replies. Where two replies were rated as one, their system is that of both.
+    :param preferences: comparisons of two systems, in the order of the systems' names.
+    :param choices: answers that have a number and a text, and whose numbers have no order.
+    :param texts: answers in the rater's own words.
+    :param checks: ratings whose right value is known. What else was asked of the same item is in no list: it was made
+        up, and says nothing of any system.
+    """
+
+    scores: tuple[Rating, ...]
+    preferences: tuple[Rating, ...]
+    choices: tuple[Rating, ...]
+    texts: tuple[Rating, ...]
+    checks: tuple[Rating, ...]
+
+    @property
+    def rated(self) -> tuple[Rating, ...]:
+        """What says something of systems in numbers."""
+        return self.scores + self.preferences
+
+
+def sort_answers(ratings: Sequence[Rating]) -> Answers:
+    """Sort the answers of a file."""
+    made_up = {one.unit for one in ratings if one.check is not None}
+    real = [one for one in ratings if one.unit not in made_up]
+    chosen = _choices(real)
+    choices = [one for one in real if one.question in chosen]
+    numbers = [one for one in real if one.question not in chosen and one.rating is not None]
+    return Answers(
+        scores=tuple(_as_one(one) for one in numbers if not one.is_preference),
+        preferences=tuple(one.oriented() for one in numbers if one.is_preference),
+        choices=tuple(choices),
+        texts=tuple(one for one in real if one.rating is None and one.question not in chosen),
+        checks=tuple(one for one in ratings if one.check is not None and one.rating is not None),
+    )
+
+
+def _choices(ratings: Sequence[Rating]) -> set[str]:
+    """The questions that let raters choose: said to, or each number has its text and each text its number."""
+    found = {one.question for one in ratings if one.kind == "choice"}
+    texts: dict[str, dict[float | None, set[str]]] = {}
+    for one in ratings:
+        if not one.kind and not one.other:
+            texts.setdefault(one.question, {}).setdefault(one.rating, set()).add(one.text)
+    counts = Counter(one.question for one in ratings)
+    for question, pairs in texts.items():
+        said = [text for some in pairs.values() for text in some]
+        named = None not in pairs and all(said) and len(set(said)) == len(said) == len(pairs)
+        if named and len(pairs) < counts[question]:  # in a few rows it may be so by chance
+            found.add(question)
+    return found
+
+
+def _as_one(rating: Rating) -> Rating:
+    """Two replies that were rated together, as one system's."""
+    if not rating.other:
+        return rating
+    turned = rating.oriented()
+    return replace(turned, system=f"{turned.system} with {turned.other}", other="", side="")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Ratings as arrays ``(n,)``: their values, and the numbers of their items and raters, from 0."""
+
+    values: Floats
+    items: Places
+    raters: Places
+
+    def some(self, chosen: NDArray[np.bool_]) -> Columns:
+        """A part of the ratings, with items and raters numbered anew."""
+        return Columns(self.values[chosen], _numbered(self.items[chosen]), _numbered(self.raters[chosen]))
+
+
+def columns_of(ratings: Sequence[Rating]) -> Columns:
+    """Ratings as arrays. An item is the same item for all systems, and another one in each study."""
+    items = {one: place for place, one in enumerate(dict.fromkeys((one.study, one.item) for one in ratings))}
+    raters = {one: place for place, one in enumerate(dict.fromkeys(one.rater for one in ratings))}
+    return Columns(
+        np.array([np.nan if one.rating is None else one.rating for one in ratings], dtype=np.float64),
+        np.array([items[one.study, one.item] for one in ratings], dtype=np.intp),
+        np.array([raters[one.rater] for one in ratings], dtype=np.intp),
+    )
+
+
+def _numbered(numbers: Places) -> Places:
+    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def named(name: str, what: str) -> str:
+    """What tables call a system or a question that has no name."""
+    return name or f"(no {what})"

@@ -1,0 +1,88 @@
+"""Raters who are left out, with the reason. Nothing is deleted: the file of ratings stays as it is.
+
+A file of exclusions is CSV with the columns ``rater`` and ``reason``. Take a line out, and the rater is back.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.rating.rating import Rating
+
+COLUMNS = ("rater", "reason")
+
+
+def read_exclusions(path: str | Path) -> dict[str, str]:
+    """Rater to reason.
+
+    :raises DataError: naming file and line: for a file that cannot be read, lacks a column, or has a row without a
+        rater or without a reason, or a rater twice.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): it should be CSV with {_columns()}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8: save the file as UTF-8") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    found: dict[str, str] = {}
+    places: list[int] | None = None
+    try:
+        for cells in reader:
+            row = [cell.strip() for cell in cells]
+            if not any(row):
+                continue
+            where = f"{path}, line {reader.line_num}"
+            if places is None:
+                places = _places(where, row)
+            else:
+                _add(where, [row[place] if place < len(row) else "" for place in places], found)
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: not CSV ({error}): check its quotes") from error
+    if places is None:
+        raise DataError(f"{path} is empty: its first line should name {_columns()}")
+    return found
+
+
+def _columns() -> str:
+    return " and ".join(COLUMNS)
+
+
+def _places(where: str, header: Sequence[str]) -> list[int]:
+    if missing := [name for name in COLUMNS if header.count(name) != 1]:
+        raise DataError(f"{where}: the header should name {' and '.join(missing)} once: it should be {_columns()}")
+    return [header.index(name) for name in COLUMNS]
+
+
+def _add(where: str, row: Sequence[str], found: dict[str, str]) -> None:
+    for name, cell in zip(COLUMNS, row, strict=True):
+        if not cell:
+            raise DataError(f"{where}, column {name}: nothing is there: whoever is left out needs a reason")
+    rater, reason = row
+    if rater in found:
+        raise DataError(f"{where}, column rater: {rater!r} stands here twice: keep one line")
+    found[rater] = reason
+
+
+def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
+    """Write a file that :func:`read_exclusions` reads.
+
+    :raises OptionError: if it cannot be written.
+    """
+    try:
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            writer.writerows(reasons.items())
+    except OSError as error:
+        raise OptionError(f"{path} cannot be written ({error.strerror}): name another folder") from error
+
+
+def without(ratings: Sequence[Rating], reasons: Mapping[str, str]) -> list[Rating]:
+    """The answers of those who are not left out."""
+    return [one for one in ratings if one.rater not in reasons]

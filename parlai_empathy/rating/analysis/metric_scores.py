@@ -1,0 +1,114 @@
+"""What automatic metrics say of single replies: ``items.jsonl``, as ``parlai score_responses --out`` writes it."""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.rating.rating import Rating
+
+_NO_METRICS = ("system", "item", "line", "turn", "emotion", "reply")
+
+Name = tuple[str, str]
+"""System and item of a reply."""
+
+Scores = Mapping[str, Mapping[Name, float]]
+"""For each metric each reply's value."""
+
+
+def read_metric_scores(path: str | Path) -> dict[str, dict[Name, float]]:
+    """Each metric's values; what is no finite number is passed over.
+
+    :raises DataError: naming file and line: for a file that cannot be read, a line that is no JSON object or does not
+        say which reply it is of, and a reply that comes twice. Also if there is no number in the whole file.
+    """
+    path = Path(path)
+    found: dict[str, dict[Name, float]] = {}
+    lines: dict[Name, int] = {}
+    for line, record in _records(path):
+        where = f"{path}, line {line}"
+        if record.get("item") is None:
+            raise DataError(f"{where}: nothing says which item it is: items.jsonl of score_responses is expected")
+        name = (str(record.get("system") or ""), str(record["item"]))
+        if (first := lines.setdefault(name, line)) != line:
+            raise DataError(f"{where}: item {name[1]!r} of system {name[0]!r} stands in line {first} already")
+        for key, value in record.items():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if key not in _NO_METRICS and is_number and math.isfinite(value):
+                found.setdefault(key, {})[name] = float(value)
+    if not found:
+        raise DataError(f"{path} has no metric of any reply: items.jsonl of score_responses is expected")
+    return found
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): it should be an items.jsonl") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8: it should be an items.jsonl") from error
+    for line, row in enumerate(text.split("\n"), start=1):
+        if row.strip():
+            try:
+                record = json.loads(row)
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}, line {line}: not JSON: one object a line expected") from error
+            if not isinstance(record, dict):
+                raise DataError(f"{path}, line {line}: {reprlib.repr(record)} is no JSON object")
+            yield line, record
+
+
+def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[float], list[float]]]:
+    """For each metric its values and people's mean ratings of the same things, for one question.
+
+    Of comparisons, the metric's value is that of the first system less that of the second.
+
+    :param ratings: of single replies, or comparisons in the order of the systems' names.
+    :raises NotComputableError: if nothing that was rated is among the replies.
+    """
+    units: dict[_Judged, list[float]] = {}
+    for one in ratings:
+        if one.rating is not None:
+            units.setdefault((one.system, one.other, one.item, one.reply), []).append(one.rating)
+    people = {unit: fmean(values) for unit, values in units.items()}
+    found = {}
+    for metric, values in scores.items():
+        of = {unit: value for unit in people if (value := _value(values, *unit)) is not None}
+        if of:
+            found[metric] = (list(of.values()), [people[unit] for unit in of])
+    if not found:
+        system, _, item, _ = next(iter(people))
+        theirs, their_item = next(iter(next(iter(scores.values()))))
+        raise NotComputableError(
+            f"no rated reply has a metric: ratings have item {item!r} of system {system!r}, metrics {their_item!r} of "
+            f"{theirs!r}: name systems and items alike"
+        )
+    return found
+
+
+_Judged = tuple[str, str, str, str]
+"""System, other, item, and what scores call the system's reply, if it is known."""
+
+
+def _value(values: Mapping[Name, float], system: str, other: str, item: str, reply: str) -> float | None:
+    first = _of_reply(values, system, reply) if reply else None
+    first = _of_reply(values, system, item) if first is None else first
+    if not other or first is None:
+        return first
+    second = _of_reply(values, other, item)
+    return None if second is None else first - second
+
+
+def _of_reply(values: Mapping[Name, float], system: str, item: str) -> float | None:
+    """Without a system the item's name must do; of several systems it then says nothing."""
+    if system:
+        return values.get((system, item))
+    found = [value for (_, named), value in values.items() if named == item]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,105 @@
+"""Comparisons of two systems at a time: who wins, and how strong each system is."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import Floats, percentile_interval
+from parlai_empathy.metrics.bradley_terry import bradley_terry
+from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap
+from parlai_empathy.metrics.signature import signature
+from parlai_empathy.rating.analysis.answers import columns_of
+from parlai_empathy.rating.rating import Rating
+
+UNITS = ("item", "rating")
+"""What the sign test takes for one independent throw: an item, by the majority of its raters, or every rating."""
+
+Tally = tuple[int, int, int]
+"""Wins of the first system, ties, and losses."""
+
+
+def tallies(preferences: Sequence[Rating], unit: str = "rating") -> dict[tuple[str, str], Tally]:
+    """For each two systems that were compared how the comparisons ended.
+
+    :param preferences: of one question, the systems in the order of their names.
+    :param unit: one of :data:`UNITS`. An item with as many wins as losses is a tie.
+    :raises OptionError: for another unit.
+    """
+    if unit not in UNITS:
+        raise OptionError(f"unit {unit!r}: must be one of {', '.join(UNITS)}")
+    sums: dict[tuple[str, str], dict[object, float]] = defaultdict(lambda: defaultdict(float))
+    for place, one in enumerate(preferences):
+        key = (one.study, one.item) if unit == "item" else place
+        sums[one.system, one.other][key] += one.rating or 0.0
+    found = {}
+    for pair, values in sorted(sums.items()):
+        signs = Counter((value > 0) - (value < 0) for value in values.values())
+        found[pair] = (signs[1], signs[0], signs[-1])
+    return found
+
+
+class Strengths(NamedTuple):
+    """Bradley and Terry's strengths of one question's systems.
+
+    :param values: by system, strongest first: log-odds about a mean of 0, and the 95 % interval or None.
+    :param reason: why there are no intervals; None if there are.
+    """
+
+    values: Mapping[str, tuple[float, tuple[float, float] | None]]
+    reason: str | None
+    signature: str
+
+
+def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed: int) -> Strengths:
+    """Fit them, with intervals from drawing items, raters or both anew.
+
+    :param preferences: of one question, at least one, the systems in the order of their names.
+    :raises NotComputableError: if there are none: see :mod:`parlai_empathy.metrics.bradley_terry`.
+    """
+    names = sorted({name for one in preferences for name in (one.system, one.other)})
+    places = {name: place for place, name in enumerate(names)}
+    first = np.array([places[one.system] for one in preferences])
+    second = np.array([places[one.other] for one in preferences])
+    columns = columns_of(preferences)
+    share = (columns.values + 1) / 2  # of a win: a tie is a half for both
+
+    def fit(weights: Floats) -> Floats:
+        wins = np.zeros((len(names), len(names)))
+        np.add.at(wins, (first, second), weights * share)
+        np.add.at(wins, (second, first), weights * (1 - share))
+        return bradley_terry(wins, names)
+
+    values = fit(np.ones(len(preferences)))
+    drawn: list[Floats] = []
+
+    def keep(weights: Floats) -> float:
+        drawn.append(fit(weights))
+        return 0.0  # all strengths of a resample belong together, and are in the list
+
+    reason = None
+    try:
+        cluster_bootstrap(keep, columns.items, columns.raters, clusters, resamples, seed)
+    except NotComputableError as error:
+        reason = str(error)
+    intervals = (
+        [None] * len(names) if reason else [percentile_interval(np.array(drawn)[:, at]) for at in range(len(names))]
+    )
+    made = signature(
+        "Bradley-Terry",
+        ties="half a win",
+        scale="log-odds",
+        mean=0,
+        n=len(preferences),
+        interval="95%",
+        drawn=clusters,
+        resamples=resamples,
+        usable=None if reason else len(drawn),
+        seed=seed,
+    )
+    order = np.argsort(-values, kind="stable")
+    return Strengths({names[at]: (float(values[at]), intervals[at]) for at in order}, reason, made)

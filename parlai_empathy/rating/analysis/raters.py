@@ -1,0 +1,195 @@
+"""What each rater did, and what of it should be looked at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+import numpy as np
+
+from parlai_empathy.rating.analysis import rater_rules
+from parlai_empathy.rating.analysis.answers import Answers, sort_answers
+from parlai_empathy.rating.rating import Rating, Unit
+
+_FEWEST = 3  # pairs that a correlation needs
+
+
+@dataclass
+class Rater:
+    """One rater.
+
+    :param ratings: how many, checks and texts apart.
+    :param same: the share of the rater's commonest point among ratings of single replies; None without any.
+    :param seconds: the median of the pages; None if they were not timed.
+    :param checks: items with a known answer that were rated.
+    :param failed: how many of them otherwise.
+    :param correlation: with the mean of the others, -1..1; None if too little was rated by others too.
+    :param shared: items that others have rated too.
+    :param texts: answers in the rater's own words.
+    :param flags: by rule, what should be looked at.
+    """
+
+    name: str
+    ratings: int = 0
+    same: float | None = None
+    seconds: float | None = None
+    checks: int = 0
+    failed: int = 0
+    correlation: float | None = None
+    shared: int = 0
+    texts: int = 0
+    flags: dict[str, str] = field(default_factory=dict)
+
+
+def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0) -> list[Rater]:
+    """Look at all raters of a file, in the order of its rows.
+
+    :param tolerance: by how many points the answer to a check may differ.
+    """
+    answers = sort_answers(ratings)
+    raters = {one.rater: Rater(one.rater) for one in ratings}
+    _count(raters, answers)
+    _straight(raters, answers)
+    _speeds(raters, ratings)
+    _checks(raters, answers, tolerance)
+    _others(raters, answers)
+    _texts(raters, answers)
+    return list(raters.values())
+
+
+def reasons(raters: Sequence[Rater]) -> dict[str, str]:
+    """Of those with flags, rater to reason."""
+    return {one.name: "; ".join(one.flags.values()) for one in raters if one.flags}
+
+
+def _by_rater(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
+    found: dict[str, list[Rating]] = defaultdict(list)
+    for one in ratings:
+        found[one.rater].append(one)
+    return found
+
+
+def _note(rater: Rater, rule: str, seen: str | None) -> None:
+    if seen:
+        rater.flags[rule] = seen
+
+
+def _count(raters: dict[str, Rater], answers: Answers) -> None:
+    for name, mine in _by_rater(answers.rated).items():
+        raters[name].ratings = len(mine)
+    for name, mine in _by_rater(answers.texts).items():
+        raters[name].texts = len(mine)
+
+
+def _straight(raters: dict[str, Rater], answers: Answers) -> None:
+    """Of comparisons it counts which side of the page was chosen: who always prefers one system may be right."""
+    scores = _said([(one.rater, one.question, one.rating or 0.0) for one in answers.scores])
+    for name, mine in scores.items():
+        values = [value for _, value in mine]
+        raters[name].same = max(map(values.count, set(values))) / len(values)
+    sides = [
+        (one.rater, one.question, (one.rating or 0.0) * (1 if one.side == "left" else -1))
+        for one in answers.preferences
+        if one.side
+    ]
+    for rule, by_rater in ((rater_rules.straight_lining, scores), (rater_rules.one_side, _said(sides))):
+        for name, mine in by_rater.items():
+            if len({value for _, value in mine}) == 1:  # looking at all others takes long
+                others = [one for other, theirs in by_rater.items() if other != name for one in theirs]
+                _note(raters[name], "straight-lining", rule(mine, others))
+
+
+def _said(answers: Sequence[tuple[str, str, float]]) -> dict[str, list[tuple[str, float]]]:
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for name, question, value in answers:
+        found[name].append((question, value))
+    return found
+
+
+def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating]) -> None:
+    """Several questions on one page have the page's time each: the longest of them counts, once."""
+    pages: dict[str, dict[Unit, float]] = defaultdict(dict)
+    for one in ratings:
+        if one.seconds is not None:
+            pages[one.rater][one.unit] = max(one.seconds, pages[one.rater].get(one.unit, 0.0))
+    for name, times in pages.items():
+        raters[name].seconds = float(median(times.values()))
+    everybody = [one.seconds for one in raters.values() if one.seconds is not None]
+    for name, times in pages.items():
+        _note(raters[name], "speed", rater_rules.speed(list(times.values()), everybody))
+
+
+def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> None:
+    for name, mine in _by_rater(answers.checks).items():
+        off = [abs(one.rating - one.check) for one in mine if one.rating is not None and one.check is not None]
+        raters[name].checks, raters[name].failed = len(off), sum(one > tolerance for one in off)
+        _note(raters[name], "checks", rater_rules.gold_checks(raters[name].failed, len(off)))
+
+
+def _others(raters: dict[str, Rater], answers: Answers) -> None:
+    """Correlate each rater with the mean of the others, in all questions together, but within each: that one question
+    gets higher ratings than another is no agreement.
+    """
+    found: dict[str, list[list[_Shared]]] = defaultdict(list)
+    for ratings in _by_question(answers.rated).values():
+        for name, shared in _shared(ratings).items():
+            found[name].append(shared)
+    for name, questions in found.items():
+        raters[name].shared = len({unit for shared in questions for unit, _, _ in shared})
+        raters[name].correlation = _within(questions)
+    fewest = rater_rules.FEWEST_SHARED
+    known = {
+        name: one.correlation for name, one in raters.items() if one.correlation is not None and one.shared >= fewest
+    }
+    if len(known) < rater_rules.FEWEST_RATERS:
+        return
+    middle = median(known.values())
+    for name, correlation in known.items():
+        _note(raters[name], "others", rater_rules.apart_from_others(correlation, raters[name].shared, middle))
+
+
+_Shared = tuple[Unit, float, float]
+"""What a rater said of something, and the mean of what all others did."""
+
+
+def _shared(ratings: Sequence[Rating]) -> dict[str, list[_Shared]]:
+    """Of one question, for each rater what others have rated too; in standard deviations of the question."""
+    spread = float(np.std([one.rating for one in ratings if one.rating is not None])) or 1.0
+    units: dict[Unit, list[tuple[str, float]]] = defaultdict(list)
+    for one in ratings:
+        units[one.unit].append((one.rater, (one.rating or 0.0) / spread))
+    found: dict[str, list[_Shared]] = defaultdict(list)
+    for unit, said in units.items():
+        total = sum(value for _, value in said)
+        for name, value in said if len(said) > 1 else []:
+            found[name].append((unit, value, (total - value) / (len(said) - 1)))
+    return found
+
+
+def _within(questions: Sequence[Sequence[_Shared]]) -> float | None:
+    """Pearson's correlation of deviations from the means of each question; None where there are none."""
+    sides: list[list[float]] = [[], []]
+    for shared in questions:
+        for place, side in enumerate(sides, start=1):
+            values = np.array([float(one[place]) for one in shared])  # type: ignore[arg-type]
+            side.extend(values - values.mean())
+    one, other = np.array(sides)
+    size = float(np.sqrt((one**2).sum() * (other**2).sum()))
+    if len(one) < _FEWEST or size < 1e-9 * len(one):
+        return None
+    return float(one @ other) / size
+
+
+def _by_question(ratings: Sequence[Rating]) -> dict[tuple[str, bool], list[Rating]]:
+    found: dict[tuple[str, bool], list[Rating]] = defaultdict(list)
+    for one in ratings:
+        found[one.question, bool(one.other)].append(one)
+    return found
+
+
+def _texts(raters: dict[str, Rater], answers: Answers) -> None:
+    for name, mine in _by_rater(answers.texts).items():
+        for rule, seen in rater_rules.replies([one.text for one in mine]).items():
+            _note(raters[name], rule, seen)

@@ -1,0 +1,81 @@
+"""How people's ratings and automatic metrics go together, reply by reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.correlation import Correlation, coefficient, correlation
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.metrics.paired import holm
+from parlai_empathy.rating.analysis.metric_scores import Scores, matched
+from parlai_empathy.rating.rating import Rating
+from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.plots import Interval, Intervals, Plot
+from parlai_empathy.reports.ratings_systems import NONE
+from parlai_empathy.reports.report import Table
+
+
+def metrics_table(
+    groups: Mapping[str, Sequence[Rating]], scores: Scores, resamples: int, seed: int
+) -> tuple[Table, list[Plot]]:
+    """Spearman's and Pearson's correlation of each metric with each question.
+
+    :param groups: for each question, as tables call it, its ratings, or comparisons in the order of systems' names.
+    :raises NotComputableError: if nothing that was rated has a metric.
+    """
+    found: dict[tuple[str, str], tuple[Correlation, float]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    notes: list[str] = []
+    for question, ratings in groups.items():
+        try:
+            pairs = matched(ratings, scores)
+        except NotComputableError as error:
+            if len(groups) == 1:
+                raise
+            notes.append(f"- {question}: {error}")
+            continue
+        for metric, (values, people) in pairs.items():
+            counts[question, metric] = len(values)
+            try:
+                ranks = correlation("spearman", values, people, resamples, seed)
+                found[question, metric] = (ranks, coefficient("pearson", values, people))
+            except NotComputableError as error:
+                notes.append(f"- {question}, {metric}: {error}")
+    if not groups:
+        raise NotComputableError("nobody rated any system: there is nothing to set beside metrics")
+    if not counts:
+        raise NotComputableError(f"no rated reply has a metric: {notes[0].removeprefix('- ')}")
+    corrected = dict(zip(found, holm([one.p_value for one, _ in found.values()]), strict=True))
+    rows: list[list[Cell]] = []
+    for key, n in counts.items():
+        cells: list[Cell] = [NONE] * 5
+        if key in found:
+            ranks, pearson = found[key]
+            cells = [
+                Number(ranks.value, ranks.signature),
+                (ranks.low, ranks.high),
+                PValue(ranks.p_value),
+                PValue(corrected[key]),
+                pearson,
+            ]
+        rows.append([*key, n, *cells])
+    notes += [
+        "- of replies: the metric with the mean rating; of comparisons: the difference of the metric with the mean "
+        "preference. All systems together",
+        f"- p (Holm): corrected for the {len(found)} tests of this table",
+        *dict.fromkeys(f"- {one.signature}" for one, _ in found.values()),
+    ]
+    header = ["question", "metric", "n", "Spearman", "95 % interval", "p", "p (Holm)", "Pearson"]
+    return Table("People's ratings and automatic metrics", header, rows, notes), _plots(found)
+
+
+def _plots(found: Mapping[tuple[str, str], tuple[Correlation, float]]) -> list[Plot]:
+    series: dict[str, dict[str, Interval]] = {}
+    for (question, metric), (one, _) in found.items():
+        series.setdefault(question, {})[metric] = (one.value, one.low, one.high)
+    if not series:
+        return []
+    rows = list(dict.fromkeys(metric for values in series.values() for metric in values))
+    title = "Spearman's correlation of people's ratings and metrics"
+    return [Intervals("ratings_and_metrics", title, "Spearman's correlation", "", rows, series)]

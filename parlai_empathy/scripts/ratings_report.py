@@ -1,0 +1,115 @@
+"""``parlai ratings_report``: what people's ratings say of systems, of the raters, and of automatic metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai.core.params import ParlaiParser
+from parlai.core.script import ParlaiScript, register_script
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS
+from parlai_empathy.rating.analysis.differences import TESTS, How
+from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exclusions
+from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
+from parlai_empathy.rating.analysis.preferences import UNITS
+from parlai_empathy.rating.analysis.raters import reasons
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.csv_tables import save_tables
+from parlai_empathy.reports.ratings import Wishes, ratings_report
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.parts.ratings_options import add_ratings, check_scale
+
+
+@register_script("ratings_report")
+class RatingsReport(ParlaiScript):
+    """Read ratings, say what is in them, print it, and save it."""
+
+    @classmethod
+    def setup_args(cls) -> ParlaiParser:
+        """Which ratings, and how they are to be read."""
+        parser = ParlaiParser(True, False, "Say what people's ratings of systems show, and how sure it is")
+        group = parser.add_argument_group("Ratings")
+        add_ratings(group)
+        group.add_argument(
+            "--resample",
+            choices=list(CLUSTERS),
+            default="item",
+            help="What the intervals draw anew: item, what other items would give; rater, what other people would say; "
+            "both.",
+        )
+        group.add_argument(
+            "--test",
+            choices=list(TESTS),
+            default="ranks",
+            help="Of differences: ranks, Wilcoxon's by item, else Mann and Whitney's; permutation, of the means.",
+        )
+        group.add_argument(
+            "--unit",
+            choices=list(UNITS),
+            default="item",
+            help="What the sign test of comparisons counts: an item, by its raters' majority, or every rating.",
+        )
+        group.add_argument(
+            "--check-tolerance", type=float, default=0.0, help="Points by which the answer to a gold check may differ."
+        )
+        group.add_argument("--exclude", default=None, help="CSV of raters to leave out, with rater and reason.")
+        group.add_argument(
+            "--exclude-flagged", type="bool", default=False, help="Leave out all raters whom a rule of quality saw."
+        )
+        group.add_argument(
+            "--hide-raters",
+            type="bool",
+            default=False,
+            help="Call raters by numbers, in a report that others will see; flagged.csv keeps their names.",
+        )
+        group.add_argument(
+            "--items",
+            default=None,
+            help="items.jsonl of parlai score_responses --out, to set automatic metrics beside people's ratings.",
+        )
+        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples, and random swaps.")
+        group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
+        group.add_argument(
+            "--out", default=None, help="Folder for the report (Markdown, HTML, JSON, CSV), its plots, flagged raters."
+        )
+        return parser
+
+    def run(self) -> Report:
+        """Make the report."""
+        self._check()
+        path = Path(self.opt["ratings"])
+        ratings = ratings_of(path, self.opt["scale"], self.opt["skip_bad_rows"])
+        if not ratings:
+            raise NotComputableError(f"{path} holds no answer: a row with a rating is needed below the header")
+        report, raters = ratings_report(f"Ratings: {path.name}", ratings, self._wishes())
+        report.show(self.opt["out"])
+        if self.opt["out"]:
+            save_tables(report.tables, Path(self.opt["out"]) / "tables")
+            write_exclusions(Path(self.opt["out"]) / "flagged.csv", reasons(raters))
+        return report
+
+    def _check(self) -> None:
+        if not self.opt["ratings"]:
+            raise OptionError("--ratings: name a .csv or .jsonl file of ratings")
+        check_scale(self.opt["scale"])
+        for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
+            if self.opt[name] < least:
+                raise OptionError(f"--{name.replace('_', '-')} {self.opt[name]:g}: must be at least {least}")
+
+    def _wishes(self) -> Wishes:
+        opt = self.opt
+        return Wishes(
+            how=How(opt["test"], opt["resample"], opt["resamples"], opt["seed"]),
+            unit=opt["unit"],
+            scale=opt["scale"],
+            tolerance=opt["check_tolerance"],
+            excluded=read_exclusions(opt["exclude"]) if opt["exclude"] else {},
+            exclude_flagged=opt["exclude_flagged"],
+            hide_raters=opt["hide_raters"],
+            scores=read_metric_scores(opt["items"]) if opt["items"] else None,
+        )
+
+
+if __name__ == "__main__":
+    RatingsReport.main()

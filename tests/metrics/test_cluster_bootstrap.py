@@ -1,0 +1,89 @@
+"""Drawing clusters of ratings: against formulas, and against drawing by hand."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import Floats, bootstrap
+from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS, cluster_bootstrap, weighted_mean
+
+ITEMS = np.repeat(np.arange(40), 5)
+RATERS = np.tile(np.arange(5), 40)
+
+
+def spread_of(values: Floats, items: np.ndarray, raters: np.ndarray, clusters: str) -> float:
+    drawn = cluster_bootstrap(lambda weights: weighted_mean(values, weights), items, raters, clusters, 2000, 0)
+    return float(drawn.std())
+
+
+def test_drawing_items_sees_what_items_have_in_common() -> None:
+    """Five ratings of each item that are the same: only 40 observations, and the standard error is that of 40."""
+    of_items = np.random.default_rng(0).normal(size=40)
+    values = of_items[ITEMS]
+    assert spread_of(values, ITEMS, RATERS, "item") == pytest.approx(of_items.std() / 40**0.5, rel=0.05)
+    assert spread_of(values, ITEMS, RATERS, "rater") == pytest.approx(0, abs=1e-12)  # all raters say the same
+
+
+def test_drawing_raters_sees_what_raters_have_in_common() -> None:
+    of_raters = np.random.default_rng(1).normal(size=12)
+    raters, items = np.repeat(np.arange(12), 10), np.tile(np.arange(10), 12)
+    assert spread_of(of_raters[raters], items, raters, "rater") == pytest.approx(of_raters.std() / 12**0.5, rel=0.05)
+    assert spread_of(of_raters[raters], items, raters, "item") == pytest.approx(0, abs=1e-12)
+
+
+def test_drawing_both_sees_both() -> None:
+    """An item's part and a rater's part add up: so do the variances of their means (Owen 2007, section 4)."""
+    generator = np.random.default_rng(2)
+    of_items, of_raters = generator.normal(size=40), generator.normal(size=12)
+    raters, items = np.repeat(np.arange(12), 40), np.tile(np.arange(40), 12)
+    expected = (of_items.var() / 40 + of_raters.var() / 12) ** 0.5
+    assert spread_of(of_items[items] + of_raters[raters], items, raters, "both") == pytest.approx(expected, rel=0.06)
+
+
+def test_one_rating_an_item_is_the_plain_bootstrap() -> None:
+    values = np.random.default_rng(3).normal(size=25)
+    numbers = np.arange(25)
+    plain = bootstrap(lambda places: float(values[places].mean()), 25, 50, 7)
+    found = cluster_bootstrap(lambda w: weighted_mean(values, w), numbers, np.zeros(25, int), "item", 50, 7)
+    assert found == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("clusters", CLUSTERS)
+def test_the_seed_decides(clusters: str) -> None:
+    values = np.arange(200.0)
+
+    def drawn(seed: int) -> list[float]:
+        found = cluster_bootstrap(lambda w: weighted_mean(values, w), ITEMS, RATERS, clusters, 20, seed)
+        return [float(value) for value in found]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+@pytest.mark.parametrize(
+    ("items", "raters", "clusters", "message"),
+    [
+        ([0, 0], [0, 1], "item", "no interval: 1 item, and at least two are needed"),
+        ([0, 0], [0, 1], "both", "no interval: 1 item, and at least two are needed"),
+        ([0, 1], [0, 0], "rater", "no interval: 1 rater, and at least two are needed"),
+        ([0, 1], [0, 0], "both", "no interval: 1 rater, and at least two are needed"),
+        ([], [], "item", "no interval: 0 item, and at least two are needed"),
+    ],
+)
+def test_too_little_to_draw_from(items: list[int], raters: list[int], clusters: str, message: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        cluster_bootstrap(lambda weights: 0.0, np.array(items, int), np.array(raters, int), clusters)
+
+
+def test_other_clusters_are_no_option() -> None:
+    with pytest.raises(OptionError, match=r"^clusters 'system': must be one of item, rater, both$"):
+        cluster_bootstrap(lambda weights: 0.0, ITEMS, RATERS, "system")
+
+
+def test_the_weighted_mean() -> None:
+    assert weighted_mean(np.array([1.0, 4.0]), np.array([2.0, 1.0])) == 2.0
+    with pytest.raises(NotComputableError):
+        weighted_mean(np.array([1.0]), np.array([0.0]))

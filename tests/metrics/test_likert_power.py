@@ -1,0 +1,152 @@
+"""Power of ratings on a scale: against tables, against a second formula, and against its own limits."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.likert_power import (
+    LikertDesign,
+    likert_detectable,
+    likert_items,
+    likert_items_normal,
+    likert_power,
+)
+
+TWO_SAMPLES = LikertDesign(1.0, paired=False)
+
+
+@pytest.mark.parametrize(
+    ("d", "alpha", "power", "n"),
+    [  # Cohen 1988, tables 2.4.1: d .2 and .8 at .80; G*Power's manual and statsmodels give the same whole numbers
+        *((0.2, 0.05, 0.8, 394), (0.5, 0.05, 0.8, 64), (0.8, 0.05, 0.8, 26)),
+        *((0.5, 0.01, 0.8, 96), (0.5, 0.05, 0.9, 86), (1.0, 0.05, 0.8, 17)),
+    ],
+)
+def test_two_samples_as_in_tables(d: float, alpha: float, power: float, n: int) -> None:
+    assert likert_items(TWO_SAMPLES, d, power, alpha) == n
+    assert likert_power(TWO_SAMPLES, d, n, alpha) >= power > likert_power(TWO_SAMPLES, d, n - 1, alpha)
+
+
+@pytest.mark.parametrize(("d", "n"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+def test_pairs_as_in_tables(d: float, n: int) -> None:
+    """Tables of pairs have the deviation of the differences, which here is sqrt(2) of a rating's."""
+    assert likert_items(LikertDesign(1 / 2**0.5), d) == n
+
+
+def test_against_an_integral() -> None:
+    """The t statistic is normal over the root of a chi-squared: its tails, integrated over that."""
+    n, d, alpha = 20, 0.7, 0.05
+    freedom, centre = 2 * n - 2, d / (2 / n) ** 0.5
+    critical = stats.t.isf(alpha / 2, freedom)
+
+    def tails(chi: float) -> float:
+        at = critical * math.sqrt(chi / freedom)
+        return float((stats.norm.sf(at - centre) + stats.norm.cdf(-at - centre)) * stats.chi2.pdf(chi, freedom))
+
+    expected, _ = integrate.quad(tails, 0, 300)
+    assert likert_power(TWO_SAMPLES, d, n, alpha) == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_normal_distribution_by_hand() -> None:
+    # (1.959964 + 0.841621)**2 * 2 / 0.5**2
+    assert likert_items_normal(TWO_SAMPLES, 0.5) == pytest.approx(62.791, abs=1e-3)
+    assert likert_items_normal(LikertDesign(2.0, paired=False), 1.0) == pytest.approx(62.791, abs=1e-3)
+
+
+def test_the_variance_of_a_difference() -> None:
+    """Drawn from the model, part by part."""
+    design = LikertDesign(1.3, raters=4, same_reply=0.5, same_item=0.2)
+    generator = np.random.default_rng(0)
+    n = 200_000
+    item = generator.normal(0, 0.2**0.5, n)
+    systems = [
+        item + generator.normal(0, 0.3**0.5, n) + generator.normal(0, 0.5**0.5, (4, n)).mean(axis=0) for _ in range(2)
+    ]
+    spread = (1.3 * (systems[0] - systems[1])).std()
+    assert design.standard_error(1) == pytest.approx(spread, rel=0.01)
+    assert design.standard_error(100) == pytest.approx(spread / 10, rel=0.01)
+
+
+def test_more_raters_help_only_as_far_as_they_differ() -> None:
+    def items(raters: int, same_reply: float) -> float:
+        return likert_items_normal(LikertDesign(1.0, raters, same_reply, paired=False), 0.3)
+
+    assert items(4, 0.0) == pytest.approx(items(1, 0.0) / 4)  # nothing in common: ratings count one by one
+    assert items(4, 1.0) == pytest.approx(items(1, 1.0))  # all in common: the second rater says nothing new
+    assert items(1, 0.0) == pytest.approx(items(1, 1.0))  # of single ratings it makes no difference
+
+
+settled = settings(deadline=None, max_examples=40)
+
+
+@settled
+@given(
+    d=st.floats(0.1, 2),
+    raters=st.integers(1, 6),
+    same=st.floats(0, 0.9),
+    share=st.floats(0, 1),
+    alpha=st.sampled_from([0.05, 0.01, 0.05 / 15]),
+)
+def test_what_needs_so_many_items_is_what_so_many_see(
+    d: float, raters: int, same: float, share: float, alpha: float
+) -> None:
+    design = LikertDesign(1.1, raters, same, same * share)
+    items = likert_items(design, d, 0.8, alpha)
+    seen = likert_detectable(design, items, 0.8, alpha)
+    assert seen <= d + 1e-6
+    assert likert_power(design, seen, items, alpha) == pytest.approx(0.8, abs=1e-6)
+    if items > 2:
+        assert likert_detectable(design, items - 1, 0.8, alpha) > d - 1e-6
+
+
+def test_no_difference_is_seen_as_often_as_alpha_says() -> None:
+    assert likert_power(TWO_SAMPLES, 0.0, 30) == pytest.approx(0.05)
+    assert likert_power(TWO_SAMPLES, -0.5, 64) == pytest.approx(likert_power(TWO_SAMPLES, 0.5, 64))
+    assert likert_power(TWO_SAMPLES, 100.0, 1000) == 1.0
+
+
+def test_ratings_without_any_spread() -> None:
+    same = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
+    assert likert_power(same, 0.1, 5) == 1.0
+    assert likert_power(same, 0.0, 5) == 0.05
+    with pytest.raises(NotComputableError, match=r"^any difference is seen: "):
+        likert_detectable(same, 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: likert_items(TWO_SAMPLES, 0.0), "no number of items shows a difference of 0"),
+        (lambda: likert_items_normal(TWO_SAMPLES, 0.0), "no number of items shows a difference of 0"),
+        (
+            lambda: likert_items(TWO_SAMPLES, 1e-5),
+            "more than 1,000,000 items would be needed: the difference is too small to be seen",
+        ),
+        (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power of 1 items: a t test needs two"),
+    ],
+)
+def test_no_number(call: object, message: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"sd": 0.0}, {"sd": -1.0}, {"sd": math.nan}, {"sd": math.inf}, {"sd": 1.0, "raters": 0}),
+        *({"sd": 1.0, "same_reply": 1.1}, {"sd": 1.0, "same_item": 0.1}, {"sd": 1.0, "same_reply": -0.1}),
+        {"sd": 1.0, "same_reply": 0.5, "same_item": 0.2, "paired": False},
+    ],
+)
+def test_designs_that_cannot_be(options: dict[str, float]) -> None:
+    with pytest.raises(OptionError) as error:
+        LikertDesign(**options)  # type: ignore[arg-type]
+    assert len(str(error.value).splitlines()) == 1

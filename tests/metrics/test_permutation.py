@@ -1,0 +1,46 @@
+"""The permutation test of two samples, against all deals."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.permutation import permutation_p_value
+
+
+def test_against_all_deals() -> None:
+    first, second = [5, 4, 4, 3], [3, 2, 2, 1, 1]
+    values = np.array([*first, *second], dtype=float)
+
+    def apart(places: tuple[int, ...]) -> float:
+        side = np.isin(np.arange(9), places)
+        return abs(values[side].mean() - values[~side].mean())
+
+    deals = [apart(places) for places in combinations(range(9), 4)]
+    exact = np.mean([one >= apart((0, 1, 2, 3)) - 1e-9 for one in deals])
+    assert permutation_p_value(first, second, 20_000) == pytest.approx(exact, abs=0.004)
+
+
+def test_nothing_differs() -> None:
+    assert permutation_p_value([1, 1, 1], [1, 1]) == 1.0
+    assert permutation_p_value([0.1, 0.2], [0.3, 0.0], 200) == 1.0  # all deals are as far apart as these: 0
+
+
+def test_the_smallest_p_value_is_one_in_all_deals_that_were_tried() -> None:
+    assert permutation_p_value(list(range(100, 150)), list(range(50)), 99) == 0.01
+
+
+def test_the_seed_decides() -> None:
+    first, second = [1, 5, 3, 2, 4, 4], [2, 2, 1, 4, 3, 1]
+    assert permutation_p_value(first, second, 200, 1) == permutation_p_value(first, second, 200, 1)
+    assert len({permutation_p_value(first, second, 200, seed) for seed in range(5)}) > 1
+
+
+def test_too_little() -> None:
+    with pytest.raises(NotComputableError, match=r"^no test of 1 and 2 values: each side needs two$"):
+        permutation_p_value([1], [1, 2])
+    with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
+        permutation_p_value([1, 2], [1, 2], 0)

@@ -1,0 +1,25 @@
+"""What all power calculations check."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.power import check_alpha, check_power
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])
+def test_alpha_is_a_probability(alpha: float) -> None:
+    with pytest.raises(OptionError, match=r"^alpha .*: must lie between 0 and 1, for instance 0.05$"):
+        check_alpha(alpha)
+
+
+@pytest.mark.parametrize("power", [0.05, 1.0, 0.0, float("nan")])
+def test_power_is_more_than_alpha(power: float) -> None:
+    with pytest.raises(OptionError, match=r"^power .*: must lie between alpha \(0.05\) and 1, for instance 0.8$"):
+        check_power(power, 0.05)
+
+
+def test_the_usual_ones_are_fine() -> None:
+    check_alpha(0.05)
+    check_power(0.8, 0.05)

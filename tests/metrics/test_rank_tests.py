@@ -1,0 +1,106 @@
+"""Tests of ranks, against SciPy where it is exact, and against all signs and all deals where there are ties."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
+
+quick = settings(deadline=None, max_examples=60)
+differences = st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any)
+
+
+def by_all_signs(values: list[int]) -> float:
+    """The p-value, by trying every way to put signs to the ranks."""
+    known = [value for value in values if value]
+    ranks = stats.rankdata(np.abs(known))
+    middle = ranks.sum() / 2
+    observed = abs(ranks[np.array(known) > 0].sum() - middle)
+    sums = [
+        abs(sum(r for r, s in zip(ranks, signs, strict=True) if s) - middle)
+        for signs in product([0, 1], repeat=len(known))
+    ]
+    return sum(one >= observed - 1e-9 for one in sums) / len(sums)
+
+
+@quick
+@given(differences)
+def test_ties_and_zeros_are_counted_exactly(values: list[int]) -> None:
+    found = signed_rank(values)
+    assert found.p_value == pytest.approx(by_all_signs(values))
+    assert found.n == sum(map(bool, values))
+    assert signed_rank([-value for value in values]).p_value == pytest.approx(found.p_value)
+    assert signed_rank([-value for value in values]).effect == pytest.approx(-found.effect)
+
+
+def test_without_ties_it_is_scipys_exact_test() -> None:
+    values = np.random.default_rng(0).normal(0.3, 1, 30)
+    assert signed_rank(values).p_value == pytest.approx(stats.wilcoxon(values, method="exact").pvalue)
+
+
+def test_many_differences_by_the_normal_distribution() -> None:
+    values = np.random.default_rng(1).integers(-3, 4, 400) * 0.5
+    known = values[values != 0]
+    # SciPy has the variance of tied ranks as well, and the same half step with correction=True.
+    assert signed_rank(values).p_value == pytest.approx(
+        stats.wilcoxon(known, correction=True, method="approx").pvalue, rel=1e-6
+    )
+    # On the border between the two ways they agree.
+    some = known[:200]
+    exact = signed_rank(some).p_value
+    assert stats.wilcoxon(some, correction=True, method="approx").pvalue == pytest.approx(exact, rel=0.02)
+
+
+def test_the_effect_by_hand() -> None:
+    # Ranks 1 (of -1), 2.5 and 2.5 (of 2 and 2), 4 (of 3): 9 for, 1 against, of 10.
+    assert signed_rank([-1, 2, 3, 2, 0]).effect == pytest.approx(0.8)
+    # 3 > 1, 3 > 2, 2 > 1, 2 = 2: three and a half of four pairs for, half of one against.
+    assert rank_sum([3, 2], [1, 2]).effect == pytest.approx((3.5 - 0.5) / 4)
+    assert signed_rank([1, 1, 1]) == (0.25, 1.0, 3)  # two of eight ways are as extreme
+    assert rank_sum([5, 5, 4], [1, 2]).effect == 1.0
+
+
+def test_the_last_digits_do_not_undo_a_tie() -> None:
+    exact = signed_rank([1, -1, 2, 2, -3])
+    assert signed_rank([1 + 1e-13, -1, 2, 2 - 1e-13, -3]).p_value == exact.p_value
+    assert signed_rank([1e-13, 1, 2]).n == 2
+
+
+def test_two_samples_are_scipys() -> None:
+    generator = np.random.default_rng(2)
+    first, second = generator.normal(0.5, 1, 7), generator.normal(0, 1, 9)
+    assert rank_sum(first, second).p_value == pytest.approx(stats.mannwhitneyu(first, second, method="exact").pvalue)
+    tied = rank_sum([1, 2, 2, 3, 4, 4, 5, 5, 5], [1, 1, 2, 2, 3, 3, 3, 4, 4])
+    assert tied.p_value == pytest.approx(
+        stats.mannwhitneyu([1, 2, 2, 3, 4, 4, 5, 5, 5], [1, 1, 2, 2, 3, 3, 3, 4, 4], method="asymptotic").pvalue
+    )
+    assert tied.n == 18
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: signed_rank([0, 0, 0]), "no test: all 3 differences are 0"),
+        (lambda: signed_rank([]), "no test: all 0 differences are 0"),
+        (lambda: rank_sum([1], [1, 2]), "no test of 1 and 2 values: each side needs two"),
+        (lambda: rank_sum([], []), "no test of 0 and 0 values: each side needs two"),
+        (lambda: rank_sum([3, 3], [3, 3]), "no test: all 4 values are 3"),
+    ],
+)
+def test_nothing_to_test(call: object, message: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^{message}$"):
+        call()  # type: ignore[operator]
+
+
+def test_chance_alone_is_seen_as_often_as_it_should_be() -> None:
+    """Of studies without any difference at most one in twenty has p <= .05, and not far fewer."""
+    generator = np.random.default_rng(3)
+    seen = sum(signed_rank(generator.integers(-2, 3, 25)).p_value <= 0.05 for _ in range(1000))
+    assert 25 <= seen <= 65

@@ -1,0 +1,78 @@
+"""Power by trial: it agrees with the formulas, and its quick tests of ranks with those that are used one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics import simulated_power
+from parlai_empathy.metrics.likert_power import LikertDesign, likert_power
+from parlai_empathy.metrics.sign_test_power import sign_test_power
+from parlai_empathy.metrics.simulated_power import (
+    simulated_rank_test_power,
+    simulated_sign_test_power,
+    simulated_t_test_power,
+)
+
+DESIGNS = [
+    LikertDesign(1.0, paired=False),
+    LikertDesign(1.2, raters=3, same_reply=0.4, paired=False),
+    LikertDesign(1.2, raters=3, same_reply=0.4, same_item=0.2),
+]
+FINE = [step / 10 for step in range(-100, 101)]  # a scale that neither ends nor rounds
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("difference", [0.0, 0.4])
+def test_trials_agree_with_the_formula(design: LikertDesign, difference: float) -> None:
+    """A share of 4,000 trials lies within .026 of its chance, but for one in 1,000."""
+    expected = likert_power(design, difference, 40)
+    assert simulated_t_test_power(design, difference, 40, runs=4000) == pytest.approx(expected, abs=0.026)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_ranks_see_nearly_as_much_of_normal_ratings(design: LikertDesign) -> None:
+    """Their efficiency is 3/pi, some .955: as if there were that share of the items."""
+    expected = likert_power(design, 0.4, 60 * 3 / np.pi)
+    assert simulated_rank_test_power(design, 0.4, 60, FINE, 0.0, runs=2000) == pytest.approx(expected, abs=0.04)
+    assert simulated_rank_test_power(design, 0.0, 60, FINE, 0.0, runs=2000) == pytest.approx(0.05, abs=0.016)
+
+
+def test_a_scale_that_ends_hides_a_difference() -> None:
+    design = LikertDesign(1.0, paired=False)
+    middle = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 3.0, runs=500)
+    end = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 5.5, runs=500)
+    assert middle > end + 0.1
+    assert simulated_rank_test_power(design, 0.5, 60, [1, 2], 99.0, runs=50) == 0.0  # everybody says 2
+
+
+def test_the_quick_ranks_are_scipys() -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.integers(-3, 4, (20, 30)).astype(float)
+    for row, found in zip(rows, simulated_power._signed_ranks(rows), strict=True):
+        assert found == pytest.approx(stats.wilcoxon(row[row != 0], correction=True, method="approx").pvalue)
+    assert simulated_power._signed_ranks(np.zeros((1, 5))) == pytest.approx([1.0])
+    assert simulated_power._rank_sums(np.ones((1, 5)), np.ones((1, 6))) == pytest.approx([1.0])
+
+
+def test_the_sign_test() -> None:
+    assert simulated_sign_test_power(0.65, 90, runs=4000) == pytest.approx(sign_test_power(0.65, 90), abs=0.026)
+    assert simulated_sign_test_power(1.0, 6) == 1.0
+    assert simulated_sign_test_power(1.0, 5) == 0.0
+
+
+def test_the_seed_decides_and_blocks_do_not_matter_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    design = DESIGNS[2]
+    whole = simulated_t_test_power(design, 0.4, 40, runs=500, seed=3)
+    assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == whole
+    monkeypatch.setattr(simulated_power, "_AT_ONCE", 1000)  # eight studies at a time
+    assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == pytest.approx(whole, abs=0.08)
+
+
+def test_what_cannot_be_drawn() -> None:
+    with pytest.raises(OptionError, match=r"^runs 0: at least 1 is needed$"):
+        simulated_t_test_power(DESIGNS[0], 0.4, 40, runs=0)
+    with pytest.raises(OptionError, match=r"^scale 3: at least two points are needed$"):
+        simulated_rank_test_power(DESIGNS[0], 0.4, 40, [3, 3], 3)

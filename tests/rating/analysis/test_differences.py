@@ -1,0 +1,131 @@
+"""Differences between systems: which test, of what, and what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
+from parlai_empathy.rating.analysis.differences import Difference, How, difference
+from parlai_empathy.rating.rating import Rating
+
+QUICK = How(resamples=200)
+
+
+def rated(system: str, items: dict[str, list[float]]) -> list[Rating]:
+    return [Rating(i, f"r{n}", "q", value, system) for i, values in items.items() for n, value in enumerate(values)]
+
+
+def both(first: dict[str, list[float]], second: dict[str, list[float]], how: How = QUICK) -> Difference:
+    return difference(rated("A", first), rated("B", second), how)
+
+
+FIRST = {"1": [4.0, 5.0], "2": [3.0, 3.0], "3": [5.0], "4": [2.0, 3.0, 4.0]}
+SECOND = {"1": [2.0], "2": [3.0, 4.0], "3": [4.0, 4.0], "4": [1.0]}
+
+
+def test_items_are_compared_by_their_means() -> None:
+    found = both(FIRST, SECOND)
+    # Means 4.5, 3, 5, 3 and 2, 3.5, 4, 1: differences 2.5, -.5, 1, 2.
+    assert found.value == pytest.approx(1.25)
+    assert (found.test, found.n) == ("signed-rank", "4")
+    assert (found.p_value, found.effect) == signed_rank([2.5, -0.5, 1, 2])[:2]
+    # Squares about 3.875: .390625 + .765625 + 1.265625 + .765625; about 2.625: .390625 + .765625 + 1.890625 + 2.640625.
+    assert found.d == pytest.approx(1.25 / ((3.1875 + 5.6875) / 6) ** 0.5)
+    assert found.interval is not None
+    assert found.interval[0] < 1.25 < found.interval[1]
+    assert found.reasons == ()
+    assert found.signature.startswith("signed-rank|unit:item means|pairing:by item|zeros:left out|effect:rank-biserial")
+
+
+def test_turned_round_everything_has_the_other_sign() -> None:
+    there, back = both(FIRST, SECOND), both(SECOND, FIRST)
+    assert back.value == pytest.approx(-there.value)
+    assert back.effect == pytest.approx(-(there.effect or 0))
+    assert back.d == pytest.approx(-(there.d or 0))
+    assert back.p_value == there.p_value
+
+
+def test_other_items_are_two_samples() -> None:
+    second = {f"x{item}": values for item, values in SECOND.items()}
+    found = both(FIRST, second)
+    assert (found.test, found.n) == ("Mann-Whitney", "4 + 4")
+    assert (found.p_value, found.effect) == rank_sum([4.5, 3, 5, 3], [2, 3.5, 4, 1])[:2]
+    assert found.value == pytest.approx(1.25)
+    assert "|pairing:none|" in found.signature
+
+
+@pytest.mark.parametrize(("shared", "test", "n"), [(2, "signed-rank", "2"), (1, "Mann-Whitney", "4 + 4")])
+def test_half_of_the_items_must_be_shared(shared: int, test: str, n: str) -> None:
+    second = {item if int(item) <= shared else f"x{item}": values for item, values in SECOND.items()}
+    found = both(FIRST, second)
+    assert (found.test, found.n) == (test, n)
+
+
+def test_what_is_not_shared_has_no_part_in_pairs() -> None:
+    assert both({**FIRST, "9": [1.0]}, SECOND).value == both(FIRST, SECOND).value
+
+
+def test_permutation() -> None:
+    how = How(test="permutation", resamples=4000)
+    pairs = both(FIRST, SECOND, how)
+    # Of 16 ways to put signs to 2.5, .5, 1 and 2 four have as large a sum as 5: all positive (6), .5 alone negative
+    # (5), and both turned round.
+    assert pairs.p_value == pytest.approx(0.25, abs=0.02)
+    assert (pairs.test, pairs.effect) == ("permutation of pairs", both(FIRST, SECOND).effect)
+    apart = both(FIRST, {f"x{item}": values for item, values in SECOND.items()}, how)
+    exact = stats.permutation_test(([4.5, 3, 5, 3], [2, 3.5, 4, 1]), lambda a, b: np.mean(a) - np.mean(b)).pvalue
+    assert apart.p_value == pytest.approx(exact, abs=0.03)
+    assert apart.test == "permutation"
+
+
+def test_raters_may_be_drawn() -> None:
+    """One rater is strict with everybody: of raters, that is no difference between systems."""
+    generator = np.random.default_rng(0)
+    first = {str(i): list(generator.normal(0, 0.1, 4) + np.arange(4)) for i in range(10)}
+    second = {str(i): list(generator.normal(0, 0.1, 4) + np.arange(4)) for i in range(10)}
+    for clusters in ("item", "rater", "both"):
+        found = both(first, second, How(clusters=clusters, resamples=300))
+        assert found.interval is not None
+        assert found.interval[1] - found.interval[0] < 0.5
+
+
+def test_the_interval_has_its_level() -> None:
+    """Of 200 studies of two systems that are alike, some 95 % have 0 in their interval."""
+    generator = np.random.default_rng(1)
+    inside = 0
+    for _ in range(200):
+        sides = [{str(i): list(generator.normal(0, 1, 2)) for i in range(30)} for _ in range(2)]
+        found = both(*sides, How(resamples=200))
+        assert found.interval is not None
+        inside += found.interval[0] <= 0 <= found.interval[1]
+    assert 180 <= inside <= 198
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "missing"),
+    [
+        ({"1": [3.0]}, {"1": [4.0]}, {"interval", "effect", "d", "p_value"}),
+        ({"1": [3.0, 4.0]}, {"2": [4.0]}, {"interval", "effect", "d", "p_value"}),
+        ({"1": [3.0], "2": [3.0]}, {"1": [3.0], "2": [3.0]}, {"effect", "d", "p_value"}),
+        ({"1": [3.0], "2": [3.0]}, {"3": [3.0], "4": [3.0]}, {"effect", "d", "p_value"}),
+        ({"1": [4.0], "2": [4.0]}, {"1": [3.0], "2": [3.0]}, {"d"}),
+        ({"1": [4.0], "2": [3.0]}, {"x": [3.0]}, {"interval", "effect", "p_value"}),
+    ],
+)
+def test_too_little_is_said_and_not_guessed(
+    first: dict[str, list[float]], second: dict[str, list[float]], missing: set[str]
+) -> None:
+    found = both(first, second)
+    assert {name for name in ("interval", "effect", "d", "p_value") if getattr(found, name) is None} == missing
+    assert all("\n" not in reason for reason in found.reasons)
+    assert len(found.reasons) >= 1
+
+
+def test_another_test_is_no_option() -> None:
+    with pytest.raises(OptionError, match=r"^test 'z': must be one of ranks, permutation$"):
+        both(FIRST, SECOND, How(test="z"))
+    with pytest.raises(OptionError, match=r"^clusters 'z': must be one of item, rater, both$"):
+        both(FIRST, SECOND, How(clusters="z"))

@@ -1,0 +1,73 @@
+"""Who is left out: the file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.rating.analysis.exclusions import read_exclusions, without, write_exclusions
+from parlai_empathy.rating.rating import Rating
+
+
+def write(folder: Path, content: str | bytes) -> Path:
+    path = folder / "out.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_reading(tmp_path: Path) -> None:
+    content = '\ufeffreason,note, rater\r\n"too fast, twice",x, w1\r\n\r\nasked to be,,w2\r\n'
+    assert read_exclusions(write(tmp_path, content)) == {"w1": "too fast, twice", "w2": "asked to be"}
+    assert read_exclusions(write(tmp_path, "rater,reason\n")) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", " is empty: its first line should name rater and reason"),
+        ("rater\nw1\n", ", line 1: the header should name reason once: it should be rater and reason"),
+        ("w1,fast\n", ", line 1: the header should name rater and reason once: it should be rater and reason"),
+        ("rater,rater,reason\n", ", line 1: the header should name rater once: it should be rater and reason"),
+        (
+            "rater,reason\nw1,\n",
+            ", line 2, column reason: nothing is there: whoever is left out needs a reason",
+        ),
+        ("rater,reason\nw1\n", ", line 2, column reason: nothing is there: whoever is left out needs a reason"),
+        ("rater,reason\n,fast\n", ", line 2, column rater: nothing is there: whoever is left out needs a reason"),
+        ("rater,reason\nw1,a\nw1,b\n", ", line 3, column rater: 'w1' stands here twice: keep one line"),
+        ('rater,reason\n"w1,a\n', ", line 2: not CSV (unexpected end of data): check its quotes"),
+        (b"rater,reason\nw\xff,a\n", " is not UTF-8: save the file as UTF-8"),
+    ],
+)
+def test_what_is_wrong(tmp_path: Path, content: str | bytes, message: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(DataError, match=f"^{re.escape(f'{path}{message}')}$"):
+        read_exclusions(path)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"cannot be read \(No such file or directory\): it should be CSV with rater"):
+        read_exclusions(tmp_path / "none.csv")
+    with pytest.raises(OptionError, match=r"cannot be written \(No such file or directory\): name another folder$"):
+        write_exclusions(tmp_path / "none" / "out.csv", {})
+
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1).map(str.strip).filter(bool)
+
+
+@given(st.dictionaries(names, names, max_size=5))
+def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, reasons: dict[str, str]) -> None:
+    path = tmp_path_factory.mktemp("exclusions") / "out.csv"
+    write_exclusions(path, reasons)
+    assert read_exclusions(path) == reasons
+
+
+def test_leaving_out_and_taking_back() -> None:
+    ratings = [Rating("1", "w1", "", 3.0), Rating("1", "w2", "", 4.0)]
+    assert without(ratings, {"w1": "fast"}) == ratings[1:]
+    assert without(ratings, {}) == ratings

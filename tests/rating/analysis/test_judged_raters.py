@@ -1,0 +1,151 @@
+"""What each rater did: counted by hand, and found among raters whose faults are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from parlai_empathy.rating.analysis.raters import Rater, judge_raters, reasons
+from parlai_empathy.rating.rating import Rating
+
+TURN = {"left": "right", "right": "left"}
+SAYINGS = ["What did you tell her?", "That must have been hard.", "When will you know more?", "I would have left, too."]
+
+
+def by_name(ratings: list[Rating], tolerance: float = 0.0) -> dict[str, Rater]:
+    return {one.name: one for one in judge_raters(ratings, tolerance)}
+
+
+def study(seed: int = 0) -> list[Rating]:
+    """Twelve raters of 40 replies on two questions; w0 always says 3, w1 is at random and quick, w2 fails checks, w3
+    writes the same reply all the time.
+    """
+    generator = np.random.default_rng(seed)
+    ratings = []
+    for item in range(40):
+        quality = generator.normal(3, 1.2)
+        for rater in range(12):
+            for question in ("empathy", "fluency"):
+                value = round(float(np.clip(quality + generator.normal(0, 0.6), 1, 5)))
+                value = 3 if rater == 0 else int(generator.integers(1, 6)) if rater == 1 else value
+                seconds = float(generator.lognormal(3, 0.2)) * (0.2 if rater == 1 else 1.0)
+                ratings.append(Rating(f"i{item}", f"w{rater}", question, value, "A", seconds=seconds))
+            said = "Nice to hear!" if rater == 3 else f"{SAYINGS[item % 4]} {item}"
+            ratings.append(Rating(f"i{item}", f"w{rater}", "reply", None, "A", text=said))
+    return ratings + [
+        Rating(f"c{number}", f"w{rater}", "empathy", 5.0 if rater == 2 else 1.0, "check", check=1.0)
+        for number in range(2)
+        for rater in range(12)
+    ]
+
+
+def test_those_with_faults_are_found_and_nobody_else() -> None:
+    raters = by_name(study())
+    flags = {name: set(one.flags) for name, one in raters.items() if one.flags}
+    assert flags == {"w0": {"straight-lining"}, "w1": {"speed", "others"}, "w2": {"checks"}, "w3": {"same"}}
+    assert reasons(list(raters.values())) == {name: "; ".join(raters[name].flags.values()) for name in flags}
+    assert raters["w0"].flags["straight-lining"] == "all 80 ratings are 3"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_raters_without_faults_are_left_alone(seed: int) -> None:
+    raters = by_name([one for one in study(seed) if one.rater not in ("w0", "w1", "w2", "w3")])
+    assert {name: one.flags for name, one in raters.items() if one.flags} == {}
+
+
+def test_what_is_counted() -> None:
+    ratings = [
+        Rating("1", "Ann", "q", 4.0, "A", seconds=10.0),
+        Rating("1", "Ann", "p", 4.0, "A", seconds=12.0),  # the same page
+        Rating("2", "Ann", "q", 2.0, "A", seconds=20.0),
+        Rating("2", "Ann", "better", 1.0, "A", "B", seconds=40.0),
+        Rating("2", "Ann", "why", None, "A", text="Because."),
+        Rating("c", "Ann", "q", 4.0, "check", check=5.0),
+        Rating("1", "Bob", "q", 3.0, "A"),
+    ]
+    ann, bob = judge_raters(ratings)
+    assert (ann.ratings, ann.texts, ann.checks, ann.failed) == (4, 1, 1, 1)
+    assert ann.same == pytest.approx(2 / 3)  # of three ratings of single replies
+    assert ann.seconds == 20.0  # pages: 12, 20 (with its text), 40
+    assert (bob.ratings, bob.texts, bob.checks, bob.seconds, bob.same) == (1, 0, 0, None, 1.0)
+    assert (ann.shared, ann.correlation) == (1, None)  # one pair is no correlation
+    assert by_name(ratings, tolerance=1.0)["Ann"].failed == 0
+
+
+def test_agreement_with_the_others_by_hand() -> None:
+    """Two others: the mean of both, without one's own. Another item that nobody else rated has no part."""
+    said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4], "Cyd": [1, 3, 3, 4]}
+    ratings = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
+    ratings.append(Rating("alone", "Ann", "q", 1.0))
+    found = by_name(ratings)["Ann"]
+    assert found.shared == 4
+    assert found.correlation == pytest.approx(np.corrcoef([1, 2, 3, 5], [1.5, 2.5, 3.5, 4.0])[0, 1])
+
+
+def test_questions_are_put_on_one_scale() -> None:
+    """A question from 0 to 100 with the same order says the same as one from 1 to 5."""
+    said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4]}
+    small = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
+    large = [Rating(str(i), name, "p", 25 * v) for name, values in said.items() for i, v in enumerate(values)]
+    assert by_name(small + large)["Ann"].correlation == pytest.approx(by_name(small)["Ann"].correlation)
+    assert by_name(small + large)["Ann"].shared == 4
+
+
+def test_that_one_question_gets_higher_ratings_is_no_agreement() -> None:
+    """Within each question Ann says the opposite of Bob, though both rate fluency higher than empathy."""
+    said = {("Ann", "e"): [1, 2, 1], ("Bob", "e"): [2, 1, 2], ("Ann", "f"): [5, 4, 5], ("Bob", "f"): [4, 5, 4]}
+    ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
+    assert by_name(ratings)["Ann"].correlation == pytest.approx(-1.0)
+
+
+def test_preferences_agree_whichever_side_stands_first() -> None:
+    values = [1, -1, 0, 1, -1, 1]
+    ratings = [Rating(str(i), "Ann", "q", v, "A", "B") for i, v in enumerate(values)]
+    ratings += [Rating(str(i), "Bob", "q", -v, "B", "A") for i, v in enumerate(values)]
+    assert by_name(ratings)["Ann"].correlation == pytest.approx(1.0)
+
+
+def test_whoever_always_prefers_one_system_may_be_right() -> None:
+    ratings = [Rating(str(i), "Ann", "q", 1.0, "A", "B") for i in range(50)]
+    ratings += [Rating(str(i), "Bob", "q", (-1.0) ** i, "A", "B") for i in range(50)]
+    assert by_name(ratings)["Ann"].flags == {}
+
+
+def test_whoever_always_prefers_one_side_does_not_read() -> None:
+    """Ann finds A better, wherever it stands; Bob finds better what stands on the left, whichever that is."""
+    ratings = []
+    for item in range(30):
+        side = "left" if item % 2 else "right"
+        said = {"Ann": 1.0, "Bob": 1.0 if side == "left" else -1.0, "Cyd": (-1.0) ** (item // 3)}
+        ratings += [Rating(str(item), name, "q", value, "A", "B", side=side) for name, value in said.items()]
+    turned = [
+        replace(one.oriented(), system="B", other="A", rating=-(one.rating or 0), side=TURN[one.side])
+        for one in ratings
+    ]
+    for rows in (ratings, turned):  # the file may name either first
+        flags = {name: dict(one.flags) for name, one in by_name(rows).items()}
+        assert flags == {
+            "Ann": {},
+            "Bob": {"straight-lining": "all 30 comparisons are for the left side"},
+            "Cyd": {},
+        }
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        [],
+        [Rating("1", "Ann", "q", 3.0)],
+        [Rating(str(i), "Ann", "q", 3.0) for i in range(30)],
+        [Rating("1", f"w{i}", "q", 3.0, seconds=0.0) for i in range(30)],
+        [Rating(str(i), f"w{j}", "q", 3.0) for i in range(9) for j in range(9)],
+        [Rating("1", "Ann", "q", None, text="")],
+    ],
+    ids=["none", "one", "one rater", "one item", "constant", "an empty text"],
+)
+def test_too_little_to_say_anything(ratings: list[Rating]) -> None:
+    for one in judge_raters(ratings):
+        assert one.flags == {}
+        assert one.correlation is None

@@ -1,0 +1,106 @@
+"""What automatic metrics say of replies, read and matched with ratings."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.rating.analysis.metric_scores import matched, read_metric_scores
+from parlai_empathy.rating.rating import Rating
+
+
+def write(folder: Path, *records: object) -> Path:
+    path = folder / "items.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def reply(system: str | None, item: object, **values: object) -> dict[str, object]:
+    return {"system": system, "item": item, "line": 4, "turn": 2, "emotion": "sad", "reply": "Oh!", **values}
+
+
+def test_numbers_are_metrics(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        reply("A", "1", length=3, er=0.5, words=["a"], nothing=None, yes=True, nan=float("nan")),
+        reply("B", 1, length=5, er=None),
+    )
+    assert read_metric_scores(path) == {"length": {("A", "1"): 3.0, ("B", "1"): 5.0}, "er": {("A", "1"): 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{\n", ", line 1: not JSON: one object a line expected"),
+        ("[1]\n", ", line 1: [1] is no JSON object"),
+        (
+            '\n{"system": "A", "x": 1}\n',
+            ", line 2: nothing says which item it is: items.jsonl of score_responses is expected",
+        ),
+        (
+            '{"system": "A", "item": "1", "x": 1}\n' * 2,
+            ", line 2: item '1' of system 'A' stands in line 1 already",
+        ),
+        ('{"item": "1"}\n', " has no metric of any reply: items.jsonl of score_responses is expected"),
+        ("", " has no metric of any reply: items.jsonl of score_responses is expected"),
+    ],
+)
+def test_what_is_wrong_with_a_file(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(content)
+    with pytest.raises(DataError, match=f"^{re.escape(f'{path}{message}')}$"):
+        read_metric_scores(path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"cannot be read \(No such file or directory\)"):
+        read_metric_scores(tmp_path / "none.jsonl")
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(b"\xff")
+    with pytest.raises(DataError, match=r"is not UTF-8"):
+        read_metric_scores(path)
+
+
+SCORES = {
+    "length": {("A", "1"): 3.0, ("A", "2"): 4.0, ("B", "1"): 7.0, ("B", "2"): 9.0},
+    "er": {("A", "1"): 1.0},
+}
+
+
+def test_replies_are_matched_by_system_and_item() -> None:
+    ratings = [
+        Rating("1", "Ann", "q", 4.0, "A"),
+        Rating("1", "Bob", "q", 5.0, "A"),
+        Rating("1", "Ann", "q", 2.0, "B"),
+        Rating("3", "Ann", "q", 1.0, "B"),  # without any metric
+    ]
+    assert matched(ratings, SCORES) == {"length": ([3.0, 7.0], [4.5, 2.0]), "er": ([1.0], [4.5])}
+
+
+def test_of_comparisons_the_difference_counts() -> None:
+    ratings = [Rating("1", "Ann", "q", 1.0, "A", "B"), Rating("2", "Ann", "q", 0.0, "A", "B")]
+    assert matched(ratings, SCORES) == {"length": ([-4.0, -5.0], [1.0, 0.0])}  # er has but one side
+
+
+def test_a_reply_may_have_another_name_in_the_scores() -> None:
+    ratings = [Rating("i7", "Ann", "q", 4.0, "A", reply="1"), Rating("2", "Ann", "q", 2.0, "A", reply="elsewhere")]
+    assert matched(ratings, SCORES)["length"] == ([3.0, 4.0], [4.0, 2.0])
+
+
+def test_without_systems_the_item_must_say_it() -> None:
+    scores = {"length": {("A", "a#1"): 3.0, ("B", "b#1"): 7.0, ("A", "x"): 1.0, ("B", "x"): 2.0}}
+    ratings = [Rating(item, "Ann", "q", 4.0) for item in ("a#1", "b#1", "x")]
+    assert matched(ratings, scores) == {"length": ([3.0, 7.0], [4.0, 4.0])}  # x is of two systems
+
+
+def test_nothing_matches() -> None:
+    message = (
+        "no rated reply has a metric: ratings have item '9' of system 'Z', metrics '1' of 'A': name systems and items "
+        "alike"
+    )
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        matched([Rating("9", "Ann", "q", 4.0, "Z")], SCORES)

@@ -1,0 +1,92 @@
+"""Comparisons: counted by hand, and strengths with their intervals."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.analysis.preferences import strengths, tallies
+from parlai_empathy.rating.rating import Rating
+
+
+def compared(first: str, second: str, items: dict[str, list[int]]) -> list[Rating]:
+    return [
+        Rating(item, f"r{n}", "q", float(value), first, second)
+        for item, values in items.items()
+        for n, value in enumerate(values)
+    ]
+
+
+SAID = compared("A", "B", {"1": [1, 1, -1], "2": [0, 0, 1], "3": [-1, 1], "4": [0, 0, 0], "5": [-1, -1, 1]})
+
+
+def test_every_rating_counts() -> None:
+    assert tallies(SAID) == {("A", "B"): (5, 5, 4)}
+
+
+def test_every_item_counts_once() -> None:
+    # Majorities: A, A (by the one who decided), none, none, B.
+    assert tallies(SAID, "item") == {("A", "B"): (2, 2, 1)}
+
+
+def test_items_of_two_studies_are_two_items() -> None:
+    twice = [Rating("1", "r", "q", value, "A", "B", study=study) for study, value in (("x", 1.0), ("y", -1.0))]
+    assert tallies(twice, "item") == {("A", "B"): (1, 0, 1)}
+
+
+def test_pairs_are_apart() -> None:
+    said = [*compared("A", "B", {"1": [1]}), *compared("A", "C", {"1": [-1]})]
+    assert tallies(said, "item") == {("A", "B"): (1, 0, 0), ("A", "C"): (0, 0, 1)}
+    assert tallies([]) == {}
+
+
+def test_another_unit_is_no_option() -> None:
+    with pytest.raises(OptionError, match=r"^unit 'rater': must be one of item, rating$"):
+        tallies(SAID, "rater")
+
+
+def test_strengths_by_hand() -> None:
+    # 5 wins, 5 ties and 4 losses: 7.5 to 6.5.
+    found = strengths(SAID, "item", 200, 0)
+    half = math.log(7.5 / 6.5) / 2
+    assert {name: value for name, (value, _) in found.values.items()} == pytest.approx({"A": half, "B": -half})
+    (low, high), (other_low, other_high) = (interval or (0, 0) for _, interval in found.values.values())
+    assert low < half < high
+    assert (other_low, other_high) == pytest.approx((-high, -low))
+    assert "|ties:half a win|" in found.signature
+    assert "|usable:" in found.signature
+
+
+def test_the_strongest_stands_first_and_intervals_are_those_of_a_formula() -> None:
+    """Of two systems a strength is half a log-odds, whose standard error is 1 / sqrt(n * p * (1 - p))."""
+    wins = [-1] * 300 + [1] * 100  # B is preferred in 3 of 4
+    found = strengths(compared("A", "B", {str(i): [said] for i, said in enumerate(wins)}), "item", 1000, 0)
+    assert list(found.values) == ["B", "A"]
+    value, interval = found.values["B"]
+    assert value == pytest.approx(math.log(3) / 2)
+    half = 1.96 * 0.5 / (400 * 0.75 * 0.25) ** 0.5
+    assert interval == pytest.approx((value - half, value + half), abs=0.1 * half)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (compared("A", "B", {"1": [1, 1], "2": [1]}), "A never lost or tied against the others"),
+        ([*compared("A", "B", {"1": [1, -1]}), *compared("C", "D", {"1": [1, -1]})], "A, B | C, D are never compared"),
+    ],
+)
+def test_no_strengths(said: list[Rating], words: str) -> None:
+    with pytest.raises(NotComputableError) as error:
+        strengths(said, "item", 50, 0)
+    assert words in str(error.value)
+
+
+def test_strengths_without_intervals() -> None:
+    one_item = strengths(compared("A", "B", {"1": [1, 1, -1]}), "item", 50, 0)
+    assert one_item.reason == "no interval: 1 item, and at least two are needed"
+    assert one_item.values["A"] == (pytest.approx(math.log(2) / 2), None)
+    # Two items: A never loses in a third or more of the samples... here in all but those that draw both items.
+    rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 200, 0)
+    assert (rare.reason is None) == (rare.values["A"][1] is not None)

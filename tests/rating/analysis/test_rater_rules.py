@@ -1,0 +1,118 @@
+"""When a rater's answers should be looked at, rule by rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.rating.analysis.rater_rules import (
+    apart_from_others,
+    gold_checks,
+    one_side,
+    replies,
+    same_by_chance,
+    speed,
+    straight_lining,
+)
+
+VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
+
+
+def test_the_chance_of_the_same_answers_by_hand() -> None:
+    # Others gave 3, 3, 4; the points are 3 and 4. Each counts once more: 3/5 and 2/5. Two answers: .36 + .16.
+    others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
+    assert same_by_chance([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
+    # A second question, where others gave 4 alone: 1/3 and 2/3.
+    assert same_by_chance([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(0.6 / 3 + 0.4 * 2 / 3)
+
+
+def test_straight_lining() -> None:
+    assert straight_lining([("q", 3.0)] * 10, VARIED) == "all 10 ratings are 3"
+    assert straight_lining([("q", 3.0)] * 4, VARIED) is None  # 5 * .2**4 = .008 is not that rare
+    assert straight_lining([("q", 3.0)] * 6, VARIED) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
+    assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED) is None
+
+
+def test_one_side() -> None:
+    others = [("q", side) for side in (1.0, -1.0, 0.0) * 30]
+    assert one_side([("q", 1.0)] * 9, others) == "all 9 comparisons are for the left side"
+    assert one_side([("q", -1.0)] * 9, others) == "all 9 comparisons are for the right side"
+    assert one_side([("q", 0.0)] * 9, others) == "all 9 comparisons are ties"
+    assert one_side([("q", 1.0)] * 5, others) is None
+    assert one_side([("q", 1.0)] * 8 + [("q", -1.0)], others) is None
+
+
+def test_where_most_say_the_same_so_may_anybody() -> None:
+    mostly_five = [("q", 5.0)] * 95 + [("q", 4.0)] * 5
+    assert straight_lining([("q", 5.0)] * 20, mostly_five) is None
+    assert straight_lining([("q", 4.0)] * 200, mostly_five) is not None
+    assert straight_lining([("q", 5.0)] * 200, []) is None  # nobody to compare with
+
+
+def test_speed() -> None:
+    usual = [20.0, 22.0, 25.0, 30.0, 18.0, 24.0]
+    assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds a page, where 22.0 are usual"
+    assert speed([13.0, 14.0, 12.0], [*usual, 13.0]) is None  # less than twice as fast
+    assert speed([5.0, 6.0], [*usual, 5.5]) is None  # two pages
+    assert speed([5.0, 6.0, 4.0], [20.0, 22.0, 25.0, 5.0]) is None  # four raters
+    assert speed([60.0, 90.0, 80.0], [*usual, 80.0]) is None  # slow is no fault
+    assert speed([0.0, 0.0, 0.0], [*usual, 0.0]) is not None
+
+
+def test_where_people_differ_much_twice_as_fast_is_usual() -> None:
+    everybody = [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
+    assert speed([5.0, 5.0, 5.0], everybody) is None
+    assert speed([0.02, 0.02, 0.02], [*everybody, 0.02]) is not None
+
+
+def test_all_just_as_fast() -> None:
+    assert speed([5.0] * 3, [20.0] * 9 + [5.0]) is not None  # no spread at all: half the time decides
+    assert speed([0.0] * 3, [0.0] * 9) is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "checks", "seen"),
+    [(0, 0, None), (0, 3, None), (1, 2, None), (1, 1, "1 of 1 checks failed"), (2, 3, "2 of 3 checks failed")],
+)
+def test_gold_checks(failed: int, checks: int, seen: str | None) -> None:
+    assert gold_checks(failed, checks) == seen
+
+
+def test_apart_from_others() -> None:
+    seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
+    assert apart_from_others(-0.1, 30, 0.6) == seen
+    # atanh(.6) = .693; 2.33 / sqrt(27) = .448: below tanh(.245) = .24 it is seen.
+    assert apart_from_others(0.23, 30, 0.6) is not None
+    assert apart_from_others(0.25, 30, 0.6) is None
+    assert apart_from_others(-0.1, 7, 0.6) is None  # 2.33 / 2: too little to say
+    assert apart_from_others(-1.0, 4, 0.6) is None
+    assert apart_from_others(-0.3, 30, 0.05) is None  # where nobody agrees, nobody is apart
+    assert apart_from_others(1.0, 30, 1.0) is None
+
+
+def test_replies() -> None:
+    good = [f"What did the number {word} tell you?" for word in ("one", "two", "three", "four", "five", "six")]
+    assert replies(good) == {}
+    assert replies([]) == {}
+    assert replies(["ok"] * 4) == {}  # four are too few
+    assert replies(["ok", "yes", "No!", *good[:2]]) == {"generic": "3 of 5 replies are generic"}
+    assert replies(["ok", "yes", *good[:3]]) == {}
+    assert replies(["asdf", "sdfg", *good]) == {"gibberish": "2 of 8 replies are no words"}
+    assert replies(["asdf", *good[:2]]) == {}  # one may be a slip
+    assert replies([good[0]] * 4 + good[1:3]) == {"same": "4 of 6 replies are the same"}
+    assert replies([good[0]] * 3 + good[1:4]) == {}
+
+
+def test_replies_in_another_language() -> None:
+    assert replies(["очень жаль", "почему?", "ok"]) == {"language": "2 of 3 replies are not in Latin letters"}
+    spanish = [
+        "lo siento mucho por tu gato",
+        "espero que salga todo bien",
+        "mi hermano vive lejos",
+        "eso es muy triste",
+    ]
+    assert replies(spanish) == {}  # too few words to tell
+    assert replies([*spanish, *(f"{text} otra vez hoy" for text in spanish)]) == {
+        "language": "only 0 % of the replies' words are common in English"
+    }
+    # Words of no language have a rule of their own.
+    assert set(replies(["asdf sdfg dfgh fghj"] * 12)) == {"gibberish", "same"}

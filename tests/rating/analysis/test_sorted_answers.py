@@ -1,0 +1,91 @@
+"""Answers sorted by what they are for, and as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parlai_empathy.rating.analysis.answers import columns_of, named, sort_answers
+from parlai_empathy.rating.rating import Rating
+
+SCORE = Rating("1", "Ann", "empathy", 4.0, "A")
+PAIR = Rating("1", "Ann", "better", 1.0, "B", "A")
+TEXT = Rating("1", "Ann", "reply", None, "A", text="Oh!")
+CHECK = Rating("c", "Ann", "empathy", 2.0, "check", check=1.0)
+BESIDE = Rating("c", "Ann", "fluency", 5.0, "check")  # also asked of the made-up item, but without a right answer
+BESIDE_TEXT = Rating("c", "Ann", "reply", None, "check", text="What?")
+
+
+def test_each_answer_has_its_place() -> None:
+    answers = sort_answers([SCORE, PAIR, TEXT, CHECK, BESIDE, BESIDE_TEXT])
+    assert answers.scores == (SCORE,)
+    assert answers.preferences == (Rating("1", "Ann", "better", -1.0, "A", "B"),)  # B was better than A
+    assert answers.texts == (TEXT,)
+    assert answers.checks == (CHECK,)
+    assert answers.rated == answers.scores + answers.preferences
+
+
+def test_a_made_up_item_is_one_for_all_raters() -> None:
+    """Whoever's row has no right answer, because the question was another one."""
+    assert sort_answers([Rating("c", "Bob", "fluency", 5.0, "check"), CHECK]).scores == ()
+
+
+def test_an_item_of_another_study_is_another_item() -> None:
+    other = Rating("c", "Ann", "empathy", 3.0, "check", study="two")
+    assert sort_answers([CHECK, other]).scores == (other,)
+
+
+def chosen(values: list[tuple[float | None, str]], **more: str) -> list[Rating]:
+    return [Rating(str(i), "Ann", "q", value, "A", text=text, **more) for i, (value, text) in enumerate(values)]
+
+
+def test_choices() -> None:
+    """A question with a text for each number, and a number for each text."""
+    ratings = chosen([(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")])
+    answers = sort_answers(ratings)
+    assert (answers.choices, answers.scores, answers.texts) == (tuple(ratings), (), ())
+    said = chosen([(1.0, "a person")], kind="choice")
+    assert sort_answers(said).choices == tuple(said)
+
+
+def test_no_choices() -> None:
+    for values in (
+        [(1.0, "Oh!"), (2.0, "Why?"), (1.0, "How?")],  # the replies that were rated
+        [(1.0, "Oh!"), (2.0, "Oh!"), (1.0, "Oh!")],
+        [(1.0, "Oh!"), (2.0, "Why?")],  # too few rows to say
+        [(1.0, "low"), (2.0, ""), (1.0, "low")],
+        [(1.0, ""), (2.0, ""), (1.0, "")],
+    ):
+        ratings = chosen(values)
+        assert sort_answers(ratings).scores == tuple(ratings)
+    said = chosen([(1.0, "low"), (2.0, "high"), (1.0, "low")], kind="likert")
+    assert sort_answers(said).scores == tuple(said)
+    assert sort_answers(chosen([(None, "Oh!"), (None, "Oh!")])).choices == ()
+
+
+def test_two_replies_rated_as_one_are_one_systems() -> None:
+    ratings = [Rating("1", "Ann", "sure", 4.0, first, other, kind="likert") for first, other in ("BA", "AB")]
+    assert {one.system for one in sort_answers(ratings).scores} == {"A with B"}
+
+
+def test_nothing() -> None:
+    assert sort_answers([]).rated == ()
+    assert len(columns_of([]).values) == 0
+
+
+def test_columns() -> None:
+    ratings = [
+        Rating("x", "Ann", "q", 1.0, "A"),
+        Rating("x", "Bob", "q", 2.0, "B"),  # the same item of another system
+        Rating("y", "Ann", "q", 3.0, "A"),
+        Rating("x", "Ann", "q", 4.0, "A", study="two"),
+    ]
+    columns = columns_of(ratings)
+    assert list(columns.values) == [1, 2, 3, 4]
+    assert list(columns.items) == [0, 0, 1, 2]
+    assert list(columns.raters) == [0, 1, 0, 0]
+    some = columns.some(np.array([False, False, True, True]))
+    assert (list(some.values), list(some.items), list(some.raters)) == ([3, 4], [0, 1], [0, 0])
+
+
+def test_what_has_no_name() -> None:
+    assert (named("", "system"), named("A", "system")) == ("(no system)", "A")

@@ -1,0 +1,56 @@
+"""Means, standard errors and intervals, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from parlai_empathy.rating.analysis.answers import columns_of
+from parlai_empathy.rating.analysis.means import SystemMean, system_mean
+from parlai_empathy.rating.rating import Rating
+
+
+def mean_of(values: list[tuple[str, str, float]], clusters: str = "item") -> SystemMean:
+    return system_mean(columns_of([Rating(item, rater, "q", value) for item, rater, value in values]), clusters, 500, 0)
+
+
+def test_by_hand() -> None:
+    found = mean_of([("1", "a", 2), ("1", "b", 4), ("2", "a", 3), ("3", "c", 5)])
+    assert (found.ratings, found.items, found.raters) == (4, 3, 3)
+    assert found.mean == 3.5
+    assert found.standard_error == pytest.approx((5 / 3) ** 0.5 / 2)  # squares 2.25 + .25 + .25 + 2.25 = 5
+    assert found.interval is not None
+    assert 2.0 <= found.interval[0] < 3.5 < found.interval[1] <= 5.0
+    assert found.reason is None
+    assert "|drawn:item|resamples:500|seed:0|" in found.signature
+
+
+def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() -> None:
+    """An item each, then the same said by nine raters: the standard error falls to a third, the interval does not."""
+    of_items = [float(value) for value in np.random.default_rng(0).integers(1, 6, 30)]
+    single = mean_of([(str(i), "a", value) for i, value in enumerate(of_items)])
+    nine = mean_of([(str(i), f"r{r}", value) for i, value in enumerate(of_items) for r in range(9)])
+    assert single.standard_error is not None
+    assert nine.standard_error == pytest.approx(single.standard_error / 3, rel=0.03)
+    assert nine.interval == pytest.approx(single.interval)
+    assert single.interval is not None
+    assert single.interval[1] - single.interval[0] == pytest.approx(2 * 1.96 * single.standard_error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "reason"),
+    [
+        ([("1", "a", 3)], "item", "no interval: 1 item, and at least two are needed"),
+        ([("1", "a", 3), ("1", "b", 4)], "item", "no interval: 1 item, and at least two are needed"),
+        ([("1", "a", 3), ("2", "a", 4)], "rater", "no interval: 1 rater, and at least two are needed"),
+    ],
+)
+def test_too_little_for_an_interval(values: list[tuple[str, str, float]], clusters: str, reason: str) -> None:
+    found = mean_of(values, clusters)
+    assert (found.interval, found.reason) == (None, reason)
+    assert (found.standard_error is None) == (len(values) == 1)
+
+
+def test_constant_ratings_are_a_number_without_any_width() -> None:
+    found = mean_of([(str(i), "a", 4.0) for i in range(5)])
+    assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, (4.0, 4.0))

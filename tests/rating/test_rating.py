@@ -1,0 +1,44 @@
+"""One rating, and the same one turned round."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.rating.rating import PREFERENCES, Rating
+
+systems = st.sampled_from(["A", "B", "C"])
+
+
+def test_what_was_judged_is_the_same_whoever_stands_first() -> None:
+    assert Rating("1", "Ann", "q", 1.0, "A", "B").unit == Rating("1", "Bob", "q", 1.0, "B", "A").unit
+    assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "B").unit
+    assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", study="two").unit
+
+
+@given(systems, systems, st.sampled_from(PREFERENCES), st.sampled_from(["", "left", "right"]))
+def test_turned_round_it_says_the_same(system: str, other: str, value: float, side: str) -> None:
+    one = Rating("1", "Ann", "q", value, system, other, side=side)
+    turned = one.oriented()
+    assert (turned.system, turned.other) == tuple(sorted((system, other)))
+    assert turned.unit == one.unit
+    assert turned.oriented() == turned
+    better = {1.0: one.system, -1.0: one.other, 0.0: ""}[value]
+    assert {1.0: turned.system, -1.0: turned.other, 0.0: ""}[turned.rating or 0.0] == better
+    where = {"left": one.system, "right": one.other, "": None}[side]
+    assert {"left": turned.system, "right": turned.other, "": None}[turned.side] == where
+
+
+@pytest.mark.parametrize(
+    ("other", "kind", "expected"),
+    [("", "", False), ("B", "", True), ("B", "preference", True), ("B", "likert", False), ("B", "choice", False)],
+)
+def test_what_is_a_preference(other: str, kind: str, expected: bool) -> None:
+    assert Rating("1", "Ann", "q", 1.0, "A", other, kind=kind).is_preference is expected
+
+
+def test_a_rating_of_a_pair_is_no_preference_and_keeps_its_value() -> None:
+    turned = Rating("1", "Ann", "q", 4.0, "B", "A", kind="likert", check=5.0).oriented()
+    assert (turned.system, turned.rating, turned.check) == ("A", 4.0, 5.0)
+    assert Rating("1", "Ann", "q", None, "B", "A", text="x").oriented().rating is None

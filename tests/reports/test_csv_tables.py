@@ -1,0 +1,52 @@
+"""Tables as CSV files."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.cells import PValue
+from parlai_empathy.reports.csv_tables import save_tables
+from parlai_empathy.reports.report import Table
+
+
+def read(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_numbers_are_there_in_full_and_intervals_have_two_columns(tmp_path: Path) -> None:
+    rows = [
+        ["A", Number(1 / 3, "made so"), (0.1, 0.7), PValue(1e-9), 5],
+        ["B, or\n\"C\"", None, "-", "-", None],
+    ]  # fmt: skip
+    (path,) = save_tables([Table("Mean ratings: 7!", ["system", "mean", "95 %", "p", "n"], rows)], tmp_path / "new")
+    assert path == tmp_path / "new" / "mean_ratings_7.csv"
+    assert read(path) == [
+        ["system", "mean", "95 %: low", "95 %: high", "p", "n"],
+        ["A", "0.3333333333333333", "0.1", "0.7", "1e-09", "5"],
+        ['B, or "C"', "", "-", "-", "-", ""],
+    ]
+
+
+def test_each_table_has_a_file_of_its_own(tmp_path: Path) -> None:
+    tables = [Table(title, ["x"], [[place]]) for place, title in enumerate(["Ä a", "ä A", "", "!", "x" * 300])]
+    paths = save_tables(tables, tmp_path)
+    assert [path.name for path in paths] == ["ä_a.csv", "ä_a_2.csv", "table.csv", "table_2.csv", f"{'x' * 60}.csv"]
+    assert [read(path)[1] for path in paths] == [["0"], ["1"], ["2"], ["3"], ["4"]]
+
+
+def test_saving_again_writes_over(tmp_path: Path) -> None:
+    table = Table("t", ["x"], [])
+    assert save_tables([table], tmp_path) == save_tables([table], tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match=r"^--out .*file cannot be written to \(.*\): name another folder$"):
+        save_tables([], tmp_path / "file")

@@ -1,0 +1,56 @@
+"""People's ratings beside automatic metrics."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.correlation import coefficient, correlation
+from parlai_empathy.rating.rating import Rating
+from parlai_empathy.reports.plots import Intervals
+from parlai_empathy.reports.ratings_metrics import metrics_table
+
+RATED = [1.0, 3.0, 2.0, 5.0, 4.0, 4.0]
+LENGTHS = [2.0, 3.0, 1.0, 9.0, 5.0, 8.0]
+RATINGS = [Rating(str(i), "Ann", "q", value, "A") for i, value in enumerate(RATED)]
+SCORES = {
+    "length": {("A", str(i)): value for i, value in enumerate(LENGTHS)},
+    "constant": {("A", str(i)): 1.0 for i in range(6)},
+    "few": {("A", "0"): 1.0, ("A", "1"): 2.0},
+}
+
+
+def test_the_numbers_are_those_of_the_correlations() -> None:
+    table, (plot,) = metrics_table({"q": RATINGS}, SCORES, 100, 0)
+    direct = correlation("spearman", LENGTHS, RATED, 100, 0)
+    pearson = coefficient("pearson", LENGTHS, RATED)
+    assert [list(row) for row in table.rows] == [
+        ["q", "length", 6, direct.value, (direct.low, direct.high), direct.p_value, direct.p_value, pearson],
+        ["q", "constant", 6, "-", "-", "-", "-", "-"],
+        ["q", "few", 2, "-", "-", "-", "-", "-"],
+    ]
+    assert "- q, constant: no correlation: all 6 scores are 1" in table.notes
+    assert "- q, few: no correlation of 2 items: at least 3 are needed" in table.notes
+    assert isinstance(plot, Intervals)
+    assert plot.series == {"q": {"length": (direct.value, direct.low, direct.high)}}
+
+
+def test_a_question_without_metrics_does_not_keep_the_others_away() -> None:
+    other = [Rating("x", "Ann", "p", 3.0, "Z")]
+    table, _ = metrics_table({"p": other, "q": RATINGS}, SCORES, 20, 0)
+    assert {row[0] for row in table.rows} == {"q"}
+    assert table.notes[0].startswith("- p: no rated reply has a metric: ratings have item 'x' of system 'Z'")
+
+
+@pytest.mark.parametrize(
+    "groups", [{}, {"p": [Rating("x", "Ann", "p", 3.0, "Z")]}, {"a": RATINGS[:1], "b": RATINGS[:1]}]
+)
+def test_nothing_that_has_both(groups: dict[str, list[Rating]]) -> None:
+    with pytest.raises(NotComputableError) as error:
+        metrics_table(groups, {"length": {("B", "9"): 1.0}}, 20, 0)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_metrics_that_are_all_alike_leave_a_table_without_a_plot() -> None:
+    table, plots = metrics_table({"q": RATINGS}, {"constant": SCORES["constant"]}, 20, 0)
+    assert (len(table.rows), plots) == (1, [])

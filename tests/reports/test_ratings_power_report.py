@@ -1,0 +1,93 @@
+"""Tables of power: the numbers are those of the formulas and trials, which have tests of their own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from parlai_empathy.metrics.likert_power import LikertDesign, likert_detectable, likert_items, likert_power
+from parlai_empathy.metrics.sign_test_power import sign_test_comparisons, sign_test_detectable, sign_test_power
+from parlai_empathy.reports.plots import Curves
+from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
+from parlai_empathy.reports.report import Table
+
+DESIGN = LikertDesign(1.1, same_reply=0.3, same_item=0.1)
+QUICK = Aim(runs=200)
+
+
+def rows(table: Table) -> list[list[Any]]:
+    return [list(row) for row in table.rows]
+
+
+def test_items_for_each_difference_and_number_of_raters() -> None:
+    table, (plot,) = likert_needed(DESIGN, [0.4, 0.6], [1, 3], Scale(), QUICK)
+    assert [row[:2] for row in rows(table)] == [[0.4, 1], [0.4, 3], [0.6, 1], [0.6, 3]]
+    three = LikertDesign(1.1, 3, 0.3, 0.1)
+    items = likert_items(three, 0.4)
+    assert rows(table)[1][2:4] == [items, 3 * items]
+    assert rows(table)[1][5] == likert_power(three, 0.4, items)
+    assert rows(table)[1][6] == pytest.approx(0.8, abs=0.09)  # of 200 trials
+    assert 0.5 < rows(table)[1][7] < 0.9
+    assert any("sd:1.1|same_reply:0.3|same_item:0.1|alpha:0.05|" in note for note in table.notes)
+    assert isinstance(plot, Curves)
+    assert set(plot.series) == {
+        "0.4 points, 1 rater",
+        "0.4 points, 3 raters",
+        "0.6 points, 1 rater",
+        "0.6 points, 3 raters",
+    }
+    heights = [height for _, height in plot.series["0.4 points, 1 rater"]]
+    assert heights == sorted(heights)
+    assert heights[-1] >= 0.95
+
+
+def test_more_comparisons_need_more() -> None:
+    aim = Aim(comparisons=3, runs=50)
+    table, _ = likert_needed(DESIGN, [0.4], [1], Scale(), aim)
+    assert rows(table)[0][2] == likert_items(DESIGN, 0.4, 0.8, 0.05 / 3)
+    assert "- power 0.8, two-sided alpha 0.05 divided by 3 comparisons: 0.01667" in table.notes
+
+
+def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None:
+    table, plots = likert_needed(DESIGN, [0.0, 0.001], [1], Scale(), QUICK)
+    assert rows(table)[0] == [0.0, 1, "-", "-", "-", "-", "-", "-"]
+    assert "- 0 points, 1 raters: no number of items shows a difference of 0" in table.notes
+    assert rows(table)[1][2:] == ["-"] * 6  # more than a million
+    assert plots == []
+    large, _ = likert_needed(DESIGN, [0.02], [1], Scale(), QUICK)
+    assert rows(large)[0][2] > 20_000
+    assert rows(large)[0][6:] == ["-", "-"]
+
+
+def test_the_smallest_difference() -> None:
+    table = likert_seen(DESIGN, [50], [1, 2], QUICK)
+    two = likert_detectable(LikertDesign(1.1, 2, 0.3, 0.1), 50)
+    assert rows(table)[1] == [50, 2, 100, two, two / 1.1]
+    certain = likert_seen(LikertDesign(1.0, same_reply=1.0, same_item=1.0), [50], [1], QUICK)
+    assert rows(certain)[0][3:] == ["-", "-"]
+    assert certain.notes[0].startswith("- 50 items, 1 raters: any difference is seen")
+
+
+def test_comparisons_for_each_win_rate() -> None:
+    table, (plot,) = wins_needed([0.65, 0.5], 0.2, QUICK)
+    decided = sign_test_comparisons(0.65)
+    assert rows(table)[0][:3] == [0.65, decided, math.ceil(decided / 0.8)]
+    assert rows(table)[0][4] == sign_test_power(0.65, decided)
+    assert rows(table)[1] == [0.5, "-", "-", "-", "-", "-"]
+    assert table.notes[0] == "- 0.5: no number of comparisons shows a share of 0.5: nobody is preferred"
+    assert isinstance(plot, Curves)
+    assert list(plot.series) == ["wins 0.65 of decided"]
+    assert wins_needed([0.5], 0.0, QUICK)[1] == []
+
+
+def test_the_smallest_win_rate() -> None:
+    table = wins_seen([100, 4], 0.2, QUICK)
+    assert rows(table) == [[100, 80, sign_test_detectable(80)], [4, 3, "-"]]
+    assert table.notes[0] == "- 4 comparisons: 3 decided comparisons show nothing at alpha 0.05: more are needed"
+
+
+def test_the_middle_of_a_scale() -> None:
+    assert Scale((1, 2, 3, 4)).middle == 2.5
+    assert Scale((1, 2, 3, 4), 3.2).middle == 3.2

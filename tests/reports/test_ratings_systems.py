@@ -1,0 +1,104 @@
+"""Tables of means and differences: the numbers are those of the analysis, which has tests of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parlai_empathy.metrics.paired import holm
+from parlai_empathy.rating.analysis.answers import columns_of
+from parlai_empathy.rating.analysis.differences import How, difference
+from parlai_empathy.rating.analysis.means import system_mean
+from parlai_empathy.rating.rating import Rating
+from parlai_empathy.reports.plots import Intervals
+from parlai_empathy.reports.ratings_systems import by_question_and_system, differences_table, means_tables
+from parlai_empathy.reports.report import Table
+
+HOW = How(resamples=50)
+VALUES = {"A": [1, 2, 2, 3, 4, 2], "B": [3, 3, 4, 5, 4, 5], "C": [2, 1, 3, 3, 5, 4]}
+RATINGS = [
+    Rating(str(item), "Ann", question, float(min(5, value + shift)), system)
+    for shift, question in enumerate(("empathy", "fluency"))
+    for system, values in VALUES.items()
+    for item, value in enumerate(values)
+    if (system, question) != ("C", "fluency")
+]
+GROUPS = by_question_and_system(RATINGS)
+
+
+def rows(table: Table) -> list[list[Any]]:
+    return [list(row) for row in table.rows]
+
+
+def test_groups() -> None:
+    assert {question: list(systems) for question, systems in GROUPS.items()} == {
+        "empathy": ["A", "B", "C"],
+        "fluency": ["A", "B"],
+    }
+
+
+def test_one_row_a_system_and_one_column_a_question() -> None:
+    (short, _), _ = means_tables(GROUPS, HOW)
+    assert list(short.header) == ["system", "empathy", "fluency"]
+    # A: 14 / 6 = 2.33; squares 16/9 + 3 * 1/9 + 4/9 + 25/9 = 48/9 on five degrees: 1.0328 / sqrt(6) = .4216.
+    assert rows(short)[0][:2] == ["A", "2.33 ± 0.42"]
+    assert rows(short)[2][2] == "-"
+    assert "- -: nobody was asked this of this system" in short.notes
+
+
+def test_all_that_is_known_of_each_mean() -> None:
+    (_, table), (plot,) = means_tables(GROUPS, HOW)
+    assert len(table.rows) == 5
+    found = system_mean(columns_of(GROUPS["empathy"]["B"]), "item", 50, 0)
+    assert rows(table)[1] == ["empathy", "B", 6, 6, 1, found.mean, found.standard_error, found.interval]
+    assert table.rows[1][5].signature == found.signature  # type: ignore[union-attr]
+    assert isinstance(plot, Intervals)
+    assert plot.series["empathy"]["B"] == (found.mean, *(found.interval or ()))
+    assert set(plot.series["fluency"]) == {"A", "B"}
+
+
+def test_differences_with_their_correction() -> None:
+    found = differences_table(GROUPS, HOW)
+    assert found is not None
+    table, (plot,) = found
+    pairs = [("empathy", "A", "B"), ("empathy", "A", "C"), ("empathy", "B", "C"), ("fluency", "A", "B")]
+    direct = [difference(GROUPS[q][a], GROUPS[q][b], HOW) for q, a, b in pairs]
+    corrected = holm([one.p_value or 0 for one in direct])
+    assert rows(table) == [
+        [*pair, one.test, "6", one.value, one.interval, one.effect, one.d, one.p_value, p]
+        for pair, one, p in zip(pairs, direct, corrected, strict=True)
+    ]
+    assert "- p (Holm): corrected for the 4 tests of this table" in table.notes
+    assert isinstance(plot, Intervals)
+    assert set(plot.series["empathy"]) == {"A - B", "A - C", "B - C"}
+
+
+def test_what_cannot_be_computed_has_its_reason() -> None:
+    ratings = [Rating("1", "Ann", "q", 3.0, system) for system in "AB"]
+    ratings += [Rating(str(i), "Ann", "p", 3.0, system) for system in "AB" for i in range(3)]
+    table, plots = differences_table(by_question_and_system(ratings), HOW) or (Table("", [], []), [])
+    assert rows(table) == [
+        ["q", "A", "B", "-", "1 + 1", 0.0, "-", "-", "-", "-", "-"],
+        ["p", "A", "B", "-", "3", 0.0, (0.0, 0.0), "-", "-", "-", "-"],
+    ]
+    notes = "\n".join(table.notes)
+    assert "q, A and B: no interval: 1 item, and at least two are needed" in notes
+    assert "p, A and B: no test: all 3 differences are 0" in notes
+    assert "corrected for the 0 tests" in notes
+    assert len(plots) == 1
+    (short, long), _ = means_tables(by_question_and_system(ratings[:1]), HOW)
+    assert rows(short) == [["A", "3.00 ± -"]]
+    assert rows(long) == [["q", "A", 1, 1, 1, 3.0, "-", "-"]]
+    assert "- a single rating has no standard error" in long.notes
+
+
+@pytest.mark.parametrize("ratings", [[], RATINGS[:6]])
+def test_no_two_systems(ratings: list[Rating]) -> None:
+    assert differences_table(by_question_and_system(ratings), HOW) is None
+
+
+def test_systems_and_questions_without_names() -> None:
+    (short, long), _ = means_tables(by_question_and_system([Rating("1", "Ann", "", 3.0)]), HOW)
+    assert list(short.header) == ["system", "(no question)"]
+    assert rows(long)[0][:2] == ["(no question)", "(no system)"]

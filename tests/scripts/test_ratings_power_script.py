@@ -1,0 +1,127 @@
+"""``parlai ratings_power``: from options to tables."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parlai_empathy.errors import EmpathyError, NotComputableError, OptionError
+from parlai_empathy.metrics.likert_power import LikertDesign, likert_items
+from parlai_empathy.rating.analysis.spread import spread
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.ratings_power import RatingsPower
+
+QUICK: dict[str, Any] = {"runs": 20, "loglevel": "error", "raters": [2]}
+
+
+def run(**options: Any) -> Report:
+    return RatingsPower.main(**{**QUICK, **options})  # type: ignore[no-any-return]
+
+
+def titles(report: Report) -> list[str]:
+    return [table.title for table in report.tables]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    generator = np.random.default_rng(0)
+    path = tmp_path / "ratings.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "system", "question", "rater", "rating"])
+        for item in range(20):
+            shared = generator.normal()
+            for system in "AB":
+                for rater in range(3):
+                    for question in ("empathy", "fluency"):
+                        value = int(np.clip(round(3 + shared + generator.normal()), 1, 4))
+                        writer.writerow([item, system, question, rater, value])
+    return path
+
+
+def test_everything_at_once_and_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    report = run(difference=[0.5], sd=1.0, win_rate=[0.7], items=[40], comparisons_made=[90], out=str(out))
+    assert report.text() in capsys.readouterr().out
+    assert titles(report) == [
+        "Ratings that a difference needs",
+        "The smallest difference that so many ratings show",
+        "Comparisons that a win rate needs",
+        "The smallest win rate that so many comparisons show",
+    ]
+    assert {path.name for path in out.iterdir()} == {
+        *("report.md", "report.html", "report.json", "power_of_ratings.png", "power_of_comparisons.png", "tables"),
+    }
+    assert len(list((out / "tables").iterdir())) == 4
+
+
+def test_the_defaults_are_said() -> None:
+    report = run(difference=[0.5], sd=1.0)
+    assert report.tables[0].rows[0][2] == likert_items(LikertDesign(1.0, 2, 0.26), 0.5)
+    assert "|pairing:by item|sd:1|same_reply:0.26|same_item:0|" in report.tables[0].notes[-1]
+
+
+def test_a_measured_spread(ratings: Path) -> None:
+    found = spread([one for one in ratings_of(ratings) if one.question == "empathy"])
+    assert found.same_reply is not None
+    assert found.same_item is not None
+    report = run(difference=[0.5], ratings=str(ratings), question="empathy")
+    design = LikertDesign(found.sd, 2, found.same_reply, found.same_item)
+    assert report.tables[0].rows[0][2] == likert_items(design, 0.5)
+    assert report.tables[0].notes[0].startswith(f"- measured in {ratings}, empathy: standard deviation {found.sd:.3f}")
+    assert "(1, 2, 3, 4)" in " ".join(report.tables[0].notes)  # the points that occur
+    unpaired = run(difference=[0.5], ratings=str(ratings), question="empathy", paired=False)
+    apart = LikertDesign(found.sd, 2, found.same_reply, paired=False)
+    assert unpaired.tables[0].rows[0][2] == likert_items(apart, 0.5)
+    # What is given counts before what is measured.
+    given = run(difference=[0.5], ratings=str(ratings), question="empathy", sd=2.0, same_reply=0.5, same_item=0.25)
+    assert given.tables[0].rows[0][2] == likert_items(LikertDesign(2.0, 2, 0.5, 0.25), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {},
+            "nothing to compute: name a --difference in points, or a --win-rate, or how many there are: --items or --c",
+        ),
+        ({"difference": [0.5]}, "--sd: name the standard deviation of single ratings, or --ratings to measure it in"),
+        ({"items": [40]}, "--sd: name the standard deviation of single ratings"),
+        ({"difference": [0.5], "sd": 0.0}, "standard deviation 0: must be above 0"),
+        ({"difference": [0.5], "sd": 1.0, "raters": [0]}, "--raters 0: must be at least 1"),
+        ({"items": [1], "sd": 1.0}, "--items 1: must be at least 2"),
+        ({"comparisons_made": [0]}, "--comparisons-made 0: must be at least 1"),
+        ({"win_rate": [0.6], "ties": 1.0}, "--ties 1: must be at least 0 and below 1, a share of all comparisons"),
+        ({"win_rate": [0.6], "alpha": 0.0}, "alpha 0: must lie between 0 and 1"),
+        ({"win_rate": [0.6], "power": 0.01}, "power 0.01: must lie between alpha (0.05) and 1"),
+        ({"win_rate": [1.6]}, "win rate 1.6: must lie between 0 and 1, ties left out"),
+        ({"win_rate": [0.6], "tests": 0}, "--tests 0: must be at least 1"),
+        ({"win_rate": [0.6], "runs": 0}, "--runs 0: must be at least 1"),
+        ({"difference": [0.5], "sd": 1.0, "same_item": 0.5}, "correlation 0.5 of replies to one item and 0.26 of"),
+        ({"difference": [0.5], "sd": 1.0, "scale": [1.0]}, "--scale: name at least two different values"),
+    ],
+)
+def test_options_that_cannot_work(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as error:
+        run(**options)
+    assert message in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_files_that_do_not_say_it(ratings: Path, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"^--question: name one of 'empathy', 'fluency'$"):
+        run(difference=[0.5], ratings=str(ratings))
+    with pytest.raises(OptionError, match=r"^--question 'z' was not asked: name one of 'empathy', 'fluency'$"):
+        run(difference=[0.5], ratings=str(ratings), question="z")
+    path = tmp_path / "few.csv"
+    path.write_text("item,rater,text\n1,a,Oh\n")
+    with pytest.raises(NotComputableError, match=r"few.csv holds no rating of single replies to measure$"):
+        run(difference=[0.5], ratings=str(path))
+    path.write_text("item,rater,rating\n1,a,3\n2,a,3\n")
+    with pytest.raises(EmpathyError, match=r"^no standard deviation: all ratings of a system are the same$"):
+        run(difference=[0.5], ratings=str(path))
