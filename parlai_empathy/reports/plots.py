@@ -125,6 +125,7 @@ class Intervals:
     :param rows: what stands beside the rows, each once, from top to bottom; there may be none.
     :param series: each series' name and its values by row; a row may be missing. A value may lie outside its interval:
         that of a bootstrap need not hold it.
+    :param from_zero: whether 0 says something, and is drawn: to a mean on a scale of 1 to 5 it does not.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Intervals:
     y: str
     rows: Sequence[str]
     series: Mapping[str, Mapping[str, Interval]]
+    from_zero: bool = True
 
     @property
     def height(self) -> float:
@@ -152,7 +154,8 @@ class Intervals:
             (drawn[name],) = axes.plot(value, at, "o", color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
         axes.invert_yaxis()
-        axes.axvline(0, color="grey", linewidth=0.8)
+        if self.from_zero:
+            axes.axvline(0, color="grey", linewidth=0.8)
         return drawn
 
 

@@ -100,7 +100,7 @@ def _plot(groups: Groups, systems: Sequence[str], found: Mapping[tuple[str, str]
         for question in groups
     }
     rows = [named(system, "system") for system in systems]
-    return Intervals("mean_ratings", "Mean ratings and 95 % intervals", "rating", "", rows, series)
+    return Intervals("mean_ratings", "Mean ratings and 95 % intervals", "rating", "", rows, series, from_zero=False)
 
 
 def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | None:

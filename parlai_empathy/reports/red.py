@@ -9,6 +9,7 @@ from parlai_empathy.curation.choice import CLASSES
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.recipe import DIMENSIONS
+from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
 
@@ -23,17 +24,11 @@ def data_card(curated: Curated, plan: Plan, engine: str) -> Report:
 
 def _classes(curated: Curated) -> Table:
     dimensions = curated.measures.dimensions
-    header = [
-        "class",
-        "posts",
-        *(name.upper() for name in dimensions),
-        *(f"{name.upper()} 0..1" for name in dimensions),
-    ]
-    rows = [
-        [label, curated.chosen.each, *(means[name] for name in dimensions)]
-        + [means[f"{name}_norm"] for name in dimensions]
-        + [means["engagement"]]
-        for label, means in curated.classes.items()
+    columns = [*dimensions, *(f"{name}_norm" for name in dimensions), "engagement"]
+    header = ["class", "posts", *(name.upper() for name in dimensions)]
+    header += [*(f"{name.upper()} 0..1" for name in dimensions), "engagement"]
+    rows: list[list[Cell]] = [
+        [label, curated.chosen.each, *(means[column] for column in columns)] for label, means in curated.classes.items()
     ]
     notes = [f"{name.upper()} is {DIMENSIONS[name]}. " for name in dimensions]
     notes.append("The means are of the posts as they are, and (0..1) adjusted for popularity and normalised.")
@@ -42,20 +37,19 @@ def _classes(curated: Curated) -> Table:
     if added := curated.added:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(added.items()))
         notes.append(f"Besides, {sum(added.values()):,} negative samples, labelled {CLASSES[0]}: {kinds}.")
-    return Table("Classes", [*header, "engagement"], rows, notes)
+    return Table("Classes", header, rows, notes)
 
 
 def _constants(curated: Curated, plan: Plan, engine: str) -> Table:
     recipe, measures = plan.recipe, curated.measures
-    rows = [
+    rows: list[list[Cell]] = [
         [name.upper(), recipe.weights.get(name, 0.0), measures.alphas[name], measures.medians[name]]
         for name in measures.dimensions
     ]
     notes = [
         f"The median popularity is {measures.medians['pv']:g}. The mean engagement of {measures.posts:,} posts is "
         f"{measures.mean / MILLION:.6f}, its standard deviation {measures.deviation / MILLION:.6f}; a post is chosen "
-        f"if it lies more than {recipe.kappa:g} of these from the mean, and has at least {recipe.min_replies} "
-        "reply or replies. "
+        f"if it lies more than {recipe.kappa:g} of these from the mean. "
         f"An edited reply counts for {recipe.edited_reply} words, a reply to the parent for {recipe.parent_reply} "
         f"upvotes. {recipe.valid_share:.0%} of the threads are for validation. Seed {recipe.seed}, engine {engine}.",
         *(f"{name}: {text}" for name, text in curated.scorers.items()),
@@ -79,7 +73,7 @@ def _lines(curated: Curated) -> Table:
 
 def _subreddits(curated: Curated) -> Table:
     found = list(curated.subreddits.items())
-    rows = [[name, *counts.values()] for name, counts in found[:_SUBREDDITS]]
+    rows: list[list[Cell]] = [[name, *counts.values()] for name, counts in found[:_SUBREDDITS]]
     if rest := found[_SUBREDDITS:]:
         rows.append([f"{len(rest):,} others", *(sum(counts[label] for _, counts in rest) for label in CLASSES)])
     return Table("Subreddits", ["subreddit", *CLASSES], rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -20,9 +21,10 @@ SAMPLE = Path(__file__).parent / "sample"
 _DUMP = re.compile(r"R[CS]_[\w-]+|.+\.(jsonl|ndjson|zst|bz2|xz)")
 
 
-def build(opt: dict[str, Any]) -> list[Path]:
+def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
     """The files to read: those of ``opt["reddit_file"]``, or of ``opt["edition"]`` (``full`` or ``sample``).
 
+    :param option: what names dumps on the command line, for errors.
     :raises DataError: if there is none, or one that is named does not exist.
     """
     if opt.get("reddit_file"):
@@ -33,13 +35,13 @@ def build(opt: dict[str, Any]) -> list[Path]:
         named = [folder for folder in _folders(opt) if folder.is_dir()][:1]
         if not named:
             raise DataError(
-                f"no dump of Reddit: name one, several (a,b) or a folder with --reddit-file, or put them into "
+                f"no dump of Reddit: name one, several or a folder with {option}, or put them into "
                 f"{' or '.join(map(str, _folders(opt)))}"
             )
     return [file for path in named for file in files_of(path)]
 
 
-def _folders(opt: dict[str, Any]) -> list[Path]:
+def _folders(opt: Mapping[str, Any]) -> list[Path]:
     folders = [Path(opt["datapath"]) / FOLDER]
     mirror = os.environ.get(MIRROR, "")
     if mirror and urlparse(mirror).scheme not in ("http", "https"):
