@@ -1,0 +1,158 @@
+"""Taking answers: each of them once, and only while the item is the rater's to judge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import assignment
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.questions import Answer, Preference, Question, clean, read_answers
+from parlai_empathy.rating.study import Study
+
+WHOLE = 0
+"""The turn under which answers to an item as a whole are stored."""
+
+
+class Said(NamedTuple):
+    """A message of a chat.
+
+    :param turn: from 1.
+    :param said: seconds since 1970.
+    """
+
+    turn: int
+    speaker: str
+    text: str
+    details: dict[str, object]
+    said: float
+
+
+class Submission(NamedTuple):
+    """A page of answers.
+
+    :param seconds: spent on it; None if nobody knows.
+    :param key: what a submission that is sent twice has in common with itself, and with no other.
+    """
+
+    answers: dict[str, Answer]
+    seconds: float | None
+    key: str
+
+
+def submission(
+    questions: Sequence[Question], raw: Mapping[str, object], seconds: float | None, key: str | None
+) -> Submission:
+    """Read what a rater has sent.
+
+    :raises OptionError: if an answer is wrong.
+    """
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise OptionError(f"seconds is {seconds}, expected a number of at least 0")
+    answers = read_answers(questions, raw)
+    text = json.dumps(sorted((name, *answer) for name, answer in answers.items()))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return Submission(answers, seconds, digest if key is None else clean(key, "key"))
+
+
+def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool, total: int, now: float) -> Outcome:
+    """Store a submission, if it comes in time and is not there yet.
+
+    :param row: the assignment.
+    :param total: how many items the rater is to have.
+    """
+    if row["state"] == assignment.DONE:
+        if row["submission"] == sent.key:
+            return Outcome.REPEATED
+        if not revise:
+            return Outcome.ALREADY
+        t.run("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
+    elif row["state"] == assignment.LATE and assignment.can_resume(t, study, row, total):
+        assignment.fill(t, row, 1)
+    elif row["state"] != assignment.OPEN:
+        return Outcome.TOO_LATE
+    seconds = max(0.0, now - row["opened"]) if sent.seconds is None else sent.seconds
+    put(t, study, row, sent.answers, WHOLE, seconds, now)
+    t.run(
+        "UPDATE rating_assignments SET state = 'done', closed = :now, submission = :key WHERE id = :id",
+        now=now,
+        key=sent.key,
+        id=row["id"],
+    )
+    return Outcome.STORED
+
+
+def put(
+    t: Transaction, study: Study, row: Row, answers: Mapping[str, Answer], turn: int, seconds: float | None, now: float
+) -> None:
+    """Store answers, a row each; a later answer to the same question takes the place of an earlier one."""
+    kinds = {question.id: question.kind for question in study.questions}
+    t.run_many(
+        """INSERT INTO rating_answers VALUES (:id, :question, :turn, :kind, :rating, :text, :now, :seconds)
+        ON CONFLICT (assignment, question, turn) DO UPDATE
+        SET kind = excluded.kind, rating = excluded.rating, text = excluded.text, given = excluded.given, seconds = excluded.seconds""",
+        [
+            {
+                "id": row["id"],
+                "question": name,
+                "turn": turn,
+                "kind": kinds[name],
+                # Raters speak of left and right; what is stored speaks of the item's system.
+                "rating": _turned(answer.rating) if kinds[name] == Preference.kind and row["swapped"] else answer.rating,
+                "text": answer.text,
+                "now": now,
+                "seconds": seconds,
+            }
+            for name, answer in answers.items()
+        ],
+    )
+
+
+def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool:
+    """Let the time in which an item is to be answered begin anew; whether it is still the rater's.
+
+    :param total: how many items the rater is to have.
+    """
+    if row["state"] == assignment.LATE:
+        sql = "SELECT id FROM rating_assignments WHERE study = :study AND rater = :rater AND state = 'open'"
+        has_another = t.row(sql, study=study.name, rater=row["rater"]) is not None
+        if has_another or not assignment.can_resume(t, study, row, total):
+            return False
+        assignment.fill(t, row, 1)
+    elif row["state"] != assignment.OPEN:
+        return False
+    sql = "UPDATE rating_assignments SET state = 'open', closed = NULL, deadline = :deadline WHERE id = :id"
+    t.run(sql, deadline=now + 60 * study.minutes, id=row["id"])
+    return True
+
+
+def say(t: Transaction, id: str, said: Said) -> Outcome:
+    """Store a message; one that is there stays as it is."""
+    added = t.run(
+        "INSERT INTO rating_messages VALUES (:id, :turn, :speaker, :text, :details, :said) ON CONFLICT DO NOTHING",
+        id=id,
+        turn=said.turn,
+        speaker=said.speaker,
+        text=said.text,
+        details=json.dumps(said.details, sort_keys=True),
+        said=said.said,
+    )
+    if added:
+        return Outcome.STORED
+    there = next(one for one in messages(t, id) if one.turn == said.turn)
+    return Outcome.REPEATED if (there.speaker, there.text) == (said.speaker, said.text) else Outcome.ALREADY
+
+
+def messages(t: Transaction, id: str) -> list[Said]:
+    """The messages of a chat, in order."""
+    rows = t.rows("SELECT * FROM rating_messages WHERE assignment = :id ORDER BY turn", id=id)
+    return [Said(row["turn"], row["speaker"], row["text"], json.loads(row["details"]), row["said"]) for row in rows]
+
+
+def _turned(rating: float | None) -> float | None:
+    return 0.0 - rating if rating else rating  # no -0.0 for a tie

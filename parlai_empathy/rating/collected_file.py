@@ -1,0 +1,66 @@
+"""Collected conversations in the layout of EmpatheticDialogues' files, for the reader of the data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.collection import Collection, Conversation
+from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
+
+_EVALUATED = 3  # the data set's column has three numbers a person
+
+
+def write_collected(collection: Collection, path: str | Path) -> int:
+    """Write all finished conversations.
+
+    People are numbers in it, in the order in which they came: no name leaves the store.
+
+    :returns: how many conversations there are.
+    :raises NotComputableError: if there is none.
+    :raises OptionError: if the file cannot be written.
+    """
+    path = Path(path).expanduser()
+    numbers = {rater.id: number for number, rater in enumerate(collection.desk.raters())}
+    finished = collection.finished()
+    if not finished:
+        raise NotComputableError(
+            f"{path}: no conversation of the study {collection.study.name} is finished: none is written"
+        )
+    questions = [question.id for question in collection.study.questions if question.kind == "likert"]
+    lines = [line for one, said in finished for line in conversation_lines(one, said, questions, numbers)]
+    try:
+        path.write_text("\n".join([",".join(COLUMNS), *lines, ""]), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OptionError(
+            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
+        ) from error
+    return len(finished)
+
+
+def conversation_lines(
+    one: Conversation, said: Mapping[str, Mapping[str, float]], questions: list[str], numbers: Mapping[str, int]
+) -> Iterator[str]:
+    """A conversation's lines in the file, one each turn.
+
+    :param said: person to question to rating.
+    :param questions: whose ratings are the data set's self-evaluation, in its order.
+    :param numbers: what people are called in the file.
+    """
+    evaluations = [[said.get(person, {}).get(name) for name in questions] for person in (one.speaker, one.listener)]
+    is_whole = len(questions) == _EVALUATED and all(rating is not None for ratings in evaluations for rating in ratings)
+    texts = ["|".join(f"{rating:g}" for rating in ratings if rating is not None) for ratings in evaluations]
+    for message in one.messages:
+        person = one.speaker if message.turn % 2 else one.listener
+        fields = {
+            "conv_id": f"hit:{one.number}_conv:{one.number}",
+            "utterance_idx": str(message.turn),
+            "context": one.prompt.emotion,
+            "prompt": one.prompt.situation,
+            "speaker_idx": str(numbers[person]),
+            "utterance": message.text,
+            "selfeval": "_".join(texts) if is_whole else "",
+            "tags": "",
+        }
+        yield ",".join(fields[column].replace(",", "_comma_") for column in COLUMNS)

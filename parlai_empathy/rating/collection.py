@@ -1,0 +1,287 @@
+"""Collecting empathetic dialogues as Rashkin et al. 2019 did (section 3): prompts, conversations, judgements.
+
+Two people each choose an emotion among three and describe a situation in which they felt so. In a conversation the one
+whose situation it is, the Speaker, begins; the Listener does not see the prompt. Each prompt is talked about once, so
+two people have two conversations, with their roles swapped. Like a desk, every method is one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import answering, raters
+from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.questions import clean, read_answers
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+OFFERED = 3
+MOST_SENTENCES = 3
+_LONGEST = 1000
+
+# An end of a sentence, but for the full stops of the commonest abbreviations.
+_END = re.compile(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\betc)(?<!\b[a-zA-Z]\.[a-zA-Z])[.!?…]+[\"')\]]*(?=\s|$)"
+)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What one person tells of.
+
+    :param offered: the emotions to choose from.
+    :param emotion: the one chosen; empty until then.
+    """
+
+    id: str
+    rater: str
+    offered: tuple[str, ...]
+    emotion: str = ""
+    situation: str = ""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation about a prompt; the Speaker has the odd turns."""
+
+    id: str
+    number: int
+    prompt: Prompt
+    speaker: str
+    listener: str
+    is_over: bool
+    messages: tuple[Said, ...]
+
+    @property
+    def next_to_speak(self) -> str:
+        """Whose turn it is."""
+        return self.listener if len(self.messages) % 2 else self.speaker
+
+
+class Collection:
+    """The desk of a collection.
+
+    :raises OptionError: if the desk's study is none.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        if desk.study.kind != "collect":
+            raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: a collection is of kind collect")
+        self.desk = desk
+        self.study = desk.study
+
+    def offer(self, rater: str) -> Prompt:
+        """The three emotions that a person can choose from; the same again until they have chosen.
+
+        A person who is new gets those that were chosen least so far by everybody; who is not, those that they have
+        chosen least themselves, and of these the ones that everybody has (section 3 of the paper).
+        """
+        with self.desk.store.writing(self.study.name) as t:
+            now = self.desk.clock()
+            raters.enrolled(t, self.study.name, raters.checked(rater), now)
+            if open_one := t.row(f"{_PROMPTS} AND rater = :rater AND emotion = ''", study=self.study.name, rater=rater):
+                return _prompt(open_one)
+            offered = self._least_chosen(t, rater)
+            row = {"id": secrets.token_hex(16), "study": self.study.name, "version": self.study.version, "rater": rater}
+            t.run(
+                "INSERT INTO rating_prompts VALUES (:id, :study, :version, :rater, :offered, '', '', :made)",
+                **row,
+                offered=json.dumps(offered),
+                made=now,
+            )
+            return Prompt(row["id"], rater, tuple(offered))
+
+    def choose(self, id: str, rater: str, emotion: str, situation: str) -> Outcome:
+        """Store the emotion that a person has chosen, and their situation. What was stored stays.
+
+        :raises OptionError: if the emotion was not offered, or the situation is not 1 to 3 sentences.
+        """
+        situation = checked_situation(situation)
+        with self.desk.store.writing(self.study.name) as t:
+            row = t.row(f"{_PROMPTS} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
+            if row is None:
+                return Outcome.UNKNOWN
+            if row["emotion"]:
+                same = (row["emotion"], row["situation"]) == (emotion, situation)
+                return Outcome.REPEATED if same else Outcome.ALREADY
+            if emotion not in json.loads(row["offered"]):
+                raise OptionError(
+                    f"emotion {emotion!r} was not offered: choose {', '.join(json.loads(row['offered']))}"
+                )
+            t.run(
+                "UPDATE rating_prompts SET emotion = :emotion, situation = :situation, made = :now WHERE id = :id",
+                emotion=emotion,
+                situation=situation,
+                now=self.desk.clock(),
+                id=id,
+            )
+            return Outcome.STORED
+
+    def begin(self, prompt: str, listener: str) -> Conversation:
+        """The conversation about a prompt with a listener; the same again if it has begun.
+
+        :param prompt: its id.
+        :raises OptionError: if there is no such prompt, no emotion was chosen, its own person would listen, or somebody
+            else listens already.
+        """
+        with self.desk.store.writing(self.study.name) as t:
+            row = t.row(f"{_PROMPTS} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
+            if row is None or row["rater"] == listener:
+                raise OptionError(
+                    f"prompt {prompt[:40]}: there is none with a situation of somebody else than {listener}"
+                )
+            raters.enrolled(t, self.study.name, raters.checked(listener), self.desk.clock())
+            places = t.rows("SELECT count(*) AS n FROM rating_conversations WHERE study = :s", s=self.study.name)
+            t.run(
+                "INSERT INTO rating_conversations VALUES (:id, :study, :version, :place, :prompt, :speaker, :listener, "
+                "'open', :begun) ON CONFLICT DO NOTHING",
+                id=secrets.token_hex(16),
+                study=self.study.name,
+                version=self.study.version,
+                place=places[0]["n"] + 1,
+                prompt=prompt,
+                speaker=row["rater"],
+                listener=listener,
+                begun=self.desk.clock(),
+            )
+            sql = "SELECT id, listener FROM rating_conversations WHERE study = :study AND prompt = :prompt"
+            found = t.rows(sql, study=self.study.name, prompt=prompt)[0]
+            if found["listener"] != listener:
+                raise OptionError(f"prompt {prompt[:40]}: somebody else listens already")
+            return self._conversation(t, found["id"])
+
+    def conversation(self, id: str, rater: str) -> Conversation | None:
+        """A conversation, for one of its two people; None for anybody else."""
+        with self.desk.store.reading() as t:
+            return self._conversation(t, id) if self._row(t, id, rater) else None
+
+    def say(self, id: str, rater: str, turn: int, text: str) -> Outcome:
+        """Store what one of the two says. The Speaker has the odd turns, the Listener the even ones.
+
+        :param turn: from 1; what was said in a turn stays.
+        :raises OptionError: if the text is empty, too long or cannot be stored.
+        """
+        text = one_line(text, "message")
+        with self.desk.store.writing(self.study.name) as t:
+            row = self._row(t, id, rater)
+            if row is None:
+                return Outcome.UNKNOWN
+            there = len(answering.messages(t, id))
+            if turn == there + 1 and (row["state"] != "open" or there >= self.study.most_turns):
+                return Outcome.TOO_LATE
+            if not 1 <= turn <= there + 1 or rater != (row["speaker"] if turn % 2 else row["listener"]):
+                return Outcome.UNKNOWN
+            speaker = "speaker" if turn % 2 else "listener"
+            return answering.say(t, id, Said(turn, speaker, text, {}, self.desk.clock()))
+
+    def end(self, id: str, rater: str) -> bool:
+        """End a conversation; whether it was long enough to be ended."""
+        with self.desk.store.writing(self.study.name) as t:
+            row = self._row(t, id, rater)
+            if row is None or len(answering.messages(t, id)) < self.study.least_turns:
+                return False
+            t.run("UPDATE rating_conversations SET state = 'over' WHERE id = :id", id=id)
+            return True
+
+    def evaluate(self, id: str, rater: str, answers: Mapping[str, object]) -> Outcome:
+        """Store what one of the two says of the other; a later evaluation takes the place of an earlier one.
+
+        :param answers: to the study's questions.
+        :raises OptionError: if an answer is wrong.
+        """
+        read = read_answers(self.study.questions, answers)
+        with self.desk.store.writing(self.study.name) as t:
+            if self._row(t, id, rater) is None:
+                return Outcome.UNKNOWN
+            t.run_many(
+                """INSERT INTO rating_evaluations VALUES (:id, :rater, :question, :rating, :text, :now)
+                ON CONFLICT (conversation, rater, question) DO UPDATE
+                SET rating = excluded.rating, text = excluded.text, given = excluded.given""",
+                [
+                    {"id": id, "rater": rater, "question": name, **answer._asdict(), "now": self.desk.clock()}
+                    for name, answer in read.items()
+                ],
+            )
+            return Outcome.STORED
+
+    def finished(self) -> list[tuple[Conversation, dict[str, dict[str, float]]]]:
+        """The conversations that have ended, in the order in which they began, with what each person said of the other:
+        rater to question to rating. Those of excluded people are left out.
+        """
+        with self.desk.store.reading() as t:
+            rows = t.rows(
+                """SELECT id FROM rating_conversations AS c WHERE study = :study AND state = 'over'
+                AND NOT EXISTS (SELECT 1 FROM rating_raters AS r WHERE r.study = c.study
+                    AND r.rater IN (c.speaker, c.listener) AND r.excluded IS NOT NULL) ORDER BY place""",
+                study=self.study.name,
+            )
+            return [(self._conversation(t, row["id"]), self._evaluations(t, row["id"])) for row in rows]
+
+    def _least_chosen(self, t: Transaction, rater: str) -> list[str]:
+        chosen = t.rows(f"{_PROMPTS} AND emotion <> ''", study=self.study.name)
+        by_all = Counter(row["emotion"] for row in chosen)
+        by_rater = Counter(row["emotion"] for row in chosen if row["rater"] == rater)
+        draw = random.Random("\n".join(map(str, (self.study.seed, rater, len(chosen)))))
+        in_order = sorted(draw.sample(EMOTIONS, len(EMOTIONS)), key=lambda one: (by_rater[one], by_all[one]))
+        return in_order[:OFFERED]
+
+    def _row(self, t: Transaction, id: str, rater: str) -> Row | None:
+        sql = "SELECT * FROM rating_conversations WHERE id = :id AND study = :study AND :rater IN (speaker, listener)"
+        return t.row(sql, id=id, study=self.study.name, rater=rater)
+
+    def _conversation(self, t: Transaction, id: str) -> Conversation:
+        row = t.rows("SELECT * FROM rating_conversations WHERE id = :id", id=id)[0]
+        prompt = _prompt(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
+        said = tuple(answering.messages(t, id))
+        return Conversation(id, row["place"], prompt, row["speaker"], row["listener"], row["state"] == "over", said)
+
+    def _evaluations(self, t: Transaction, id: str) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        sql = "SELECT * FROM rating_evaluations WHERE conversation = :id AND rating IS NOT NULL"
+        for row in t.rows(sql, id=id):
+            found.setdefault(row["rater"], {})[row["question"]] = row["rating"]
+        return found
+
+
+_PROMPTS = "SELECT * FROM rating_prompts WHERE study = :study"
+
+
+def _prompt(row: Row) -> Prompt:
+    return Prompt(row["id"], row["rater"], tuple(json.loads(row["offered"])), row["emotion"], row["situation"])
+
+
+def checked_situation(text: str) -> str:
+    """A description of a situation, in one line.
+
+    :raises OptionError: if it is empty, too long, or more than three sentences.
+    """
+    text = one_line(text, "situation")
+    if (count := sentences(text)) > MOST_SENTENCES:
+        raise OptionError(f"situation: it has {count} sentences: describe it in 1 to {MOST_SENTENCES}")
+    return text
+
+
+def one_line(text: str, what: str) -> str:
+    """``text`` without line breaks, which the data set's files cannot hold.
+
+    :raises OptionError: if it is empty or too long.
+    """
+    text = " ".join(clean(text, what).split())
+    if not 1 <= len(text) <= _LONGEST:
+        raise OptionError(f"{what}: it has {len(text):,} characters: write 1 to {_LONGEST:,}")
+    return text
+
+
+def sentences(text: str) -> int:
+    """How many sentences a text has; words behind the last full stop are one more."""
+    ends = list(_END.finditer(text))
+    return len(ends) + bool(text[ends[-1].end() if ends else 0 :].strip())

@@ -1,0 +1,71 @@
+"""How far a study is."""
+
+from __future__ import annotations
+
+from parlai_empathy.rating.database import Transaction
+from parlai_empathy.rating.handed import ArmCount, Nothing
+from parlai_empathy.rating.study import Study
+
+UNLIMITED = 1_000_000_000
+"""The quota of an item that has none."""
+
+
+def has_enough(t: Transaction, study: Study) -> bool:
+    """Whether every system has as many ratings as the study wants, those in raters' hands counted."""
+    if study.ratings_per_system is None:
+        return False
+    lacking = t.row(
+        "SELECT arm FROM rating_arms WHERE study = :study AND version = :version AND is_check = 0 AND filled < :goal",
+        study=study.name,
+        version=study.version,
+        goal=study.ratings_per_system,
+    )
+    return lacking is None
+
+
+def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothing:
+    """Why a rater gets no item.
+
+    :param number: which of the rater's items it would be, from 1.
+    """
+    in_hands = t.row(
+        """SELECT 1 AS found FROM rating_assignments AS a
+        WHERE study = :study AND version = :version AND state = 'open' AND is_check = 0
+        AND NOT EXISTS (SELECT 1 FROM rating_assignments AS seen WHERE seen.study = a.study
+            AND seen.rater = :rater AND seen.subject = a.subject)""",
+        study=study.name,
+        version=study.version,
+        rater=rater,
+    )
+    if in_hands:
+        return Nothing.LATER
+    return Nothing.DONE if number > 1 else Nothing.COMPLETE
+
+
+def arm_counts(t: Transaction, study: Study) -> list[ArmCount]:
+    """How many ratings each system or pair has."""
+    values = {"study": study.name, "version": study.version}
+    goals = {
+        row["arm"]: study.ratings_per_system or (0 if row["quota"] >= UNLIMITED else row["quotas"])
+        for row in t.rows(
+            """SELECT arm, max(quota) AS quota, sum(quota) AS quotas FROM rating_items
+            WHERE study = :study AND version = :version GROUP BY arm""",
+            **values,
+        )
+    }
+    arms = t.rows(
+        """SELECT arm, is_check, filled, (SELECT count(*) FROM rating_assignments AS a WHERE a.study = rating_arms.study
+            AND a.version = rating_arms.version AND a.arm = rating_arms.arm AND a.state = 'open') AS in_hands
+        FROM rating_arms WHERE study = :study AND version = :version ORDER BY is_check, arm""",
+        **values,
+    )
+    return [
+        ArmCount(
+            row["arm"],
+            bool(row["is_check"]),
+            row["filled"] - row["in_hands"],
+            row["in_hands"],
+            0 if row["is_check"] else int(goals[row["arm"]]),
+        )
+        for row in arms
+    ]

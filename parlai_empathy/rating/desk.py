@@ -1,0 +1,258 @@
+"""The desk of a study: raters come for items and hand in answers. Everything a terminal, a page or a crowd needs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import answering, assignment, raters
+from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.counting import arm_counts, why_nothing
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.handed import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
+from parlai_empathy.rating.questions import clean
+from parlai_empathy.rating.registration import item_of, register
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+
+_LONGEST_MESSAGE = 10_000
+
+
+class Desk:
+    """Hands out a study's items, and keeps what raters say of them.
+
+    Each method is one transaction, and can be called by any thread of any process at any time.
+
+    :param clock: seconds since 1970.
+    :param new_version: whether this version of the study may take the place of another that the store has.
+    :raises OptionError: if it may not, or the study has nothing to rate.
+    :raises DataError: if a log cannot be read, or the store fails; every method raises the latter.
+    """
+
+    def __init__(
+        self, store: Store, study: Study, clock: Callable[[], float] = time.time, new_version: bool = False
+    ) -> None:
+        self.store = store
+        self.study = study
+        self.clock = clock
+        register(store, study, new_version, clock())
+        self._total = self._most_items() + study.checks_per_rater
+
+    # --- raters ------------------------------------------------------------------------------------------------------
+
+    def enrol(self, rater: str, consented: bool = False, details: Mapping[str, str] | None = None) -> None:
+        """Make a rater known, and note that they agree to take part. Twice is once: the first consent stays.
+
+        :param details: whatever a page or a crowd wants to remember of them; added to what there is.
+        :raises OptionError: if ``rater`` is empty or too long.
+        """
+        rater, now = raters.checked(rater), self.clock()
+        with self.store.writing(self.study.name) as t:
+            row = raters.enrolled(t, self.study.name, rater, now)
+            raters.remember(t, row, now if consented else None, details or {})
+
+    def exclude(self, rater: str, reason: str) -> None:
+        """Let a rater's ratings count no longer: their items go to others. Nothing is deleted.
+
+        :raises OptionError: if there is no such rater, or no reason.
+        """
+        if not clean(reason, "reason"):
+            raise OptionError(f"rater {rater[:40]!r}: there is no reason to exclude them: write one")
+        with self.store.writing(self.study.name) as t:
+            raters.set_excluded(t, self.study.name, rater, clean(reason, "reason"), self.clock())
+
+    def include(self, rater: str) -> None:
+        """Let an excluded rater's ratings count again. Items that others rated meanwhile then have more than they need.
+
+        :raises OptionError: if there is no such rater.
+        """
+        with self.store.writing(self.study.name) as t:
+            raters.set_excluded(t, self.study.name, rater, None, self.clock())
+
+    def raters(self) -> list[Rater]:
+        """All raters, in the order in which they came."""
+        with self.store.reading() as t:
+            return raters.found(t, self.study.name)
+
+    def rater(self, rater: str) -> Rater | None:
+        """One of them; None if nobody of that name has come."""
+        with self.store.reading() as t:
+            return next(iter(raters.found(t, self.study.name, rater)), None)
+
+    # --- items -------------------------------------------------------------------------------------------------------
+
+    def next_item(self, rater: str) -> Assignment | Nothing:
+        """The item that a rater has in hand, one that they left and that is still free, or a new one.
+
+        :raises OptionError: if ``rater`` is empty or too long.
+        """
+        rater, now = raters.checked(rater), self.clock()
+        with self.store.writing(self.study.name) as t:
+            row = raters.enrolled(t, self.study.name, rater, now)
+            if row["excluded"] is not None:
+                return Nothing.EXCLUDED
+            if self.study.consent and row["consented"] is None:
+                return Nothing.CONSENT
+            assignment.release(t, self.study.name, now)
+            return self._next(t, rater, now)
+
+    def give_back(self, id: str, rater: str) -> bool:
+        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand."""
+        with self.store.writing(self.study.name) as t:
+            row = self._assigned(t, id, rater)
+            if row is None or row["state"] != assignment.OPEN:
+                return False
+            assignment.leave(t, row, assignment.BACK, self.clock())
+            return True
+
+    def assigned(self, id: str, rater: str) -> Assignment | None:
+        """What a rater was handed under this id, whatever has become of it; None if it was not handed to them."""
+        with self.store.reading() as t:
+            row = self._assigned(t, id, rater)
+            return None if row is None else self._handed(t, row)
+
+    def answered(self, rater: str) -> list[Assignment]:
+        """What a rater has answered, oldest first."""
+        with self.store.reading() as t:
+            rows = raters.assignments(t, self.study.name, rater, assignment.DONE)
+            return [self._handed(t, row) for row in rows if row["version"] == self.study.version]
+
+    def progress(self, rater: str) -> Progress:
+        """How far a rater is."""
+        with self.store.reading() as t:
+            done = len(raters.assignments(t, self.study.name, rater, assignment.DONE))
+        return Progress(done, max(done, self._total))
+
+    def counts(self) -> list[ArmCount]:
+        """How many ratings each system or pair has, of this version of the study."""
+        with self.store.reading() as t:
+            return arm_counts(t, self.study)
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        id: str,
+        rater: str,
+        answers: Mapping[str, object],
+        seconds: float | None = None,
+        key: str | None = None,
+        revise: bool = False,
+    ) -> Outcome:
+        """Store a rater's answers to an item.
+
+        :param id: of the assignment.
+        :param answers: by the questions' ids, as the rater gave them.
+        :param seconds: spent on the item; None for the time since it was handed out.
+        :param key: what tells a submission that is sent twice from another one; None: the answers themselves do.
+        :param revise: whether other answers take the place of those that are there.
+        :raises OptionError: if an answer is wrong, in one line; nothing is stored then.
+        """
+        sent = answering.submission(self.study.page_questions, answers, seconds, key)
+        with self.store.writing(self.study.name) as t:
+            row = self._assigned(t, id, rater)
+            refused = self._refused(t, row, rater)
+            if refused or row is None:
+                return refused or Outcome.UNKNOWN
+            return answering.take(t, self.study, row, sent, revise, self._total, self.clock())
+
+    def mark(self, id: str, rater: str, turn: int, answers: Mapping[str, object]) -> Outcome:
+        """Store what a rater says of one turn of a chat; later marks of a turn take the place of earlier ones.
+
+        :param turn: from 1.
+        :raises OptionError: if an answer is wrong.
+        """
+        sent = answering.submission(self.study.turn_questions, answers, None, None)
+        with self.store.writing(self.study.name) as t:
+            row, now = self._assigned(t, id, rater), self.clock()
+            refused = self._refused(t, row, rater)
+            if refused or row is None:
+                return refused or Outcome.UNKNOWN
+            if row["state"] != assignment.DONE and not answering.hold(t, self.study, row, self._total, now):
+                return Outcome.TOO_LATE
+            answering.put(t, self.study, row, sent.answers, _turn(turn), None, now)
+            return Outcome.STORED
+
+    def say(
+        self, id: str, rater: str, turn: int, speaker: str, text: str, details: Mapping[str, object] | None = None
+    ) -> Outcome:
+        """Store a message of a chat; what was said in a turn stays. The time in which to answer begins anew.
+
+        :param turn: from 1.
+        :param speaker: ``rater``, or the name of who else has said it.
+        :param details: whatever is to be remembered of it, for JSON: flags, the recognised emotion.
+        :raises OptionError: if the text is too long or cannot be stored.
+        """
+        text = clean(text, "message")
+        if len(text) > _LONGEST_MESSAGE:
+            raise OptionError(f"message: it has {len(text):,} characters: expected at most {_LONGEST_MESSAGE:,}")
+        said = Said(_turn(turn), clean(speaker, "speaker"), text, dict(details or {}), self.clock())
+        with self.store.writing(self.study.name) as t:
+            row = self._assigned(t, id, rater)
+            refused = self._refused(t, row, rater)
+            if refused or row is None:
+                return refused or Outcome.UNKNOWN
+            is_held = answering.hold(t, self.study, row, self._total, said.said)
+            return answering.say(t, id, said) if is_held else Outcome.TOO_LATE
+
+    def messages(self, id: str, rater: str) -> list[Said]:
+        """The messages of a rater's chat, in order; none of a chat that is another's."""
+        with self.store.reading() as t:
+            return answering.messages(t, id) if self._assigned(t, id, rater) else []
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _most_items(self) -> int:
+        """How many items a rater can have, gold checks not counted: a small study may have fewer than it would give."""
+        with self.store.reading() as t:
+            row = t.rows(
+                "SELECT count(DISTINCT subject) AS many FROM rating_items "
+                "WHERE study = :study AND version = :version AND is_check = 0",
+                study=self.study.name,
+                version=self.study.version,
+            )[0]
+        return min(self.study.items_per_rater, int(row["many"]))
+
+    def _next(self, t: Transaction, rater: str, now: float) -> Assignment | Nothing:
+        deadline = now + 60 * self.study.minutes
+        if in_hand := raters.assignments(t, self.study.name, rater, assignment.OPEN):
+            sql = "UPDATE rating_assignments SET deadline = :deadline WHERE id = :id"
+            t.run(sql, deadline=deadline, id=in_hand[0]["id"])
+            return self._handed(t, {**in_hand[0], "deadline": deadline})
+        number = len(raters.assignments(t, self.study.name, rater, assignment.DONE)) + 1
+        if number > self._total:
+            return Nothing.DONE
+        for row in raters.assignments(t, self.study.name, rater, assignment.LATE):
+            if assignment.can_resume(t, self.study, row, self._total):
+                assignment.resume(t, row, number, now, deadline)
+                return self._handed(t, {**row, "number": number, "deadline": deadline})
+        new = assignment.assign(t, self.study, rater, number, self._total, now)
+        return why_nothing(t, self.study, rater, number) if new is None else self._handed(t, new)
+
+    def _handed(self, t: Transaction, row: Row) -> Assignment:
+        item = t.rows(
+            "SELECT * FROM rating_items WHERE study = :study AND version = :version AND place = :place",
+            study=row["study"],
+            version=row["version"],
+            place=row["place"],
+        )[0]
+        return Assignment(
+            row["id"], row["rater"], row["number"], item_of(item), bool(row["swapped"]), float(row["deadline"])
+        )
+
+    def _assigned(self, t: Transaction, id: str, rater: str) -> Row | None:
+        sql = "SELECT * FROM rating_assignments WHERE id = :id AND study = :study AND rater = :rater"
+        return t.row(sql, id=id, study=self.study.name, rater=rater)
+
+    def _refused(self, t: Transaction, row: Row | None, rater: str) -> Outcome | None:
+        if row is None:
+            return Outcome.UNKNOWN
+        is_excluded = raters.known(t, self.study.name, rater)["excluded"] is not None
+        return Outcome.EXCLUDED if is_excluded else None
+
+
+def _turn(turn: int) -> int:
+    if not 1 <= turn <= 100_000:
+        raise OptionError(f"turn {turn}: turns are counted from 1")
+    return turn

@@ -1,0 +1,127 @@
+"""All ratings of a study as a table, one row each: CSV or JSON lines, which ``ratings_file`` reads.
+
+============ ==========================================================================================================
+column       what it says
+============ ==========================================================================================================
+``item``     what was rated; of one turn of a chat with ``#`` and the turn's number behind it
+``system``   who gave the reply; of a pair, A
+``other``    of a pair, B
+``question`` its id
+``rater``    who answered
+``rating``   the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
+``text``     the words of a free text, and the choice of a choice
+``when``     the time (ISO 8601, UTC)
+``seconds``  spent on the item, with all its questions
+``study``    its name
+``version``  the digest of what the study said then
+``kind``     of the question: ``likert``, ``choice``, ``text`` or ``preference``
+``check``    of a gold check the right rating, of anything else nothing
+``reply``    what ``parlai score_responses`` calls the reply in the system's log
+``side``     of a pair, where ``system`` stood: ``left`` or ``right``
+``number``   which of the rater's items it was, from 1
+``excluded`` why the rater's ratings do not count, if they do not
+============ ==========================================================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, TextIO
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.answering import WHOLE
+from parlai_empathy.rating.database import Row
+from parlai_empathy.rating.registration import item_of
+from parlai_empathy.rating.store import Store
+
+COLUMNS = (
+    *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),
+    *("kind", "reply", "side", "number", "excluded"),
+)
+
+
+def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[dict[str, Any]]:
+    """All ratings of a study, of every version, in the order in which they came; a dictionary of :data:`COLUMNS` each.
+
+    :param excluded: whether those of excluded raters are among them.
+    """
+    with store.reading() as t:
+        rows = t.rows(
+            f"""SELECT b.*, i.name, i.subject, i.system, i.other, i.content, a.study, a.version, a.rater, a.number,
+                a.swapped, a.state, r.excluded
+            FROM rating_answers AS b
+            JOIN rating_assignments AS a ON a.id = b.assignment
+            JOIN rating_items AS i ON i.study = a.study AND i.version = a.version AND i.place = a.place
+            JOIN rating_raters AS r ON r.study = a.study AND r.rater = a.rater
+            WHERE a.study = :study {"" if excluded else "AND r.excluded IS NULL"}
+            ORDER BY b.given, a.number, b.assignment, b.turn, b.question""",
+            study=study,
+        )
+    return map(_row, rows)
+
+
+def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
+    """Write all ratings of a study to a file.
+
+    :param path: ``.csv`` or ``.jsonl``.
+    :param excluded: as in :func:`rating_rows`.
+    :returns: how many there are.
+    :raises OptionError: for a file that is called otherwise, or cannot be written.
+    """
+    path = Path(path).expanduser()
+    if path.suffix.lower() not in (".csv", ".jsonl"):
+        raise OptionError(f"{path}: ratings are written as .csv or .jsonl: call the file so")
+    rows = list(rating_rows(store, study, excluded))
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            (_write_csv if path.suffix.lower() == ".csv" else _write_json_lines)(file, rows)
+    except OSError as error:
+        raise OptionError(
+            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
+        ) from error
+    return len(rows)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    item = item_of(row)
+    # Chats have no name of their own in the study: each one is an item.
+    name = f"{item.name}-{row['assignment'][:12]}" if item.is_chat else item.name
+    check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
+    return {
+        "item": name if row["turn"] == WHOLE else f"{name}#{row['turn']}",
+        "system": item.system,
+        "other": item.other,
+        "question": row["question"],
+        "rater": row["rater"],
+        "rating": _short(row["rating"]),
+        "text": row["text"] or "",
+        "when": datetime.fromtimestamp(row["given"], timezone.utc).isoformat(timespec="milliseconds"),
+        "seconds": None if row["seconds"] is None else round(row["seconds"], 3),
+        "study": row["study"],
+        "version": row["version"],
+        "check": _short(check),
+        "kind": row["kind"],
+        "reply": item.source,
+        "side": ("right" if row["swapped"] else "left") if item.other else "",
+        "number": row["number"],
+        "excluded": row["excluded"] or "",
+    }
+
+
+def _short(number: float | None) -> float | int | None:
+    return int(number) if number is not None and float(number).is_integer() else number
+
+
+def _write_csv(file: TextIO, rows: list[dict[str, Any]]) -> None:
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)  # None is written as nothing
+
+
+def _write_json_lines(file: TextIO, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -1,0 +1,212 @@
+"""What raters are asked: four kinds of questions, each of which knows what answers it takes.
+
+============== ================================================= ==================================================
+kind           what a rater sends                                what is stored
+============== ================================================= ==================================================
+``likert``     a point, 1 to ``points``                          it, as ``rating``
+``choice``     one of ``choices``, or its place from 1           its place as ``rating``, and itself as ``text``
+``text``       words                                             them, as ``text``
+``preference`` ``left``, ``right`` or ``tie`` (or 1, 2 and 0)    1, -1 or 0 as ``rating``: 1 if the left one is better
+============== ================================================= ==================================================
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from parlai_empathy.errors import OptionError
+
+LONGEST = 2000
+"""How many characters a free text may have where the study does not say."""
+
+_NUMBER = re.compile("[0-9]{1,3}")
+_SIDES = {"left": 1, "1": 1, "right": -1, "2": -1, "tie": 0, "0": 0}
+
+
+class Answer(NamedTuple):
+    """What is stored of an answer: a number, a text or both."""
+
+    rating: float | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every kind has.
+
+    :param id: its name in files of ratings.
+    :param text: as raters read it.
+    :param required: whether an item counts as rated only with an answer to it.
+    :param per_turn: whether it is asked of each of a model's turns in a chat, not of the whole.
+    """
+
+    id: str
+    text: str
+    required: bool = True
+    per_turn: bool = False
+    kind: str = field(default="", init=False)
+
+    @property
+    def hint(self) -> str:
+        """What can be answered, in words."""
+        raise NotImplementedError
+
+    def read(self, raw: object) -> Answer | None:
+        """What is stored for ``raw``; None for no answer, where none is required.
+
+        :raises OptionError: saying what was expected.
+        """
+        text = clean(raw, f"question {self.id}")
+        if not text:
+            if self.required:
+                raise OptionError(f"question {self.id} has no answer: expected {self.hint}")
+            return None
+        return self._of(text)
+
+    def _of(self, text: str) -> Answer:
+        raise NotImplementedError
+
+    def _wrong(self, text: str) -> OptionError:
+        return OptionError(f"question {self.id}: {reprlib.repr(text)} is no answer: expected {self.hint}")
+
+
+@dataclass(frozen=True)
+class Likert(Question):
+    """How much, on a scale.
+
+    :param points: of the scale, at least 2.
+    :param labels: a point and what it means; of the ends at least, by custom.
+    """
+
+    points: int = 5
+    labels: tuple[tuple[int, str], ...] = ()
+    kind: str = field(default="likert", init=False)
+
+    @property
+    def hint(self) -> str:
+        """The range, and what its labelled points mean."""
+        meanings = ", ".join(f"{point} = {label}" for point, label in self.labels)
+        return f"a number from 1 to {self.points}" + (f" ({meanings})" if meanings else "")
+
+    def _of(self, text: str) -> Answer:
+        if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= self.points:
+            raise self._wrong(text)
+        return Answer(float(int(text)))
+
+
+@dataclass(frozen=True)
+class Choice(Question):
+    """Which one.
+
+    :param choices: at least two different texts.
+    """
+
+    choices: tuple[str, ...] = ()
+    kind: str = field(default="choice", init=False)
+
+    @property
+    def hint(self) -> str:
+        """The choices with their places."""
+        return "one of " + ", ".join(f"{place} = {choice}" for place, choice in enumerate(self.choices, start=1))
+
+    def _of(self, text: str) -> Answer:
+        by_text = {choice.casefold(): place for place, choice in enumerate(self.choices, start=1)}
+        place = by_text.get(text.casefold(), int(text) if _NUMBER.fullmatch(text) else 0)
+        if not 1 <= place <= len(self.choices):
+            raise self._wrong(text)
+        return Answer(float(place), self.choices[place - 1])
+
+
+@dataclass(frozen=True)
+class FreeText(Question):
+    """In the rater's own words.
+
+    :param least: characters, blanks at the ends not counted.
+    :param most: likewise.
+    """
+
+    least: int = 1
+    most: int = LONGEST
+    kind: str = field(default="text", init=False)
+
+    @property
+    def hint(self) -> str:
+        """How long it may be."""
+        return f"a text of {self.least} to {self.most:,} characters"
+
+    def _of(self, text: str) -> Answer:
+        if not self.least <= len(text) <= self.most:
+            raise OptionError(f"question {self.id}: the text has {len(text):,} characters: expected {self.hint}")
+        return Answer(None, text)
+
+
+@dataclass(frozen=True)
+class Preference(Question):
+    """Which of two is better.
+
+    :param tie: whether neither may be.
+    """
+
+    tie: bool = True
+    kind: str = field(default="preference", init=False)
+
+    @property
+    def hint(self) -> str:
+        """The sides."""
+        return "1 = left, 2 = right" + (", 0 = tie" if self.tie else "")
+
+    def _of(self, text: str) -> Answer:
+        side = _SIDES.get(text.casefold())
+        if side is None or (side == 0 and not self.tie):
+            raise self._wrong(text)
+        return Answer(float(side))
+
+
+def read_answers(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[str, Answer]:
+    """What is stored of a page of answers, by the questions' ids; questions that were left open are not in it.
+
+    :raises OptionError: for the first that is wrong, and for an answer to a question that was not asked.
+    """
+    if wrong := problems(questions, raw):
+        raise OptionError(next(iter(wrong.values())))
+    answers = {question.id: question.read(raw.get(question.id)) for question in questions}
+    return {name: answer for name, answer in answers.items() if answer is not None}
+
+
+def problems(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[str, str]:
+    """One line for each question that is answered wrongly, by its id, in the questions' order."""
+    wrong: dict[str, str] = {}
+    for question in questions:
+        try:
+            question.read(raw.get(question.id))
+        except OptionError as error:
+            wrong[question.id] = str(error)
+    asked = [question.id for question in questions]
+    for name in raw:
+        if name not in asked:
+            wrong[name] = f"question {reprlib.repr(name)} was not asked: there are {', '.join(asked) or 'none'}"
+    return wrong
+
+
+def clean(raw: object, where: str) -> str:
+    """``raw`` as a text that every store can hold, without blanks at its ends.
+
+    :raises OptionError: if it is no text or number, or holds what cannot be stored.
+    """
+    if raw is None:
+        return ""
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise OptionError(f"{where}: {reprlib.repr(raw)} is neither a text nor a number")
+    is_whole = isinstance(raw, float) and raw.is_integer()  # JSON from a page may write 4 as 4.0
+    text = str(int(raw) if is_whole else raw).strip()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise OptionError(f"{where}: {reprlib.repr(text)} has half a character") from error
+    if "\0" in text:
+        raise OptionError(f"{where}: {reprlib.repr(text)} has a character of value 0, which cannot be stored")
+    return text

@@ -1,0 +1,93 @@
+"""What a store knows of raters, and the exclusion of some of them. Inside a transaction of the desk's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import assignment
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.handed import Rater
+from parlai_empathy.rating.questions import clean
+
+_LONGEST = 200
+
+
+def checked(rater: str) -> str:
+    """A rater's name without blanks round it.
+
+    :raises OptionError: if it is empty or too long.
+    """
+    rater = clean(rater, "rater")
+    if not 1 <= len(rater) <= _LONGEST:
+        raise OptionError(f"rater {rater[:20]!r}: expected a name of 1 to {_LONGEST} characters")
+    return rater
+
+
+def enrolled(t: Transaction, study: str, rater: str, now: float) -> Row:
+    """The row of a rater, who may be new."""
+    sql = "INSERT INTO rating_raters VALUES (:study, :rater, :now, NULL, NULL, '{}') ON CONFLICT DO NOTHING"
+    t.run(sql, study=study, rater=rater, now=now)
+    return known(t, study, rater)
+
+
+def known(t: Transaction, study: str, rater: str) -> Row:
+    """The row of a rater who has been here before.
+
+    :raises OptionError: if there is none.
+    """
+    row = t.row("SELECT * FROM rating_raters WHERE study = :study AND rater = :rater", study=study, rater=rater)
+    if row is None:
+        raise OptionError(f"rater {rater[:40]!r}: nobody of that name has come to the study {study}")
+    return row
+
+
+def remember(t: Transaction, row: Row, consented: float | None, details: Mapping[str, str]) -> None:
+    """Note when a rater has agreed to take part, the first time, and whatever else is to be known of them."""
+    t.run(
+        "UPDATE rating_raters SET details = :details, consented = COALESCE(consented, :consented) "
+        "WHERE study = :study AND rater = :rater",
+        study=row["study"],
+        rater=row["rater"],
+        details=json.dumps({**json.loads(row["details"]), **details}, sort_keys=True),
+        consented=consented,
+    )
+
+
+def assignments(t: Transaction, study: str, rater: str, state: str) -> list[Row]:
+    """A rater's items of one state, in the order in which they were handed out."""
+    sql = "SELECT * FROM rating_assignments WHERE study = :study AND rater = :rater AND state = :state"
+    return t.rows(f"{sql} ORDER BY opened, number", study=study, rater=rater, state=state)
+
+
+def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now: float) -> None:
+    """Leave a rater's ratings out of all counts, so that others get their items; without a reason, count them again.
+
+    :raises OptionError: if there is no such rater.
+    """
+    was = known(t, study, rater)["excluded"]
+    if reason is not None and was is None:
+        for row in assignments(t, study, rater, assignment.OPEN):
+            assignment.leave(t, row, assignment.LATE, now)
+    if (reason is None) != (was is None):
+        for row in assignments(t, study, rater, assignment.DONE):
+            assignment.fill(t, row, 1 if reason is None else -1)
+    sql = "UPDATE rating_raters SET excluded = :reason WHERE study = :study AND rater = :rater"
+    t.run(sql, study=study, rater=rater, reason=reason)
+
+
+def found(t: Transaction, study: str, rater: str | None = None) -> list[Rater]:
+    """All raters, in the order in which they came, or the one of that name."""
+    rows = t.rows(
+        f"""SELECT r.*, (SELECT count(*) FROM rating_assignments AS a
+            WHERE a.study = r.study AND a.rater = r.rater AND a.state = 'done') AS done
+        FROM rating_raters AS r WHERE study = :study {"" if rater is None else "AND rater = :rater"}
+        ORDER BY enrolled, rater""",
+        study=study,
+        **({} if rater is None else {"rater": rater}),
+    )
+    return [
+        Rater(row["rater"], row["enrolled"], row["consented"], row["excluded"], row["done"], json.loads(row["details"]))
+        for row in rows
+    ]

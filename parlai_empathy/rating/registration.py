@@ -1,0 +1,97 @@
+"""Putting a study's items into a store, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.assignment import LATE, leave, lots
+from parlai_empathy.rating.counting import UNLIMITED
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.items import Item, items_of
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+
+
+def register(store: Store, study: Study, new_version: bool, now: float) -> None:
+    """Make a store ready for a study. The items are read from the logs the first time only.
+
+    :param new_version: whether another version of a study that the store knows may take the former one's place.
+    :raises OptionError: if it may not, or the study has no items.
+    :raises DataError: if a log cannot be read.
+    """
+    with store.reading() as t:
+        current = t.row("SELECT version FROM rating_studies WHERE study = :study", study=study.name)
+        is_known = _is_known(t, study)
+    if current and current["version"] != study.version and not new_version:
+        raise OptionError(
+            f"{study.where}: the store {store.name} has version {current['version']} of the study {study.name}, and "
+            f"this is version {study.version}: give it another name:, or go on with --new-version true"
+        )
+    if current and current["version"] == study.version and is_known:
+        return
+    items = [] if is_known else items_of(study)
+    with store.starting(study.name, study.version) as t:
+        if not _is_known(t, study):
+            _put(t, study, items, now)
+            t.run("ANALYZE rating_items")  # so that the database knows how many there are, and searches well
+        for row in t.rows(
+            "SELECT * FROM rating_assignments WHERE study = :study AND version <> :version AND state = 'open'",
+            study=study.name,
+            version=study.version,
+        ):
+            leave(t, row, LATE, now)
+
+
+def _is_known(t: Transaction, study: Study) -> bool:
+    sql = "SELECT 1 FROM rating_versions WHERE study = :study AND version = :version"
+    return t.row(sql, study=study.name, version=study.version) is not None
+
+
+def _put(t: Transaction, study: Study, items: Sequence[Item], now: float) -> None:
+    own = {"study": study.name, "version": study.version}
+    t.run(
+        "INSERT INTO rating_versions VALUES (:study, :version, :definition, :now)",
+        **own,
+        definition=json.dumps(study.as_record()),
+        now=now,
+    )
+    quota = UNLIMITED if study.ratings_per_item is None else study.ratings_per_item
+    t.run_many(
+        """INSERT INTO rating_items VALUES (:study, :version, :place, :name, :arm, :subject, :system, :other,
+            :is_check, :quota, 0, :lot, :content)""",
+        [
+            {**own, **_columns(item, place), "quota": UNLIMITED if item.is_check else quota, "lot": lot}
+            for place, (item, lot) in enumerate(zip(items, lots(study, len(items)), strict=True))
+        ],
+    )
+    arms = {item.arm: int(item.is_check) for item in items}
+    t.run_many(
+        "INSERT INTO rating_arms VALUES (:study, :version, :arm, :is_check, 0, 0)",
+        [{**own, "arm": arm, "is_check": is_check} for arm, is_check in arms.items()],
+    )
+
+
+_IN_COLUMNS = ("name", "subject", "system", "other")
+
+
+def _columns(item: Item, place: int) -> dict[str, object]:
+    content = {key: value for key, value in asdict(item).items() if key not in _IN_COLUMNS and value}
+    return {
+        **{key: getattr(item, key) for key in _IN_COLUMNS},
+        "place": place,
+        "arm": item.arm,
+        "is_check": int(item.is_check),
+        "content": json.dumps(content, ensure_ascii=False),
+    }
+
+
+def item_of(row: Row) -> Item:
+    """The item of a row of ``rating_items``."""
+    content = json.loads(row["content"])
+    for key in ("context", "other_context"):
+        content[key] = tuple(content.get(key, ()))
+    content["expected"] = tuple((question, rating) for question, rating in content.get("expected", ()))
+    return Item(**{key: row[key] for key in _IN_COLUMNS}, **content)

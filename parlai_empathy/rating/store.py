@@ -1,0 +1,68 @@
+"""Where ratings are kept: a file, or a PostgreSQL server. A store holds as many studies as you like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from parlai_empathy.rating.database import Database, Transaction, open_database
+from parlai_empathy.rating.schema import prepare
+
+STORE = "ratings.db"
+"""The file that is taken if no store is named."""
+
+
+class Store:
+    """An open store, for all threads of this process.
+
+    :param database: where it lies.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def name(self) -> str:
+        """The file, or the server's URL without its password."""
+        return self._database.name
+
+    @contextmanager
+    def writing(self, study: str) -> Iterator[Transaction]:
+        """A transaction that no other one of the same study runs beside."""
+        with self._database.transaction() as transaction:
+            transaction.run("UPDATE rating_studies SET turn = turn + 1 WHERE study = :study", study=study)
+            yield transaction
+
+    @contextmanager
+    def starting(self, study: str, version: str) -> Iterator[Transaction]:
+        """The same, of a study that the store need not know yet; ``version`` becomes its present one."""
+        with self._database.transaction() as transaction:
+            values = {"study": study, "version": version}
+            transaction.run("INSERT INTO rating_studies VALUES (:study, :version, 0) ON CONFLICT DO NOTHING", **values)
+            transaction.run(
+                "UPDATE rating_studies SET turn = turn + 1, version = :version WHERE study = :study", **values
+            )
+            yield transaction
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """A transaction that only reads."""
+        with self._database.transaction(writes=False) as transaction:
+            yield transaction
+
+    def close(self) -> None:
+        """Let go of it. Everything that was acknowledged is there already."""
+        self._database.close()
+
+
+def open_store(url: str = STORE) -> Store:
+    """Open a store, or make one.
+
+    :param url: a file, or ``postgresql://user:password@host/name``.
+    :raises OptionError: if ``url`` names neither.
+    :raises DataError: if there is something else, or the server cannot be reached.
+    :raises MissingDependencyError: if PostgreSQL's library is missing.
+    """
+    database = open_database(str(url))
+    prepare(database)
+    return Store(database)

@@ -1,0 +1,122 @@
+"""Talking with a model, and judging it: each of its turns, if one likes, and the talk as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parlai.core.message import Message
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.worlds.interview import Interview
+from parlai_empathy.rating.worlds.rating_world import RatingWorld
+from parlai_empathy.rating.worlds.talking import Command, ask, show
+
+RATER = "rater"
+DONE = "done"
+LISTENER = "Listener"
+"""What models are called: raters are not to know which one they talk with."""
+
+
+class ChatThenRateWorld(RatingWorld):
+    """A rater talks with models one after another, and judges each. A talk that was broken off goes on where it was.
+
+    The agents behind the rater are the study's models, in its order.
+    """
+
+    KIND = "chat"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [model.name for model in self.desk.study.models]
+        if len(self.agents) != 1 + len(names):
+            raise OptionError(f"{self.desk.study.where}: models are {', '.join(names)}: an agent for each is needed")
+        self._models = dict(zip(names, self.agents[1:], strict=True))
+        self._turn = 0  # how many turns there are
+        self._marks: Interview | None = None
+
+    def _open(self, found: Assignment) -> None:
+        study, model = self.desk.study, self._models[found.item.system]
+        model.reset()
+        self._interview = self._marks = None
+        said = self.desk.messages(found.id, self.name)
+        # A message whose answer never came is answered now.
+        for asked, answered in zip(said[::2], said[1::2], strict=False):
+            model.observe(_message(RATER, asked.text))
+            model.self_observe(_message(LISTENER, answered.text))  # as if it had just said so
+        self._turn = len(said)
+        show(
+            self.rater,
+            f"Talk {found.number} of {self.desk.progress(self.name).of}: it takes {study.least_turns} to "
+            f"{study.most_turns} turns, yours and the other's. Type `{DONE}` when you have talked enough.",
+        )
+        for one in said:
+            show(self.rater, one.text, "You" if one.speaker == RATER else LISTENER)
+        if self._turn % 2:
+            self._answer(found, said[-1].text)
+
+    def _go_on(self, found: Assignment) -> None:
+        if self._interview is not None:
+            super()._go_on(found)
+        elif self._marks is not None:
+            self._mark(found, self._marks)
+        elif self._turn >= self.desk.study.most_turns:
+            self._judge(found)
+        else:
+            self._talk(found)
+
+    def _talk(self, found: Assignment) -> None:
+        least = self.desk.study.least_turns
+        said = ask(self.rater, "")
+        if said is Command.QUIT:
+            self._quit()
+        elif said is Command.BACK:
+            show(self.rater, "What was said cannot be taken back.")
+        elif said.casefold() == DONE:
+            if self._turn >= least:
+                self._judge(found)
+            else:
+                show(self.rater, f"Please go on a little: there are {self._turn} turns of at least {least}.")
+        elif said:
+            try:
+                self.desk.say(found.id, self.name, self._turn + 1, RATER, said)
+            except OptionError as error:
+                show(self.rater, f"Please write it otherwise: {error}.")
+                return
+            self._turn += 1
+            self._answer(found, said)
+
+    def _answer(self, found: Assignment, said: str) -> None:
+        """Let the model reply."""
+        model = self._models[found.item.system]
+        model.observe(_message(RATER, said))
+        reply = str(model.act().get("text") or "").strip()
+        self._turn += 1
+        self.desk.say(found.id, self.name, self._turn, found.item.system, reply)
+        show(self.rater, reply or "(says nothing)", LISTENER)
+        if self.desk.study.turn_questions:
+            self._marks = Interview(self.desk.study.turn_questions)
+
+    def _mark(self, found: Assignment, marks: Interview) -> None:
+        """Ask about the model's last turn."""
+        said = ask(self.rater, marks.question)
+        if said is Command.QUIT:
+            self._quit()
+        elif said is Command.BACK:
+            marks.back()
+        elif wrong := marks.hear(said):
+            show(self.rater, f"Please answer again: {wrong}.")
+        elif marks.is_done:
+            self.desk.mark(found.id, self.name, self._turn, marks.answers)
+            self._marks = None
+
+    def _judge(self, found: Assignment) -> None:
+        show(self.rater, "Thank you. Now judge this talk as a whole.")
+        self._question(found)
+
+    def _return_to_item_before(self) -> None:
+        show(self.rater, "This is the first question.")
+
+
+def _message(speaker: str, text: str) -> Message:
+    return Message({"id": speaker, "text": text, "episode_done": False})

@@ -1,0 +1,178 @@
+"""The collection of EmpatheticDialogues, with two people (Rashkin et al. 2019, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.worlds import World
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.collection import Collection, Conversation, Prompt, checked_situation
+from parlai_empathy.rating.worlds.interview import Interview
+from parlai_empathy.rating.worlds.showing import consent, introduction
+from parlai_empathy.rating.worlds.talking import Command, ask, show
+
+DONE = "done"
+_NAMES = ("Speaker", "Listener")
+
+
+class CollectEmpatheticWorld(World):
+    """Two people choose emotions, describe situations, and talk about each: two conversations, the roles swapped.
+
+    Neither sees the other's prompt. Whoever quits ends it for both; conversations that have ended are kept.
+
+    :param opt: with the two people's names as ``raters``.
+    :param agents: the two.
+    :param collection: where everything goes.
+    """
+
+    def __init__(self, opt: Opt, agents: Sequence[Any], collection: Collection) -> None:
+        super().__init__(Opt({"task": "collect", **opt}), list(agents))
+        names = list(opt["raters"])
+        if len(names) != 2 or len(agents) != 2 or names[0] == names[1]:
+            raise OptionError(f"raters {', '.join(names)}: a collection needs two people with different names")
+        self._agents: dict[str, Any] = dict(zip(names, agents, strict=True))
+        self._collection = collection
+        self._prompts: dict[str, Prompt] = {}
+        self._talks: list[Conversation] = []
+        self._is_over = False
+
+    def epoch_done(self) -> bool:
+        """Whether both conversations have ended, or somebody has quit."""
+        return self._is_over
+
+    def parley(self) -> None:
+        """One person's prompt, one turn, or one person's judgement."""
+        self.total_parleys += 1
+        if self._is_over:
+            return
+        try:
+            self._step()
+        except _QuitError as quitting:
+            for agent in self._agents.values():
+                show(agent, f"{quitting}: it ends here. What was finished is kept.")
+            self._is_over = True
+
+    def _step(self) -> None:
+        waiting = next((name for name in self._agents if name not in self._prompts), None)
+        if waiting is not None:
+            self._prompts[waiting] = self._prompt(waiting)
+        elif not self._talks or (self._talks[-1].is_over and len(self._talks) < 2):
+            self._begin()
+        elif not self._talks[-1].is_over:
+            self._talk(self._talks[-1])
+        else:
+            self._end()
+
+    # --- prompts -----------------------------------------------------------------------------------------------------
+
+    def _prompt(self, name: str) -> Prompt:
+        agent, study = self._agents[name], self._collection.study
+        if study.consent:
+            while self._ask(name, consent(study)).casefold() not in ("yes", "y"):
+                pass
+        self._collection.desk.enrol(name, consented=True)
+        show(agent, introduction(study))
+        prompt = self._collection.offer(name)
+        emotion = self._emotion(name, prompt.offered)
+        situation = self._situation(name, emotion)
+        self._collection.choose(prompt.id, name, emotion, situation)
+        return Prompt(prompt.id, name, prompt.offered, emotion, situation)
+
+    def _emotion(self, name: str, offered: Sequence[str]) -> str:
+        listed = "\n".join(f"   {place}  {emotion}" for place, emotion in enumerate(offered, start=1))
+        by_answer = {str(place): emotion for place, emotion in enumerate(offered, start=1)}
+        by_answer.update((emotion, emotion) for emotion in offered)
+        while True:
+            said = self._ask(name, f"Choose a feeling:\n{listed}")
+            if said.casefold() in by_answer:
+                return by_answer[said.casefold()]
+
+    def _situation(self, name: str, emotion: str) -> str:
+        question = f"Describe a situation in which you felt {emotion}, in one to three sentences."
+        while True:
+            try:
+                return checked_situation(self._ask(name, question))
+            except OptionError as error:
+                question = f"Please write it again: {error}."
+
+    # --- conversations -----------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """The first person speaks first in the first conversation, the second one in the second."""
+        names = list(self._agents)
+        speaker, listener = names if not self._talks else reversed(names)
+        prompt = self._prompts[speaker]
+        self._talks.append(self._collection.begin(prompt.id, listener))
+        study = self._collection.study
+        length = f"The talk takes {study.least_turns} to {study.most_turns} turns. Type `{DONE}` to end it after that."
+        own = f"You are the Speaker. Tell of your situation, in which you felt {prompt.emotion}: {prompt.situation}"
+        show(self._agents[speaker], f"{own}\n{length}")
+        show(self._agents[listener], f"You are the Listener. The other one begins.\n{length}")
+
+    def _talk(self, talk: Conversation) -> None:
+        """One turn."""
+        study, there = self._collection.study, len(talk.messages)
+        if there >= study.most_turns:
+            self._close(talk)
+            return
+        name = talk.next_to_speak
+        said = self._ask(name, "")
+        if said.casefold() == DONE:
+            if there >= study.least_turns:
+                self._close(talk)
+            else:
+                show(self._agents[name], f"Please go on: there are {there} turns of at least {study.least_turns}.")
+            return
+        try:
+            self._collection.say(talk.id, name, there + 1, said)
+        except OptionError as error:
+            show(self._agents[name], f"Please write it again: {error}.")
+            return
+        other = talk.speaker if name == talk.listener else talk.listener
+        show(self._agents[other], said, _NAMES[there % 2])
+        self._refresh(talk)
+
+    def _close(self, talk: Conversation) -> None:
+        """End the conversation, and let each judge the other."""
+        self._collection.end(talk.id, talk.speaker)
+        for name in self._agents:
+            if self._collection.study.questions:
+                self._evaluate(talk, name)
+        self._refresh(talk)
+
+    def _evaluate(self, talk: Conversation, name: str) -> None:
+        interview = Interview(self._collection.study.questions)
+        show(self._agents[name], "This talk has ended. What do you say of it?")
+        while not interview.is_done:
+            said = ask(self._agents[name], interview.question)
+            if said is Command.QUIT:
+                raise _QuitError("Somebody has quit")
+            if said is Command.BACK:
+                interview.back()
+            elif wrong := interview.hear(said):
+                show(self._agents[name], f"Please answer again: {wrong}.")
+        self._collection.evaluate(talk.id, name, interview.answers)
+
+    def _refresh(self, talk: Conversation) -> None:
+        found = self._collection.conversation(talk.id, talk.speaker)
+        assert found is not None
+        self._talks[-1] = found
+
+    def _end(self) -> None:
+        for agent in self._agents.values():
+            show(agent, self._collection.study.completion_text or "That was all. Thank you!")
+        self._is_over = True
+
+    def _ask(self, name: str, text: str) -> str:
+        """An answer, which is not `quit`; `back` is but a word here."""
+        said = ask(self._agents[name], text)
+        if said is Command.QUIT:
+            raise _QuitError("Somebody has quit")
+        return said.value if isinstance(said, Command) else said
+
+
+class _QuitError(Exception):
+    """Somebody goes."""

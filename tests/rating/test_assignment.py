@@ -1,0 +1,348 @@
+"""The promises of the assignment, under whatever raters may do, and under many of them at once."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_studies import Clock
+
+from parlai_empathy.rating import registration
+from parlai_empathy.rating.assignment import check_places
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
+from parlai_empathy.rating.items import Item
+from parlai_empathy.rating.questions import Likert, Preference
+from parlai_empathy.rating.store import Store, open_store
+from parlai_empathy.rating.study import Check, Study
+
+SINGLE = Study("herons", "Herons", "likert", (Likert("liking", "?"),), where="herons.yaml")
+PAIR = replace(SINGLE, kind="pairwise", questions=(Preference("better", "?"),))
+ANSWERS: dict[str, dict[str, object]] = {"likert": {"liking": 4}, "pairwise": {"better": "left"}}
+
+
+def singles(systems: int, contexts: int) -> list[Item]:
+    return [Item(str(c), f"c{c}", f"s{s}", f"{s} {c}") for s in range(systems) for c in range(contexts)]
+
+
+def pairs(systems: int, contexts: int) -> list[Item]:
+    names = [(a, b) for a in range(systems) for b in range(a + 1, systems)]
+    return [Item(str(c), f"c{c}", f"s{a}", "x", (), f"s{b}", "y") for a, b in names for c in range(contexts)]
+
+
+@pytest.fixture
+def desk_of(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> Callable[..., Desk]:
+    """A desk with items of the test's own, which need no logs."""
+
+    def make(study: Study, items: list[Item]) -> Desk:
+        monkeypatch.setattr(registration, "items_of", lambda study: items)
+        return Desk(store, study, clock)
+
+    return make
+
+
+def rate_all(desk: Desk, rater: str, at_most: int = 10**6) -> list[Assignment]:
+    """A rater judges until nothing is left."""
+    done: list[Assignment] = []
+    while len(done) < at_most and isinstance(found := desk.next_item(rater), Assignment):
+        assert desk.answer(found.id, rater, ANSWERS[desk.study.kind]) is Outcome.STORED
+        done.append(found)
+    return done
+
+
+# --- what Rashkin et al. 2019 ask for --------------------------------------------------------------------------------
+
+
+def test_each_item_of_a_rater_is_from_another_system(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=10, ratings_per_item=1), singles(systems=10, contexts=30))
+    for rater in "abc":
+        systems = Counter(found.item.system for found in rate_all(desk, rater))
+        assert systems == {f"s{s}": 1 for s in range(10)}
+
+
+def test_with_fewer_systems_they_take_turns(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=10), singles(systems=3, contexts=50))
+    for rater in "abc":
+        systems = [found.item.system for found in rate_all(desk, rater)]
+        for start in (0, 3, 6):
+            assert len(set(systems[start : start + 3])) == 3
+    # 30 ratings in all: the tenth of each rater goes to the system that has the fewest.
+    assert [one.done for one in desk.counts()] == [10, 10, 10]
+
+
+def test_study_ends_when_all_systems_have_enough(desk_of: Callable[..., Desk]) -> None:
+    study = replace(SINGLE, items_per_rater=10, ratings_per_system=20)
+    desk = desk_of(study, singles(systems=4, contexts=60))
+    raters = 0
+    while desk.next_item(f"r{raters}") is not Nothing.COMPLETE:
+        assert len(rate_all(desk, f"r{raters}")) == 10
+        raters += 1
+    # 4 x 20 ratings are 8 raters' 10; nobody was asked in vain, and each had a full set.
+    assert raters == 8
+    assert [(one.done, one.goal) for one in desk.counts()] == [(20, 20)] * 4
+
+
+def test_who_has_begun_gets_a_full_set(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=5, ratings_per_system=3), singles(systems=1, contexts=20))
+    assert len(rate_all(desk, "slow", at_most=1)) == 1
+    assert len(rate_all(desk, "quick")) == 5
+    assert desk.next_item("late") is Nothing.COMPLETE
+    assert len(rate_all(desk, "slow")) == 4
+
+
+def test_least_rated_comes_first(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=3, ratings_per_item=4), singles(systems=1, contexts=6))
+    for pass_ in range(1, 5):
+        rate_all(desk, f"a{pass_}")
+        rate_all(desk, f"b{pass_}")
+        with desk.store.reading() as t:
+            assert [row["filled"] for row in t.rows("SELECT filled FROM rating_items")] == [pass_] * 6
+
+
+def test_equals_are_drawn_with_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=2, contexts=40))
+
+    def order(seed: int, number: int) -> list[tuple[str, str]]:
+        desk = Desk(open_store(str(tmp_path / f"{seed}-{number}.db")), replace(SINGLE, seed=seed))
+        return [(found.item.system, found.item.name) for found in rate_all(desk, "a")]
+
+    assert order(1, 1) == order(1, 2)
+    assert order(1, 1) != order(2, 1)
+
+
+def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
+    """Of 4 items each of 200 raters' first one is drawn: each item some 50 times (the draws are not independent)."""
+    study = replace(SINGLE, items_per_rater=1, ratings_per_item=None, ratings_per_system=10**6)
+    desk = desk_of(study, singles(systems=1, contexts=4))
+    firsts: Counter[str] = Counter()
+    for rater in range(200):
+        found = desk.next_item(f"r{rater}")
+        assert isinstance(found, Assignment)
+        firsts[found.item.name] += 1
+        desk.give_back(found.id, f"r{rater}")  # so that all four stay equal
+    assert all(25 <= firsts[str(c)] <= 75 for c in range(4))
+
+
+def test_listed_order(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, shuffled=False, items_per_rater=4), singles(systems=1, contexts=4))
+    assert [found.item.name for found in rate_all(desk, "a")] == ["0", "1", "2", "3"]
+
+
+# --- gold checks -----------------------------------------------------------------------------------------------------
+
+
+def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[..., Desk]) -> None:
+    checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(3))
+    study = replace(SINGLE, items_per_rater=7, ratings_per_item=50, checks=checks, checks_per_rater=2)
+    gold = [Item(f"check-{n}", f"check-{n}", "check", "x", expected=(("liking", 1.0),)) for n in range(3)]
+    desk = desk_of(study, [*singles(systems=2, contexts=20), *gold])
+    places = set()
+    for rater in range(12):
+        found = rate_all(desk, f"r{rater}")
+        where = [number for number, one in enumerate(found, start=1) if one.item.is_check]
+        assert len(found) == 9
+        assert set(where) == check_places(study, f"r{rater}", 9)
+        assert len({one.item.name for one in found if one.item.is_check}) == 2
+        places.add(tuple(where))
+    assert len(places) > 6
+    # 24 checks over 3 are 8 each: the least seen one comes first.
+    with desk.store.reading() as t:
+        assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
+
+
+# --- sides -----------------------------------------------------------------------------------------------------------
+
+
+def test_sides_are_balanced_at_every_moment(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(PAIR, items_per_rater=5, ratings_per_item=3), pairs(systems=3, contexts=7))
+    swapped: dict[str, Counter[bool]] = {}
+    for rater in range(13):
+        for found in rate_all(desk, f"r{rater}"):
+            count = swapped.setdefault(found.item.arm, Counter())
+            count[found.swapped] += 1
+            assert abs(count[True] - count[False]) <= 1
+    # 3 pairs x 7 contexts x 3 raters = 63 ratings, of 13 raters with 5 each
+    assert sum(map(Counter.total, swapped.values())) == 63
+    assert len({tuple(sorted(count.items())) for count in swapped.values()} | {()}) > 1
+
+
+def test_what_is_left_and_right_follows_the_side(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(PAIR, items_per_rater=8), pairs(systems=2, contexts=8))
+    for found in rate_all(desk, "a"):
+        assert (found.left.reply, found.right.reply) == (("y", "x") if found.swapped else ("x", "y"))
+
+
+def test_fixed_sides(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(PAIR, items_per_rater=8, swap_sides=False), pairs(systems=2, contexts=8))
+    assert not any(found.swapped for found in rate_all(desk, "a"))
+
+
+# --- whatever raters may do ------------------------------------------------------------------------------------------
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["next", "next", "next", "answer", "answer", "late", "back", "wait", "exclude", "include"]),
+        st.integers(0, 4),
+    ),
+    max_size=60,
+)
+
+
+@contextmanager
+def made_up_desk(study: Study, items: list[Item], clock: Clock) -> Iterator[Desk]:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registration, "items_of", lambda study: items)
+        store = open_store(str(Path(folder) / "ratings.db"))
+        yield Desk(store, study, clock)
+        store.close()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    ACTIONS,
+    st.sampled_from(["likert", "pairwise"]),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 5),
+)
+def test_promises_hold_whatever_raters_do(
+    actions: list[tuple[str, int]], kind: str, systems: int, contexts: int, quota: int, per_rater: int
+) -> None:
+    base, made = (SINGLE, singles) if kind == "likert" else (PAIR, pairs)
+    items = made(systems + (kind == "pairwise"), contexts)
+    study = replace(base, ratings_per_item=quota, items_per_rater=per_rater, minutes=1)
+    clock = Clock()
+    with made_up_desk(study, items, clock) as desk:
+        watch = Watch(desk, quota, per_rater)
+        for action, rater in actions:
+            clock.now += 1
+            watch.act(action, f"r{rater}", clock)
+            watch.check()
+        watch.finish()
+
+
+class Watch:
+    """Acts for raters, remembers all that they were handed, and compares it with the promises."""
+
+    def __init__(self, desk: Desk, quota: int, per_rater: int) -> None:
+        self.desk = desk
+        self.quota = quota
+        self.per_rater = per_rater
+        self.met: dict[tuple[str, str], str] = {}  # rater and subject -> the assignment's id
+        self.hands: dict[str, Assignment] = {}  # what each rater was handed last
+        self.was_included = False  # only then may an item have more ratings than it should
+
+    def act(self, action: str, rater: str, clock: Clock) -> None:
+        held = self.hands.get(rater)
+        answers = ANSWERS[self.desk.study.kind]
+        if action == "next":
+            found = self.desk.next_item(rater)
+            if isinstance(found, Assignment):
+                assert self.met.setdefault((rater, found.item.subject), found.id) == found.id
+                assert found.number <= self.per_rater
+                assert not held or held.id != found.id or self.state(found.id) == "open"
+                self.hands[rater] = found
+        elif action == "wait":
+            clock.now += 61
+        elif action == "late" and held:
+            clock.now += 61
+            self.act("next", "somebody else", clock)  # who may be given just that item
+            self.desk.answer(held.id, rater, answers)
+        elif action == "answer" and held:
+            before = self.state(held.id)
+            outcome = self.desk.answer(held.id, rater, answers)
+            if before == "open":
+                assert outcome in (Outcome.STORED, Outcome.EXCLUDED)
+        elif action == "back" and held:
+            self.desk.give_back(held.id, rater)
+        elif action == "exclude" and rater in {one.id for one in self.desk.raters()}:
+            self.desk.exclude(rater, "test")
+        elif action == "include" and rater in {one.id for one in self.desk.raters()}:
+            self.was_included |= any(one.id == rater and one.excluded for one in self.desk.raters())
+            self.desk.include(rater)
+
+    def state(self, id: str) -> str:
+        with self.desk.store.reading() as t:
+            return str(t.rows("SELECT state FROM rating_assignments WHERE id = :id", id=id)[0]["state"])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All assignments that count: open or answered, by raters who are not excluded."""
+        excluded = {one.id for one in self.desk.raters() if one.excluded}
+        with self.desk.store.reading() as t:
+            rows = t.rows("SELECT * FROM rating_assignments WHERE state IN ('open', 'done')")
+        return [dict(row) for row in rows if row["rater"] not in excluded]
+
+    def check(self) -> None:
+        rows = self.rows()
+        by_place, by_arm = Counter(row["place"] for row in rows), Counter(row["arm"] for row in rows)
+        swapped = Counter(row["arm"] for row in rows if row["swapped"])
+        with self.desk.store.reading() as t:
+            items, arms = t.rows("SELECT * FROM rating_items"), t.rows("SELECT * FROM rating_arms")
+            answers = t.rows(
+                "SELECT a.id, a.state, count(b.question) AS n FROM rating_assignments AS a "
+                "LEFT JOIN rating_answers AS b ON b.assignment = a.id GROUP BY a.id, a.state"
+            )
+        assert {row["place"]: row["filled"] for row in items} == {row["place"]: by_place[row["place"]] for row in items}
+        assert {row["arm"]: (row["filled"], row["swapped"]) for row in arms} == {
+            row["arm"]: (by_arm[row["arm"]], swapped[row["arm"]]) for row in arms
+        }
+        assert all((row["n"] == 1) == (row["state"] == "done") for row in answers)
+        if not self.was_included:
+            assert all(row["filled"] <= self.quota for row in items)
+        per_rater = Counter(row["rater"] for row in rows)
+        assert all(count <= self.per_rater for count in per_rater.values())
+        assert all(Counter((row["rater"], row["state"]) for row in rows)[rater, "open"] <= 1 for rater in per_rater)
+
+    def finish(self) -> None:
+        """New raters do what is left: then every item has its ratings, and sides are balanced."""
+        for one in self.desk.raters():
+            if one.id in self.hands:
+                self.desk.exclude(one.id, "their time is over")
+        for number in range(200):
+            if self.desk.next_item(f"new {number}") is Nothing.COMPLETE:
+                break
+            rate_all(self.desk, f"new {number}")
+        with self.desk.store.reading() as t:
+            assert {row["filled"] for row in t.rows("SELECT filled FROM rating_items")} == {self.quota}
+            for row in t.rows("SELECT * FROM rating_arms"):
+                if self.desk.study.kind == "pairwise" and not self.was_included:
+                    assert abs(row["filled"] - 2 * row["swapped"]) <= 1
+
+
+# --- many at once ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("study", [SINGLE, PAIR], ids=["likert", "pairwise"])
+def test_promises_hold_with_many_threads(desk_of: Callable[..., Desk], study: Study) -> None:
+    made = (singles if study.kind == "likert" else pairs)(systems=3, contexts=8)
+    desk = desk_of(replace(study, items_per_rater=6, ratings_per_item=2), made)
+    failures: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for rater in range(first, 16, 8):  # two raters share each of 8 threads, one after the other
+                rate_all(desk, f"r{rater}")
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    watch = Watch(desk, quota=2, per_rater=6)
+    watch.check()
+    # 3 systems (or pairs) x 8 contexts x 2 raters = 48 ratings are wanted, and 16 raters can give 96.
+    assert len(watch.rows()) == 48
+    assert len({(row["rater"], row["subject"]) for row in watch.rows()}) == 48

@@ -1,0 +1,261 @@
+"""Collecting dialogues: which emotions are offered, who may say what, and the file that comes of it."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_studies import Clock
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collection import Collection, Conversation, checked_situation, sentences
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, SelfEvaluation, read_empathetic_dialogues
+
+JUDGED = {"empathy": 5, "relevance": 4, "understandability": 3}
+
+
+@pytest.fixture
+def collection(store: Store, clock: Clock) -> Collection:
+    return Collection(Desk(store, read_study("collect_ed"), clock))
+
+
+def prompt(collection: Collection, rater: str, place: int = 0, situation: str = "I saw a heron.") -> str:
+    """A person chooses one of the offered emotions; returns the prompt's id."""
+    found = collection.offer(rater)
+    assert collection.choose(found.id, rater, found.offered[place], situation) is Outcome.STORED
+    return found.id
+
+
+def talk(collection: Collection, speaker: str, listener: str, turns: int = 4) -> Conversation:
+    found = collection.begin(prompt(collection, speaker), listener)
+    for turn in range(1, turns + 1):
+        rater = speaker if turn % 2 else listener
+        assert collection.say(found.id, rater, turn, f"{rater} in turn {turn}, well.") is Outcome.STORED
+    return found
+
+
+# --- emotions: section 3 of the paper --------------------------------------------------------------------------------
+
+
+def test_three_different_emotions_are_offered_and_stay(collection: Collection) -> None:
+    found = collection.offer("a")
+    assert len(set(found.offered)) == 3
+    assert set(found.offered) <= set(EMOTIONS)
+    assert collection.offer("a") == found
+
+
+def test_new_people_choose_among_those_chosen_least_by_all(collection: Collection) -> None:
+    """32 new people one after the other use each emotion once, but where fewer than three are left to offer."""
+    for number in range(30):
+        chosen = Counter(row for row in used(collection))
+        offered = collection.offer(f"r{number}").offered
+        assert all(chosen[emotion] == 0 for emotion in offered)
+        prompt(collection, f"r{number}", place=number % 3)
+    assert max(used(collection).values()) == 1
+    # Two emotions were never chosen; the third one offered is of those chosen once.
+    offered = collection.offer("last").offered
+    assert sorted(used(collection)[emotion] for emotion in offered) == [0, 0, 1]
+
+
+def test_who_returns_chooses_among_their_own_least(collection: Collection) -> None:
+    mine = Counter()
+    for _ in range(32):
+        found = collection.offer("a")
+        assert [mine[emotion] for emotion in found.offered[:1]] == [0]
+        collection.choose(found.id, "a", found.offered[0], "I saw a heron.")
+        mine[found.offered[0]] += 1
+    assert mine == dict.fromkeys(EMOTIONS, 1)
+
+
+def test_of_their_own_least_those_that_all_have_chosen_least(collection: Collection) -> None:
+    first = collection.offer("a").offered
+    prompt(collection, "a")
+    for number in range(28):  # everybody else: 28 other emotions
+        prompt(collection, f"r{number}")
+    # 29 are used once; a has never chosen 31, of which 3 were chosen by nobody.
+    never = set(EMOTIONS) - set(used(collection))
+    assert len(never) == 3
+    assert set(collection.offer("a").offered) == never
+    assert first[0] not in never
+
+
+def used(collection: Collection) -> Counter[str]:
+    with collection.desk.store.reading() as t:
+        return Counter(row["emotion"] for row in t.rows("SELECT emotion FROM rating_prompts WHERE emotion <> ''"))
+
+
+def test_many_people_at_once_stay_balanced(collection: Collection) -> None:
+    def work(first: int) -> None:
+        for number in range(first, 32, 8):
+            prompt(collection, f"r{number}", place=random.Random(number).randrange(3))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # 8 are offered three each while others choose: nobody is more than a few ahead.
+    assert sum(used(collection).values()) == 32
+    assert max(used(collection).values()) <= 3
+
+
+# --- prompts ---------------------------------------------------------------------------------------------------------
+
+
+def test_only_what_was_offered_can_be_chosen(collection: Collection) -> None:
+    found = collection.offer("a")
+    other = next(emotion for emotion in EMOTIONS if emotion not in found.offered)
+    with pytest.raises(OptionError, match=f"emotion '{other}' was not offered: choose {found.offered[0]}"):
+        collection.choose(found.id, "a", other, "I saw a heron.")
+    assert collection.choose(found.id, "b", found.offered[0], "I saw a heron.") is Outcome.UNKNOWN
+    assert collection.choose(found.id, "a", found.offered[0], "I saw a heron.") is Outcome.STORED
+    assert collection.choose(found.id, "a", found.offered[0], "I saw a heron.") is Outcome.REPEATED
+    assert collection.choose(found.id, "a", found.offered[1], "I saw a heron.") is Outcome.ALREADY
+    assert collection.offer("a").id != found.id
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I saw a heron", 1),
+        ("I saw a heron.", 1),
+        ("I saw one! It flew... Then it was gone", 3),
+        ("Dr. Crane and Mr. Heron, e.g. in spring, met at 3.15 a.m. there?", 1),
+        ('"Look!" she said. "There!"', 3),
+        ("One. Two. Three. Four.", 4),
+    ],
+)
+def test_sentences_are_counted(text: str, expected: int) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "  ", "One. Two. Three. Four.", "x" * 1001, "a\0b", "\ud800"])
+def test_situations_that_cannot_be(text: str) -> None:
+    with pytest.raises(OptionError):
+        checked_situation(text)
+
+
+# --- conversations ---------------------------------------------------------------------------------------------------
+
+
+def test_two_people_talk_in_turns(collection: Collection) -> None:
+    found = collection.begin(prompt(collection, "a"), "b")
+    assert (found.speaker, found.listener, found.next_to_speak) == ("a", "b", "a")
+    assert collection.say(found.id, "b", 1, "Not yet") is Outcome.UNKNOWN
+    assert collection.say(found.id, "c", 1, "Who?") is Outcome.UNKNOWN
+    assert collection.say(found.id, "a", 2, "Too far") is Outcome.UNKNOWN
+    assert collection.say(found.id, "a", 1, "Hello\nthere") is Outcome.STORED
+    assert collection.say(found.id, "a", 1, "Hello there") is Outcome.REPEATED
+    assert collection.say(found.id, "a", 1, "Goodbye") is Outcome.ALREADY
+    now = collection.conversation(found.id, "b")
+    assert now is not None
+    assert now.next_to_speak == "b"
+    assert [one.text for one in now.messages] == ["Hello there"]
+    assert collection.conversation(found.id, "c") is None
+
+
+def test_lengths_are_kept(collection: Collection) -> None:
+    found = talk(collection, "a", "b", turns=3)
+    assert collection.end(found.id, "a") is False
+    collection.say(found.id, "b", 4, "Four.")
+    assert collection.end(found.id, "c") is False
+    for turn in range(5, 9):
+        collection.say(found.id, "ab"[1 - turn % 2], turn, "More.")
+    assert collection.say(found.id, "a", 9, "Too much.") is Outcome.TOO_LATE
+    assert collection.end(found.id, "b") is True
+    other = talk(collection, "b", "a", turns=4)
+    assert collection.end(other.id, "a") is True
+    assert collection.say(other.id, "b", 5, "It is over.") is Outcome.TOO_LATE
+
+
+def test_prompt_is_talked_about_once(collection: Collection) -> None:
+    about = prompt(collection, "a")
+    found = collection.begin(about, "b")
+    assert collection.begin(about, "b") == found
+    with pytest.raises(OptionError, match="somebody else listens already"):
+        collection.begin(about, "c")
+    with pytest.raises(OptionError, match="somebody else than a"):
+        collection.begin(about, "a")
+    with pytest.raises(OptionError, match="there is none"):
+        collection.begin(collection.offer("c").id, "d")  # nothing was chosen yet
+
+
+def test_desk_of_another_kind_is_no_collection(store: Store, clock: Clock, write_log: Callable[..., str]) -> None:
+    desk = Desk(store, read_study("humod", systems={"A": write_log("A", 1)}), clock)
+    with pytest.raises(OptionError, match="kind is likert: a collection is of kind collect"):
+        Collection(desk)
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: Path) -> None:
+    first, second = talk(collection, "ann", "bob", turns=4), talk(collection, "bob", "ann", turns=6)
+    for one in (first, second):
+        collection.end(one.id, "ann")
+        collection.evaluate(one.id, "ann", {**JUDGED, "empathy": 1})
+        collection.evaluate(one.id, "ann", JUDGED)
+    collection.evaluate(first.id, "bob", dict.fromkeys(JUDGED, 2))
+    talk(collection, "ann", "bob")  # not ended
+    path = tmp_path / "collected.csv"
+    assert write_collected(collection, path) == 2
+    one, two = read_empathetic_dialogues(path)
+    assert (one.emotion, one.situation) == (first.prompt.emotion, first.prompt.situation)
+    assert [(turn.text, turn.worker, turn.is_listener) for turn in one.turns] == [
+        ("ann in turn 1, well.", "0", False),
+        ("bob in turn 2, well.", "1", True),
+        ("ann in turn 3, well.", "0", False),
+        ("bob in turn 4, well.", "1", True),
+    ]
+    assert one.self_evaluations == (SelfEvaluation(5, 4, 3), SelfEvaluation(2, 2, 2))
+    assert len(two.turns) == 6
+    assert two.turns[0].worker == "1"
+    assert two.self_evaluations == ()  # bob has not said anything
+    assert one.conv_id != two.conv_id
+    assert "ann" not in path.read_text().replace("ann in turn", "")  # no name leaves the store
+
+
+def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_path: Path) -> None:
+    collection.end(talk(collection, "a", "b").id, "a")
+    collection.desk.exclude("b", "not English")
+    with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
+        write_collected(collection, tmp_path / "x.csv")
+    collection.desk.include("b")
+    assert write_collected(collection, tmp_path / "x.csv") == 1
+    with pytest.raises(OptionError, match="cannot be written"):
+        write_collected(collection, tmp_path / "nowhere" / "x.csv")
+
+
+@given(text=st.text(min_size=1, max_size=60))
+def test_whatever_is_said_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    from parlai_empathy.rating.answering import Said
+    from parlai_empathy.rating.collected_file import conversation_lines
+    from parlai_empathy.rating.collection import Prompt, one_line
+    from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
+
+    try:
+        said = one_line(text, "message")
+    except OptionError:
+        return
+    if "_comma_" in said:
+        return  # the layout itself has no way to write it
+    one = Conversation(
+        "x", 1, Prompt("p", "a", (), "proud", said), "a", "b", True, (Said(1, "speaker", said, {}, 0.0),)
+    )
+    path = tmp_path_factory.mktemp("said") / "x.csv"
+    lines = conversation_lines(one, {}, [], {"a": 0, "b": 1})
+    path.write_text("\n".join([",".join(COLUMNS), *lines, ""]), encoding="utf-8", newline="\n")
+    [dialogue] = read_empathetic_dialogues(path)
+    assert [turn.text for turn in dialogue.turns] == [said]
+    assert dialogue.situation == said

@@ -1,0 +1,426 @@
+"""What a desk does for one rater after the other, on both kinds of stores."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from tiny_studies import LIKERT, PAIRWISE, Clock
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+
+Make = Callable[..., Study]
+Log = Callable[..., str]
+LIKED = {"liking": 4}
+
+
+@pytest.fixture
+def desk(store: Store, study_of: Make, write_log: Log, clock: Clock) -> Desk:
+    """Three items of one system, two raters each, a minute's time."""
+    study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, ratings_per_item=2, minutes=1)
+    return Desk(store, study, clock)
+
+
+def handed(desk: Desk, rater: str) -> Assignment:
+    found = desk.next_item(rater)
+    assert isinstance(found, Assignment)
+    return found
+
+
+def stored(desk: Desk) -> list[tuple[str, float]]:
+    with desk.store.reading() as t:
+        rows = t.rows(
+            "SELECT a.rater, b.rating FROM rating_answers AS b JOIN rating_assignments AS a ON a.id = b.assignment "
+            "ORDER BY b.given, a.rater"
+        )
+    return [(row["rater"], row["rating"]) for row in rows]
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_rater_does_item_after_item(desk: Desk) -> None:
+    first = handed(desk, "a")
+    assert (first.number, first.rater, desk.progress("a")) == (1, "a", Progress(0, 2))
+    assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
+    second = handed(desk, "a")
+    assert (second.number, desk.progress("a")) == (2, Progress(1, 2))
+    assert second.item.subject != first.item.subject
+    assert desk.answer(second.id, "a", LIKED) is Outcome.STORED
+    assert (desk.next_item("a"), desk.progress("a")) == (Nothing.DONE, Progress(2, 2))
+    assert [one.id for one in desk.answered("a")] == [first.id, second.id]
+
+
+def test_item_in_hand_stays_in_hand(desk: Desk, clock: Clock) -> None:
+    first = handed(desk, "a")
+    clock.now += 50
+    again = handed(desk, "a")
+    assert (again.id, again.item) == (first.id, first.item)
+    assert again.deadline == clock.now + 60  # who comes back has the whole time again
+    clock.now += 50
+    handed(desk, "b")
+    assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
+
+
+def test_same_submission_is_stored_once(desk: Desk) -> None:
+    found = handed(desk, "a")
+    assert desk.answer(found.id, "a", LIKED, key="k") is Outcome.STORED
+    assert desk.answer(found.id, "a", LIKED, key="k") is Outcome.REPEATED
+    assert desk.answer(found.id, "a", {"liking": 1}, key="other") is Outcome.ALREADY
+    assert stored(desk) == [("a", 4.0)]
+
+
+def test_without_a_key_the_answers_tell(desk: Desk) -> None:
+    found = handed(desk, "a")
+    assert desk.answer(found.id, "a", {"liking": "4"}) is Outcome.STORED
+    assert desk.answer(found.id, "a", {"liking": 4.0}) is Outcome.REPEATED
+    assert desk.answer(found.id, "a", {"liking": 5}) is Outcome.ALREADY
+
+
+def test_answer_is_revised_on_demand(desk: Desk) -> None:
+    found = handed(desk, "a")
+    desk.answer(found.id, "a", LIKED)
+    assert desk.answer(found.id, "a", {"liking": 2}, revise=True) is Outcome.STORED
+    assert stored(desk) == [("a", 2.0)]
+    assert desk.progress("a") == Progress(1, 2)
+
+
+def test_revision_can_leave_an_answer_out(store: Store, study_of: Make, write_log: Log) -> None:
+    questions = [*LIKERT["questions"], {"id": "why", "text": "Why?", "kind": "text", "required": False}]
+    desk = Desk(store, study_of(LIKERT, questions=questions, systems={"A": write_log("A", 1)}))
+    found = handed(desk, "a")
+    desk.answer(found.id, "a", {"liking": 4, "why": "because"})
+    desk.answer(found.id, "a", {"liking": 4}, revise=True)
+    assert stored(desk) == [("a", 4.0)]
+
+
+def test_wrong_answer_stores_nothing(desk: Desk) -> None:
+    found = handed(desk, "a")
+    for wrong in ({"liking": 9}, {}, {"liking": 4, "else": 1}):
+        with pytest.raises(OptionError):
+            desk.answer(found.id, "a", wrong)
+    for seconds in (-1, float("nan"), float("inf")):
+        with pytest.raises(OptionError, match="expected a number of at least 0"):
+            desk.answer(found.id, "a", LIKED, seconds)
+    assert stored(desk) == []
+    assert desk.answer(found.id, "a", LIKED) is Outcome.STORED
+
+
+def test_time_is_measured_where_nobody_says(desk: Desk, clock: Clock) -> None:
+    first = handed(desk, "a")
+    clock.now += 12.5
+    desk.answer(first.id, "a", LIKED)
+    second = handed(desk, "a")
+    desk.answer(second.id, "a", LIKED, seconds=3)
+    with desk.store.reading() as t:
+        seconds = [row["seconds"] for row in t.rows("SELECT seconds FROM rating_answers ORDER BY seconds")]
+    assert seconds == [3, 12.5]
+
+
+def test_nobody_answers_for_another(desk: Desk) -> None:
+    found = handed(desk, "a")
+    desk.enrol("b")
+    assert desk.answer(found.id, "b", LIKED) is Outcome.UNKNOWN
+    assert desk.answer("f" * 32, "a", LIKED) is Outcome.UNKNOWN
+    assert desk.give_back(found.id, "b") is False
+    assert desk.assigned(found.id, "b") is None
+    assert desk.assigned(found.id, "a") == found
+    assert stored(desk) == []
+
+
+def test_of_pairs_the_rating_speaks_of_the_system(store: Store, study_of: Make, write_log: Log) -> None:
+    study = study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)})
+    desk = Desk(store, study)
+    sides = []
+    for _ in range(4):
+        found = handed(desk, "a")
+        desk.answer(found.id, "a", {"better": "left" if found.left.reply.startswith("A") else "right"})
+        sides.append(found.swapped)
+    assert sorted(sides) == [False, False, True, True]
+    assert stored(desk) == [("a", 1.0)] * 4  # A was better each time, wherever it stood
+
+
+def test_tie_is_zero_on_both_sides(store: Store, study_of: Make, write_log: Log) -> None:
+    desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 2), "B": write_log("B", 2)}))
+    for _ in range(2):
+        found = handed(desk, "a")
+        desk.answer(found.id, "a", {"better": "tie"})
+    assert [str(rating) for _, rating in stored(desk)] == ["0.0", "0.0"]
+
+
+# --- what is abandoned -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scarce(store: Store, study_of: Make, write_log: Log, clock: Clock) -> Desk:
+    """One item for one rater."""
+    return Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}, minutes=1), clock)
+
+
+def test_what_is_abandoned_goes_back(scarce: Desk, clock: Clock) -> None:
+    handed(scarce, "a")
+    clock.now += 60
+    assert scarce.next_item("b") is Nothing.LATER
+    clock.now += 0.1
+    assert handed(scarce, "b").item.name == "1"
+
+
+def test_late_answer_counts_while_nobody_else_has_the_item(scarce: Desk, clock: Clock) -> None:
+    found = handed(scarce, "a")
+    clock.now += 61
+    scarce.enrol("b")
+    handed(scarce, "b")
+    scarce.give_back(handed(scarce, "b").id, "b")
+    assert scarce.answer(found.id, "a", LIKED) is Outcome.STORED
+    assert scarce.next_item("c") is Nothing.COMPLETE
+
+
+def test_late_answer_comes_too_late_when_somebody_else_has_it(scarce: Desk, clock: Clock) -> None:
+    found = handed(scarce, "a")
+    clock.now += 61
+    other = handed(scarce, "b")
+    assert scarce.answer(found.id, "a", LIKED) is Outcome.TOO_LATE
+    assert scarce.next_item("a") is not Nothing.DONE
+    assert scarce.answer(other.id, "b", LIKED) is Outcome.STORED
+    assert stored(scarce) == [("b", 4.0)]
+
+
+def test_late_answer_must_not_upset_the_sides(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    """A pair for two raters. Where b was given the side that a had, a's late answer would make two of one side."""
+    late = set()
+    for seed in range(12):
+        systems = {"A": write_log("A", 1), "B": write_log("B", 1)}
+        study = study_of(PAIRWISE, name=f"s{seed}", systems=systems, minutes=1, ratings_per_item=2, seed=seed)
+        desk = Desk(store, study, clock)
+        a = handed(desk, "a")
+        clock.now += 61
+        b = handed(desk, "b")
+        desk.answer(b.id, "b", {"better": "tie"})
+        outcome = desk.answer(a.id, "a", {"better": "tie"})
+        assert outcome is (Outcome.TOO_LATE if a.swapped == b.swapped else Outcome.STORED)
+        late.add(outcome)
+    assert len(late) == 2  # both happened
+
+
+def test_late_answer_does_not_make_one_too_many(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    """a is to have two items of three: the first one is late and in b's hands, so a does the two others."""
+    study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, minutes=1, order="listed")
+    desk = Desk(store, study, clock)
+    first = handed(desk, "a")
+    clock.now += 61
+    other = handed(desk, "b")
+    assert other.item == first.item
+    for _ in range(2):
+        desk.answer(handed(desk, "a").id, "a", LIKED)
+    desk.give_back(other.id, "b")
+    assert desk.answer(first.id, "a", LIKED) is Outcome.TOO_LATE
+    assert desk.progress("a") == Progress(2, 2)
+
+
+def test_who_comes_back_late_gets_the_same_item_if_it_is_free(desk: Desk, clock: Clock) -> None:
+    found = handed(desk, "a")
+    clock.now += 1000
+    again = handed(desk, "a")
+    assert (again.id, again.number, again.deadline) == (found.id, 1, clock.now + 60)
+
+
+def test_who_comes_back_late_gets_another_if_it_is_not(scarce: Desk, clock: Clock) -> None:
+    handed(scarce, "a")
+    clock.now += 61
+    handed(scarce, "b")
+    assert scarce.next_item("a") is Nothing.COMPLETE
+
+
+def test_what_is_given_back_goes_to_others_only(scarce: Desk) -> None:
+    found = handed(scarce, "a")
+    assert scarce.give_back(found.id, "a") is True
+    assert scarce.give_back(found.id, "a") is False
+    assert scarce.next_item("a") is Nothing.COMPLETE
+    assert scarce.answer(found.id, "a", LIKED) is Outcome.TOO_LATE
+    assert handed(scarce, "b").item == found.item
+
+
+# --- raters ----------------------------------------------------------------------------------------------------------
+
+
+def test_consent_comes_first(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}, consent="Do you agree?"), clock)
+    assert desk.next_item("a") is Nothing.CONSENT
+    desk.enrol("a")
+    assert desk.next_item("a") is Nothing.CONSENT
+    began = clock.now
+    desk.enrol("a", consented=True, details={"country": "FI"})
+    clock.now += 5
+    desk.enrol("a", consented=True, details={"device": "phone"})
+    [rater] = desk.raters()
+    assert (rater.consented, rater.details) == (began, {"country": "FI", "device": "phone"})
+    assert desk.rater("a") == rater
+    assert desk.rater("b") is None
+    handed(desk, "a")
+
+
+def test_excluded_raters_make_room(desk: Desk) -> None:
+    for rater in "ab":
+        desk.answer(handed(desk, rater).id, rater, LIKED)
+    in_hand = handed(desk, "a")
+    assert [(one.done, one.open, one.goal) for one in desk.counts()] == [(2, 1, 6)]
+    desk.exclude("a", "all the same")
+    assert [(one.done, one.open, one.goal) for one in desk.counts()] == [(1, 0, 6)]
+    assert desk.next_item("a") is Nothing.EXCLUDED
+    assert desk.answer(in_hand.id, "a", LIKED) is Outcome.EXCLUDED
+    desk.exclude("a", "too fast")  # another reason, not another time
+    assert [(one.id, one.excluded, one.done) for one in desk.raters()] == [("a", "too fast", 1), ("b", None, 1)]
+    desk.include("a")
+    desk.include("a")
+    assert [(one.done, one.open) for one in desk.counts()] == [(2, 0)]
+    assert handed(desk, "a").id == in_hand.id
+
+
+def test_exclusion_needs_a_rater_and_a_reason(desk: Desk) -> None:
+    desk.enrol("a")
+    with pytest.raises(OptionError, match="nobody of that name has come"):
+        desk.exclude("b", "x")
+    with pytest.raises(OptionError, match="nobody of that name has come"):
+        desk.include("b")
+    with pytest.raises(OptionError, match="no reason"):
+        desk.exclude("a", "  ")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\0b", "\ud800"])
+def test_names_that_cannot_be(desk: Desk, name: str) -> None:
+    for call in (desk.next_item, desk.enrol):
+        with pytest.raises(OptionError):
+            call(name)
+
+
+def test_names_are_data_not_sql(desk: Desk) -> None:
+    name = "Robert'); DROP TABLE rating_raters;-- :rater %s %(rater)s"
+    assert desk.answer(handed(desk, name).id, name, LIKED) is Outcome.STORED
+    assert [one.id for one in desk.raters()] == [name]
+
+
+# --- studies and versions --------------------------------------------------------------------------------------------
+
+
+def test_items_are_read_once(store: Store, study_of: Make, write_log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(LIKERT, systems={"A": write_log("A", 2)})
+    Desk(store, study)
+    missing = dataclasses.replace(study.systems[0], file="gone.jsonl")
+    found = handed(Desk(store, dataclasses.replace(study, systems=(missing,))), "a")
+    assert found.item.reply.startswith("A says")
+
+
+def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    log = write_log("A", 3)
+    old = Desk(store, study_of(LIKERT, systems={"A": log}, items_per_rater=3), clock)
+    done = handed(old, "a")
+    old.answer(done.id, "a", LIKED)
+    open_one = handed(old, "a")
+    study = study_of(LIKERT, systems={"A": log}, items_per_rater=3, title="Herons!")
+    with pytest.raises(OptionError, match=f"has version {old.study.version} of the study herons, and this is version"):
+        Desk(store, study, clock)
+    new = Desk(store, study, clock, new_version=True)
+    assert [(one.done, one.open) for one in new.counts()] == [(0, 0)]
+    found = handed(new, "a")
+    assert found.number == 2
+    # What the rater had met stays met.
+    assert found.item.subject not in (done.item.subject, open_one.item.subject)
+    assert new.answer(open_one.id, "a", LIKED) is Outcome.TOO_LATE
+    assert handed(new, "b")
+    with pytest.raises(OptionError, match="has version"):
+        Desk(store, old.study, clock)
+
+
+def test_studies_in_a_store_do_not_meet(store: Store, study_of: Make, write_log: Log) -> None:
+    log = write_log("A", 1)
+    desks = [Desk(store, study_of(LIKERT, name=name, systems={"A": log})) for name in ("one", "two")]
+    first = handed(desks[0], "a")
+    desks[0].answer(first.id, "a", LIKED)
+    assert desks[1].answer(first.id, "a", LIKED) is Outcome.UNKNOWN
+    assert handed(desks[1], "a").id != first.id
+    assert [one.done for desk in desks for one in desk.counts()] == [1, 0]
+
+
+# --- chats -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chats(store: Store, study_of: Make, clock: Clock) -> Desk:
+    """Two models, a question of each turn."""
+    good = {
+        "id": "good",
+        "text": "Good?",
+        "kind": "choice",
+        "choices": ["yes", "no"],
+        "per_turn": True,
+        "required": False,
+    }
+    study = study_of(
+        {**LIKERT, "kind": "chat"},
+        questions=[good, *LIKERT["questions"]],
+        models={"M": "m", "N": "n"},
+        items_per_rater=2,
+        minutes=1,
+    )
+    return Desk(store, study, clock)
+
+
+def test_chat_is_kept_and_marked(chats: Desk) -> None:
+    found = handed(chats, "a")
+    assert chats.say(found.id, "a", 1, "rater", "Hello") is Outcome.STORED
+    assert chats.say(found.id, "a", 1, "rater", "Hello") is Outcome.REPEATED
+    assert chats.say(found.id, "a", 1, "rater", "Goodbye") is Outcome.ALREADY
+    assert chats.say(found.id, "a", 2, found.item.system, "Hi!", {"emotion": "joyful"}) is Outcome.STORED
+    assert chats.mark(found.id, "a", 2, {"good": "no"}) is Outcome.STORED
+    assert chats.mark(found.id, "a", 2, {"good": "yes"}) is Outcome.STORED
+    assert [(one.turn, one.text, one.details) for one in chats.messages(found.id, "a")] == [
+        (1, "Hello", {}),
+        (2, "Hi!", {"emotion": "joyful"}),
+    ]
+    assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
+    assert chats.say(found.id, "a", 3, "rater", "One more") is Outcome.TOO_LATE
+    assert stored(chats) == [("a", 1.0), ("a", 4.0)]
+    assert handed(chats, "a").item.system != found.item.system
+
+
+def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
+    found = handed(chats, "a")
+    for turn in range(1, 4):
+        clock.now += 50
+        chats.next_item("b")  # takes back what is late
+        assert chats.say(found.id, "a", turn, "rater", "still here") is Outcome.STORED
+    assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
+
+
+def test_chats_are_private(chats: Desk) -> None:
+    found = handed(chats, "a")
+    chats.say(found.id, "a", 1, "rater", "A secret")
+    chats.enrol("b")
+    assert chats.messages(found.id, "b") == []
+    assert chats.say(found.id, "b", 2, "rater", "x") is Outcome.UNKNOWN
+    assert chats.mark(found.id, "b", 1, {"good": "yes"}) is Outcome.UNKNOWN
+
+
+def test_messages_that_cannot_be(chats: Desk) -> None:
+    found = handed(chats, "a")
+    for turn, text in ((0, "x"), (1, "x" * 10_001), (1, "a\0"), (1, "\ud800")):
+        with pytest.raises(OptionError):
+            chats.say(found.id, "a", turn, "rater", text)
+    with pytest.raises(OptionError):
+        chats.mark(found.id, "a", 1, {"liking": 4})  # that is asked of the whole
+
+
+# --- stores that fail ------------------------------------------------------------------------------------------------
+
+
+def test_failing_store_is_one_line(desk: Desk) -> None:
+    with desk.store.writing("herons") as t:
+        t.run("DROP TABLE rating_raters")
+    with pytest.raises(DataError, match=r"the store .* fails \(.*rating_raters.*\): see to it") as caught:
+        desk.next_item("a")
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,142 @@
+"""Ratings as files, which the analysis reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from tiny_studies import LIKERT, PAIRWISE, Clock
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import COLUMNS, rating_rows, write_export
+from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.ratings_file import read_ratings
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+
+Make = Callable[..., Study]
+Log = Callable[..., str]
+
+
+def next_item(desk: Desk, rater: str) -> Assignment:
+    found = desk.next_item(rater)
+    assert isinstance(found, Assignment)
+    return found
+
+
+def test_row_says_all(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    questions = [*LIKERT["questions"], {"id": "why", "text": "Why?", "kind": "text", "required": False}]
+    checks = [{"reply": "Bus.", "expected": {"liking": 1}}]
+    study = study_of(LIKERT, questions=questions, checks=checks, systems={"A": write_log("A", 1)})
+    desk = Desk(store, study, clock)
+    clock.now = 0.0
+    for _ in range(2):
+        found = next_item(desk, "a")
+        answers = {"liking": 2} if found.item.is_check else {"liking": 4, "why": "grey, slow"}
+        desk.answer(found.id, "a", answers, seconds=2.5)
+        clock.now += 60
+    rows = {(row["item"], row["question"]): row for row in rating_rows(store, study.name)}
+    assert set(rows) == {("1", "liking"), ("1", "why"), ("check-1", "liking")}
+    number = rows["1", "liking"]["number"]
+    assert rows["1", "liking"] == {
+        "item": "1",
+        "system": "A",
+        "other": "",
+        "question": "liking",
+        "rater": "a",
+        "rating": 4,
+        "text": "",
+        "when": f"1970-01-01T00:0{number - 1}:00.000+00:00",
+        "seconds": 2.5,
+        "study": "herons",
+        "version": study.version,
+        "check": None,
+        "kind": "likert",
+        "reply": "A#1",
+        "side": "",
+        "number": number,
+        "excluded": "",
+    }
+    assert (rows["1", "why"]["rating"], rows["1", "why"]["text"]) == (None, "grey, slow")
+    assert (rows["check-1", "liking"]["rating"], rows["check-1", "liking"]["check"]) == (2, 1)
+    assert all(tuple(row) == COLUMNS for row in rows.values())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_file_is_read_by_the_analysis(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path, suffix: str
+) -> None:
+    desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 3), "B": write_log("B", 3)}))
+    expected = {}
+    for side in ("left", "right", "tie"):
+        found = next_item(desk, 'o"reilly, ☘')
+        desk.answer(found.id, 'o"reilly, ☘', {"better": side})
+        sign = {"left": 1, "right": -1, "tie": 0}[side]
+        expected[found.item.name] = -sign if found.swapped else sign
+    path = tmp_path / f"ratings{suffix}"
+    assert write_export(store, "herons", path) == 3
+    assert {one.item: one.rating for one in read_ratings(path)} == expected
+    assert {one.rater for one in read_ratings(path)} == {'o"reilly, ☘'}
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file)) if suffix == ".csv" else [json.loads(line) for line in file]
+    for row in rows:
+        assert (row["system"], row["other"]) == ("A", "B")
+        assert row["side"] in ("left", "right")
+        assert datetime.fromisoformat(row["when"]).tzinfo is not None
+
+
+def test_side_is_where_the_system_stood(store: Store, study_of: Make, write_log: Log) -> None:
+    desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)}))
+    stood = {}
+    for _ in range(4):
+        found = next_item(desk, "a")
+        desk.answer(found.id, "a", {"better": "left"})
+        stood[found.item.name] = "left" if found.left.reply.startswith("A") else "right"
+    assert {row["item"]: row["side"] for row in rating_rows(store, "herons")} == stood
+    assert sorted(stood.values()) == ["left", "left", "right", "right"]
+
+
+def test_excluded_raters_are_left_out_but_not_lost(store: Store, study_of: Make, write_log: Log) -> None:
+    desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 2)}))
+    for rater in "ab":
+        desk.answer(next_item(desk, rater).id, rater, {"liking": 3})
+    desk.exclude("a", "all the same")
+    assert [row["rater"] for row in rating_rows(store, "herons")] == ["b"]
+    both = {row["rater"]: row["excluded"] for row in rating_rows(store, "herons", excluded=True)}
+    assert both == {"a": "all the same", "b": ""}
+
+
+def test_each_chat_is_an_item_and_its_turns_have_numbers(store: Store, study_of: Make) -> None:
+    good = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"], "per_turn": True}
+    questions = [good, *LIKERT["questions"]]
+    desk = Desk(store, study_of({**LIKERT, "kind": "chat"}, questions=questions, models={"M": "m"}))
+    ids = []
+    for rater in "ab":
+        found = next_item(desk, rater)
+        desk.mark(found.id, rater, 2, {"good": "no"})
+        desk.answer(found.id, rater, {"liking": 4})
+        ids.append(found.id)
+    rows = list(rating_rows(store, "herons"))
+    names = [f"chat-{id[:12]}" for id in ids]
+    assert {(row["item"], row["question"], row["rating"], row["text"]) for row in rows} == {
+        *((name, "liking", 4, "") for name in names),
+        *((f"{name}#2", "good", 2, "no") for name in names),
+    }
+    assert {row["system"] for row in rows} == {"M"}
+
+
+def test_files_that_cannot_be(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"written as .csv or .jsonl"):
+        write_export(store, "herons", tmp_path / "x.xlsx")
+    with pytest.raises(OptionError, match="cannot be written"):
+        write_export(store, "herons", tmp_path / "nowhere" / "x.csv")
+
+
+def test_study_that_nobody_knows_has_no_ratings(store: Store, tmp_path: Path) -> None:
+    assert write_export(store, "herons", tmp_path / "x.csv") == 0
+    assert (tmp_path / "x.csv").read_text() == ",".join(COLUMNS) + "\n"

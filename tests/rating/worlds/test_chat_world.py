@@ -1,0 +1,130 @@
+"""Talking with models, and judging them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.agents import Agent
+from scripted_rater import ScriptedRater, run
+from tiny_studies import LIKERT
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
+
+GOOD = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"], "per_turn": True, "required": False}
+
+
+class Remembering(Agent):
+    """Replies with its name and all that it has been told since it was reset."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__({})
+        self.name = name
+        self.told: list[str] = []
+
+    def reset(self) -> None:
+        self.told = []
+
+    def observe(self, observation: Any) -> Any:
+        self.told.append(observation["text"])
+        return observation
+
+    def self_observe(self, observation: Any) -> None:
+        self.told.append(f"({observation['text']})")
+
+    def act(self) -> dict[str, str]:
+        return {"id": self.name, "text": f"{self.name} {len(self.told)}"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, study_of: Callable[..., Study]) -> Desk:
+    study = study_of(
+        {**LIKERT, "kind": "chat"},
+        questions=[GOOD, *LIKERT["questions"]],
+        models={"M": "m", "N": "n"},
+        items_per_rater=2,
+        turns={"least": 2, "most": 4},
+    )
+    return Desk(open_store(str(tmp_path / "ratings.db")), study)
+
+
+def talk(desk: Desk, *lines: str) -> tuple[ScriptedRater, list[Remembering]]:
+    rater, models = ScriptedRater(lines), [Remembering("M"), Remembering("N")]
+    run(ChatThenRateWorld({"rater": "a"}, [rater, *models], desk))
+    return rater, models
+
+
+def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
+    # Two turns each and their mark; four turns are the most, so that the talk ends by itself.
+    rater, _ = talk(desk, "Hello", "yes", "How are you?", "", "4", "Hi", "no", "done", "2")
+    rows = list(rating_rows(desk.store, "herons"))
+    assert [(row["question"], row["rating"], row["text"]) for row in rows] == [
+        ("good", 1, "yes"),
+        ("liking", 4, ""),
+        ("good", 2, "no"),
+        ("liking", 2, ""),
+    ]
+    assert {row["system"] for row in rows} == {"M", "N"}
+    assert [row["item"].partition("#")[2] for row in rows] == ["2", "", "2", ""]
+    assert rater.saw("Thank you. Now judge this talk as a whole.")
+    assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # nobody knows which model it is
+
+
+def test_talk_is_kept_in_order(desk: Desk) -> None:
+    talk(desk, "Hello", "", "How are you?", "", "4")
+    [found] = desk.answered("a")
+    name = found.item.system
+    assert [(one.speaker, one.text) for one in desk.messages(found.id, "a")] == [
+        ("rater", "Hello"),
+        (name, f"{name} 1"),
+        ("rater", "How are you?"),
+        (name, f"{name} 2"),
+    ]
+
+
+def test_talk_that_was_broken_off_goes_on(desk: Desk) -> None:
+    talk(desk, "Hello", "yes", "quit")
+    rater, models = talk(desk, "Again", "", "3", "quit")
+    assert rater.saw("You: Hello")
+    [found] = desk.answered("a")
+    [model] = [one for one in models if one.name == found.item.system]
+    assert model.told == ["Hello", f"({found.item.system} 1)", "Again"]
+    assert len(desk.messages(found.id, "a")) == 4
+
+
+def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> None:
+    desk.enrol("a")
+    found = desk.next_item("a")
+    assert isinstance(found, Assignment)
+    desk.say(found.id, "a", 1, "rater", "Are you there?")  # and the power went
+    talk(desk, "", "quit")
+    assert [one.text for one in desk.messages(found.id, "a")] == ["Are you there?", f"{found.item.system} 1"]
+
+
+def test_talk_must_be_long_enough(desk: Desk) -> None:
+    rater, _ = talk(desk, "done", "Hello", "", "done", "back", "5", "quit")
+    assert rater.saw("Please go on a little: there are 0 turns of at least 2.")
+    assert rater.saw("This is the first question.")
+    assert len(desk.answered("a")) == 1
+
+
+def test_words_that_cannot_be_kept_are_asked_for_again(desk: Desk) -> None:
+    rater, _ = talk(desk, "x" * 10_001, "back", "", "Hello", "", "quit")
+    assert rater.saw("Please write it otherwise: message: it has 10,001 characters")
+    assert rater.saw("What was said cannot be taken back.")
+    found = desk.next_item("a")
+    assert isinstance(found, Assignment)
+    assert len(desk.messages(found.id, "a")) == 2
+
+
+def test_each_model_needs_an_agent(desk: Desk) -> None:
+    with pytest.raises(OptionError, match="models are M, N: an agent for each is needed"):
+        ChatThenRateWorld({"rater": "a"}, [ScriptedRater([]), Remembering("M")], desk)

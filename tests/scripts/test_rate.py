@@ -1,0 +1,148 @@
+"""``parlai rate`` at a terminal whose keyboard is a list."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.scripts.rate import Rate
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+Run = Callable[..., str]
+
+
+def rows_of(file: str) -> list[dict[str, str]]:
+    with Path(file).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command in a folder of its own, typing lines; returns what it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def rate(*arguments: str, types: tuple[str, ...] = ()) -> str:
+        lines = iter(types)
+
+        def type_line(prompt: str = "") -> str:
+            try:
+                return next(lines)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("builtins.input", type_line)
+        capsys.readouterr()
+        Rate.main(*arguments)
+        return capsys.readouterr().out
+
+    return rate
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> list[str]:
+    for name in "AB":
+        records = [
+            {"context": [f"Heron {n}."], "reply": f"{name} says {n}.", "reference": f"Lovely {n}."} for n in "123"
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return ["A=A.jsonl", "B=B.jsonl"]
+
+
+def test_replies_are_rated_and_exported(run: Run, logs: list[str]) -> None:
+    study = ("--study", "humod", "--logs", *logs, "--rater", "ann")
+    shown = run(*study, types=("yes", "4", "How lovely!", "nine", "2", "back", "3", "Is it so?", "quit"))
+    assert "Does the reply fit the conversation?\n====" in shown
+    assert "Please answer again: 'nine' is no answer" in shown
+    assert shown.endswith("Goodbye. What you have finished is kept; the same command goes on from here.\n")
+    assert "[3 of 3]" in run(*study, types=("5", "Fine.", "quit"))
+    assert run(*study, "--export", "ratings.csv") == "6 ratings: ratings.csv\n"
+    rows = rows_of("ratings.csv")
+    assert [(row["question"], row["rating"], row["text"]) for row in rows[:4]] == [
+        ("own_reply", "", "How lovely!"),
+        ("relevance", "4", ""),
+        ("own_reply", "", "Is it so?"),
+        ("relevance", "3", ""),
+    ]
+    assert {row["rater"] for row in rows} == {"ann"}
+    assert Path("ratings.db").is_file()
+
+
+def test_gold_and_systems_are_rated_as_ed_has_it(run: Run, logs: list[str]) -> None:
+    Path("small.yaml").write_text("extends: ed\nratings_per_system: 1\nsystems: {A: A.jsonl, B: B.jsonl}\n")
+    run("--study", "small.yaml", "--rater", "ann", "--store", "other.db", types=("yes", *"345" * 3))
+    run("--study", "small.yaml", "--store", "other.db", "--export", "ratings.jsonl")
+    rows = [json.loads(line) for line in Path("ratings.jsonl").read_text().splitlines()]
+    assert sorted((row["system"], row["question"], row["rating"]) for row in rows) == sorted(
+        (system, question, rating)
+        for system in ("A", "B", "gold")
+        for question, rating in (("empathy", 3), ("relevance", 4), ("fluency", 5))
+    )
+    assert len(ratings_of("ratings.jsonl")) == 9
+
+
+def test_pairs_are_compared(run: Run, logs: list[str]) -> None:
+    shown = run("--study", "empgpt3_ab", "--logs", *logs, "--rater", "ann", types=("yes", *"120" * 3))
+    assert "That was all. Thank you very much!" in shown
+    assert run("--study", "empgpt3_ab", "--logs", *logs, "--export", "r.csv") == "9 ratings: r.csv\n"
+
+
+def test_rater_has_the_users_name(run: Run, logs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "beatrix")
+    run("--study", "humod", "--logs", *logs, types=("yes", "4", "Lovely."))
+    run("--study", "humod", "--logs", *logs, "--export", "r.csv")
+    assert {row["rater"] for row in rows_of("r.csv")} == {"beatrix"}
+
+
+def test_dialogues_are_collected(run: Run) -> None:
+    ann = ["yes", "1", "I saw a heron."]
+    bob = ["yes", "1", "I fell into a pond."]
+    judged = ["5", "5", "5"] * 2
+    typed = [*ann, *bob, "Guess!", "What?", "A heron.", "Oh!", "done", *judged, *"abcdefgh", *judged]
+    shown = run("--study", "collect_ed", "--rater", "ann", "bob", types=tuple(typed))
+    assert "[to ann] You are the Speaker." in shown
+    assert run("--study", "collect_ed", "--export", "collected.csv") == "2 conversations: collected.csv\n"
+    assert [len(dialogue.turns) for dialogue in read_empathetic_dialogues("collected.csv")] == [4, 8]
+
+
+def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
+    run("--study", "humod", "--logs", *logs, "--rater", "ann", types=("yes", "4", "Lovely."))
+    with pytest.raises(OptionError, match="or go on with --new-version true"):
+        run("--study", "humod", "--logs", logs[0], "--rater", "ann")
+    assert "[2 of 3]" in run("--study", "humod", "--logs", logs[0], "--rater", "ann", "--new-version", "true")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("--store", "x.db"), OptionError, "--study: say what is to be rated"),
+        (("--study", "hmod"), OptionError, "there is no such file; name one, or one of acute"),
+        (("--study", "humod"), OptionError, "no systems are named: say --logs NAME=FILE"),
+        (("--study", "humod", "--logs", "A=none.jsonl"), OptionError, "--logs: A: none.jsonl cannot be read"),
+        (("--study", "chat"), OptionError, "no models are named: say --models NAME=FILE"),
+        (("--study", "chat", "--models", "M=none/model"), ModelFileError, "none/model is no trained model"),
+        (("--study", "collect_ed", "--rater", "ann"), OptionError, "to collect dialogues, name the two people"),
+        (
+            ("--study", "collect_ed", "--rater", "ann", "bob", "--store", "no/where.db"),
+            OptionError,
+            "--store no/where.db",
+        ),
+        (("--study", "humod", "--export", "x.xls"), OptionError, "ratings are written as .csv or .jsonl"),
+        (("--study", "collect_ed", "--export", "x.csv"), EmpathyError, "no conversation of the study collect_ed"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run: Run, arguments: tuple[str, ...], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        run(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_one_rates_at_a_time(run: Run, logs: list[str]) -> None:
+    with pytest.raises(OptionError, match="only one person rates at a time"):
+        run("--study", "humod", "--logs", *logs, "--rater", "ann", "bob")
