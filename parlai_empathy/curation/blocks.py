@@ -92,7 +92,7 @@ def lines_of(block: Block) -> Lines:
     ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
     # Arrow's own layout: a line begins where the one before it ends. The line ends stay: to JSON they are white space.
     offsets = np.concatenate(([0], ends)).astype(np.int32)
-    if np.diff(offsets).max() <= LONGEST_LINE:
+    if np.diff(offsets).max() <= LONGEST_LINE + 1:  # with the line end
         texts = pyarrow.StringArray.from_buffers(len(ends), pyarrow.py_buffer(offsets), pyarrow.py_buffer(content))
         try:
             texts.validate(full=True)
@@ -110,7 +110,7 @@ def _one_by_one(content: bytes) -> Lines:
     not_utf8 = too_long = 0
     for line in content[:-1].split(b"\n"):
         text = None
-        if len(line) >= LONGEST_LINE:
+        if len(line) > LONGEST_LINE:
             too_long += 1
         else:
             try:

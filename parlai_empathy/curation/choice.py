@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.curation.engagement import MILLION, Measures
-from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.curation.negative_samples import KINDS, negative_sample
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.errors import NotComputableError
@@ -60,10 +60,10 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
     return Chosen(ends, min(ends))
 
 
-def chosen_posts(
-    engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool
-) -> Iterator[Any]:
+def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool) -> Iterator[Any]:
     """The chosen posts in a random order that the seed decides, as tables of pyarrow with some thousand rows each.
+
+    Words to put into negative samples are those of the posts of the same table: all engines make the same tables.
 
     :param negatives: for how large a share of the posts a negative sample is added, behind the posts of its table.
     """
@@ -77,7 +77,7 @@ def chosen_posts(
         JOIN posts other ON c.parent_dump = other.dump AND c.parent_number = other.number
         ORDER BY c.drawn, c.name"""
     taken = 0
-    for found in engine.batches(query, _ROWS):
+    for found in exactly(engine, query, _ROWS):
         columns = _columns(found, measures)
         tables = [pyarrow.table(columns, schema=schema(True))]
         if negatives:
@@ -114,6 +114,8 @@ def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int
         draw = random.Random(f"{recipe.seed} {name}")
         if draw.random() < share:
             kind = KINDS[(taken + len(added["post"])) % len(KINDS)]
+            if kind == "deletion" and " " not in post:
+                kind = "insertion"  # without its one word a post would be nothing, and with it what it was
             text = negative_sample(kind, post, parent, words, draw)
             for column, value in zip(added, (text, parent, CLASSES[0], fold, subreddit, name, kind), strict=True):
                 added[column].append(value)

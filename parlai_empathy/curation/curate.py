@@ -12,6 +12,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 
 from parlai_empathy.curation.choice import CLASSES, Chosen, choose, chosen_posts, write
+from parlai_empathy.curation.duck import clear_errors
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import KINDS
@@ -79,8 +80,14 @@ def curate(plan: Plan, engine: Engine) -> Curated:
     """Write ``red.parquet``.
 
     :raises DataError: if no dump holds a post, or the folder cannot be written to.
+    :raises OptionError: if DuckDB may take too little memory.
     :raises NotComputableError: if there are too few posts to choose from.
     """
+    with clear_errors(plan.memory, plan.folder):
+        return _curate(plan, engine)
+
+
+def _curate(plan: Plan, engine: Engine) -> Curated:
     parts = unpack(plan.dumps, plan.work / "posts", plan.memory, plan.threads)
     if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
         raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
@@ -121,7 +128,8 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
     engine.table("eligible", _eligible(recipe))
     count = _count(engine, "eligible")
     waiting = fates.pop(None, 0)  # type: ignore[call-overload]  # SQL's null
-    fates[f"with fewer than {recipe.min_replies} replies"] = waiting - count
+    few = f"fewer than {recipe.min_replies} replies" if recipe.min_replies > 1 else "no reply"
+    fates[f"with {few}"] = waiting - count
     seen = json.dumps([[part.file.name for part in parts], recipe.min_replies, recipe.subreddits])
     if plan.toxicity:
         texts = f"SELECT e.name, p.text FROM eligible e {_TEXT.format('e')}"

@@ -36,7 +36,7 @@ class Measures:
 
 
 def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> Measures:
-    """Make the table ``engagement`` of the table ``candidates``: the raw dimensions, the normalised ones, the aggregate.
+    """Make the table ``engagement`` of the table ``candidates``: the dimensions raw and normalised, and the aggregate.
 
     ``candidates`` need ``name``, ``ee``, ``ae``, ``be``, ``re`` and ``pv``, whole numbers; ``ee`` in millionths.
 
@@ -97,7 +97,8 @@ def _query(recipe: Recipe, dimensions: tuple[str, ...], medians: dict[str, float
     return f"""
     WITH adjusted AS (SELECT *, {", ".join(adjusted)} FROM candidates),
          normalised AS (SELECT *, {", ".join(norms)} FROM adjusted)
-    SELECT *, CAST(floor(({weighted}) / {whole} * {_double(MILLION)} + {_double(0.5)}) AS BIGINT) AS engagement FROM normalised
+    SELECT *, CAST(floor(({weighted}) / {whole} * {_double(MILLION)} + {_double(0.5)}) AS BIGINT) AS engagement
+    FROM normalised
     """
 
 

@@ -7,13 +7,14 @@ for queries that are no shorter.)
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from parlai_empathy.curation.duck import connect
-from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
 
 ENGINES = ("duckdb", "spark")
 
@@ -53,10 +54,28 @@ def open_engine(name: str, folder: Path, memory: str, threads: int, master: str 
     :param master: where Spark runs; None leaves it to Spark's own settings, which without any is this machine.
     :raises MissingDependencyError: if it is not installed.
     :raises OptionError: for another name.
+    :raises DataError: if the folder cannot be made.
     """
     if name not in ENGINES:
         raise OptionError(f"--engine {name}: must be one of {', '.join(ENGINES)}")
     return _Duck(folder, memory, threads) if name == "duckdb" else _Spark(folder, master)
+
+
+def exactly(engine: Engine, query: str, size: int) -> Iterator[Any]:
+    """The rows of a query in tables of pyarrow with exactly ``size`` rows, but for the last, on any engine."""
+    import pyarrow
+
+    waiting: list[Any] = []
+    length = 0
+    for table in engine.batches(query, size):
+        waiting.append(table)
+        length += len(table)
+        while length >= size:
+            joined = pyarrow.concat_tables(waiting)
+            yield joined.slice(0, size)
+            waiting, length = [joined.slice(size)], length - size
+    if length:
+        yield pyarrow.concat_tables(waiting)
 
 
 class _Duck:
@@ -65,7 +84,10 @@ class _Duck:
     def __init__(self, folder: Path, memory: str, threads: int) -> None:
         self._folder = folder
         shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise DataError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
         self._connection = connect(memory, threads, folder)
 
     def view(self, name: str, files: Sequence[Path]) -> None:
@@ -116,7 +138,8 @@ class _Spark:
         self._session.sparkContext.setLogLevel("ERROR")
 
     def view(self, name: str, files: Sequence[Path]) -> None:
-        self._session.read.parquet(*map(str, files)).createOrReplaceTempView(name)
+        escaped = [re.sub(r"([][*?{}\\])", r"\\\1", str(file)) for file in files]  # a path is a pattern to Spark
+        self._session.read.parquet(*escaped).createOrReplaceTempView(name)
 
     def view_of(self, name: str, query: str) -> None:
         self._session.sql(query).createOrReplaceTempView(name)

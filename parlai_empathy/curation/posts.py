@@ -1,7 +1,8 @@
 """What the lines of a dump say, as SQL: which are posts, what is wrong with the others, what is in them.
 
-It does what :mod:`parlai_empathy.tasks.reddit.records` and :mod:`parlai_empathy.tasks.reddit.cleaning` do with one line,
-with many at once, and with their patterns: DuckDB's expressions (RE2) are written like Python's.
+It does what :mod:`parlai_empathy.tasks.reddit.records` and :mod:`parlai_empathy.tasks.reddit.cleaning` do with one
+line, with many at once, and with their patterns: DuckDB's expressions (RE2) are written like Python's, but for what
+white space and the end of a word are.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def posts_query() -> str:
 
     ``bad`` is why a line is no post, with the field in ``detail``, and null for a post. ``flaw`` is why a post is
     neither to be learnt from nor a context: see :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``.
-    ``text`` is without the lines that it quotes, and null with another flaw: such a post has no words. ``parent`` is null for submissions.
+    ``text`` is without the lines that it quotes, and null with another flaw: such a post has no words. ``parent`` is
+    null for submissions.
     """
     spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
     return f"""
@@ -69,10 +71,11 @@ _RAW = "CASE WHEN o.title IS NULL THEN o.body ELSE concat_ws(chr(10), o.title, n
 
 
 def words_query() -> str:
-    """How many content words (:func:`~parlai_empathy.metrics.specificity.content_words`) a post of a view ``posts`` has.
+    """How many content words a post of a view ``posts`` has.
 
-    Posts without any are left out, and those that do not answer a comment: nobody asks for their words. The view
-    ``common_words`` holds the words that do not count in its column ``word``.
+    They are those of :func:`~parlai_empathy.metrics.specificity.content_words`. Posts without any are left out, and
+    those that do not answer a comment: nobody asks for their words. The view ``common_words`` holds the words that do
+    not count in its column ``word``.
     """
     return f"""
     SELECT number, count(*) AS words FROM (SELECT number, unnest({_words("text")}) AS word FROM posts
@@ -87,19 +90,19 @@ def words_query() -> str:
 def _bad() -> str:
     """Why a line is no post, and which field says so, with a bar between; null for a post."""
     checks = [
-        ("o IS NULL", "not JSON"),
-        ("o.id IS NULL AND json_type(line) <> 'OBJECT'", "no object"),
+        ("o IS NULL AND NOT json_valid(line)", "not JSON"),
+        ("o IS NULL OR o.id IS NULL AND json_type(line) <> 'OBJECT'", "no object"),
         *(_field("id", r"[0-9a-z]{1,16}")),
         *((f"o.title IS NULL AND {check}", why) for name in ("parent_id", "link_id") for check, why in _name(name)),
         *(_field("subreddit")),
         *((f"o.title IS NULL AND {check}", why) for check, why in _text("body")),
-        *((f"o.title IS NOT NULL AND {check}", why) for check, why in (*_text("title")[1:], *_text("selftext")[1:])),
+        *((f"o.title IS NOT NULL AND {check}", why) for check, why in (*_text("title")[2:], *_text("selftext")[2:])),
         *(_field("created_utc", r"[0-9]{1,12}(\.[0-9]*)?([eE][+]?[0-9]{1,2})?")),
         ("TRY_CAST(o.created_utc AS DOUBLE) >= 17179869184", "wrong type|created_utc"),  # in the year 2514
         ("coalesce(o.score, o.ups) IS NULL AND json_exists(line, '$.score')", "wrong type|score"),
         ("coalesce(o.score, o.ups) IS NULL", "missing field|score"),
         # Votes beyond a billion are none, and sums of what is below cannot overflow.
-        ("abs(coalesce(o.score, o.ups)) > 1000000000", "wrong type|score"),
+        ("coalesce(o.score, o.ups) NOT BETWEEN -1000000000 AND 1000000000", "wrong type|score"),
     ]
     return "CASE " + " ".join(f"WHEN {check} THEN '{why}'" for check, why in checks) + " END"
 
@@ -119,7 +122,7 @@ def _field(name: str, pattern: str = r"[^\[{].*") -> list[tuple[str, str]]:
 
 def _text(name: str) -> list[tuple[str, str]]:
     """A field that must be there, and a text: what looks like something else in JSON is looked at again."""
-    looks_strange = f"regexp_matches(o.{name}, '^(?:[\\[{{0-9-]|true$|false$)')"
+    looks_strange = f"regexp_matches(o.{name}, '(?i)^(?:[\\[{{0-9-]|(?:true|false|nan|inf|infinity)$)')"
     return [
         *_field(name)[:2],
         (f"{looks_strange} AND json_type(line, '$.{name}') <> 'VARCHAR'", f"wrong type|{name}"),
@@ -132,7 +135,7 @@ def _has_signs(text: str, author: str) -> str:
     return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR NOT {_has_words(text)}"
 
 
-_SIGNS = ("[", ">", "://", "www.", "bot", "automatically", "beep")
+_SIGNS = ("[", ">", "://", "www.", "bot", "automatically", "beep", "^")
 
 
 def _flaw(text: str) -> str:
@@ -142,11 +145,11 @@ def _flaw(text: str) -> str:
     """
     left = _without(text, cleaning.DELETED_LINE, "]")
     said = f"replace({left}, '^', '')"
-    unlinked = _without(_without(left, cleaning.LINK, "]("), cleaning.ADDRESS, "://", "ww.", "WW.")
+    unlinked = _without(_without(left, cleaning.LINK, "]("), cleaning.ADDRESS, "://", "w.", "W.")
     own = _without(left, cleaning.QUOTED_LINE, ">")
     return f"""CASE
-        WHEN NOT regexp_matches({left}, '\\S') THEN
-            CASE WHEN regexp_matches({text}, '\\S') THEN 'deleted' ELSE 'empty' END
+        WHEN NOT regexp_matches({left}, '[^{_SPACE}]') THEN
+            CASE WHEN regexp_matches({text}, '[^{_SPACE}]') THEN 'deleted' ELSE 'empty' END
         WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
         WHEN {_matches(said, cleaning.BOT_WORDS)} THEN 'by a bot'
         WHEN NOT {_has_words(unlinked)} THEN CASE WHEN {unlinked} = {left} THEN 'empty' ELSE 'links only' END
@@ -172,7 +175,7 @@ def _decoded(text: str) -> str:
 
 def _words(text: str) -> str:
     """As :func:`~parlai_empathy.metrics.specificity.words`."""
-    spaced = f"lower({text})"
+    spaced = f"lower(replace({text}, '\u0130', 'i\u0307'))"  # the one letter whose small one is two characters
     for space in specificity.SPACES[1:]:
         spaced = f"replace({spaced}, chr({ord(space)}), ' ')"
     return f"string_split({spaced}, ' ')"
@@ -192,7 +195,21 @@ def _has_words(text: str) -> str:
     return rf"regexp_matches({text}, '[\p{{L}}\p{{N}}]')"
 
 
+# What Python knows as white space, and as the beginning or end of a word where it is one of a pattern as well.
+_SPACE = r"\x09-\x0d\x1c-\x20\x{85}\pZ"
+_WORD_END = r"(?:^|$|[^\pL\pN_])"
+_TOKEN = re.compile(r"\[\^\\S\\n\]|\[(?:\\.|[^\\\]])+\]|\\.")  # a class of characters, or one with a backslash
+
+
 def _quoted(pattern: re.Pattern[str]) -> str:
-    """A pattern as SQL, with Python's flags."""
+    """A pattern as SQL, with Python's flags, and with all of Unicode's white space and letters, as in Python."""
     flags = "".join(letter for letter, flag in (("i", re.I), ("m", re.M)) if pattern.flags & flag)
-    return "'" + (f"(?{flags})" if flags else "") + pattern.pattern.replace("'", "''") + "'"
+    written = pattern.pattern if pattern.flags & re.ASCII else _TOKEN.sub(_in_unicode, pattern.pattern)
+    return "'" + (f"(?{flags})" if flags else "") + written.replace("'", "''") + "'"
+
+
+def _in_unicode(token: re.Match[str]) -> str:
+    """A class of characters as RE2 needs it to mean what it means to Python."""
+    blank = "[" + _SPACE.replace(r"\x09-\x0d", r"\x09\x0b-\x0d") + "]"
+    whole = {r"[^\S\n]": blank, r"\s": f"[{_SPACE}]", r"\S": f"[^{_SPACE}]", r"\b": _WORD_END}
+    return whole.get(token[0]) or token[0].replace(r"\s", _SPACE)

@@ -101,7 +101,8 @@ def _words(connection: Any, posts: Any, first: int, lines: int) -> NDArray[np.in
     counted = connection.sql(words_query()).to_arrow_table()
     of_line = np.zeros(lines, dtype=np.int32)
     of_line[counted["number"].to_numpy() - first] = counted["words"].to_numpy()
-    return of_line[posts["number"].to_numpy() - first]
+    words: NDArray[np.int32] = of_line[posts["number"].to_numpy() - first]
+    return words
 
 
 def _bad(rows: Any, lines: Lines, first: int) -> dict[str, tuple[str, int]]:

@@ -26,7 +26,8 @@ def relate(engine: Engine, recipe: Recipe) -> None:
     engine.view_of("once", _once(columns, engine.rows("SELECT count(*) FROM names_twice")[0][0]))
     engine.table(
         "comments",
-        f"""SELECT r.name, r.parent, r.thread, r.subreddit, r.score, r.controversial, r.edited, r.words, r.dump, r.number,
+        f"""SELECT r.name, r.parent, r.thread, r.subreddit, r.score, r.controversial, r.edited, r.words, r.dump,
+            r.number,
             p.score AS parent_score, p.dump AS parent_dump, p.number AS parent_number,
             CASE WHEN r.time_read > 1 THEN 'read twice'
                  WHEN r.flaw IS NOT NULL THEN r.flaw

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from parlai_empathy.curation.engagement import MILLION
-from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.engine import Engine, exactly
+from parlai_empathy.errors import ModelFileError
 
 BATCH = 1 << 13  # texts that are scored and kept together
 
@@ -35,9 +36,10 @@ def score_texts(engine: Engine, view: str, query: str, scorer: TextScorer, folde
 
     :param query: gives ``name`` and ``text``.
     :param folder: where the batches are kept, for these texts and this scorer alone.
+    :raises ModelFileError: if the scorer gives what is no number.
+    :raises OSError: if the folder cannot be written to.
     """
     import pyarrow
-    import pyarrow.parquet as parquet
 
     folder.mkdir(parents=True, exist_ok=True)
     count = engine.rows(f"SELECT count(*) FROM ({query}) AS texts")[0][0]
@@ -45,32 +47,31 @@ def score_texts(engine: Engine, view: str, query: str, scorer: TextScorer, folde
     done = next((number for number, file in enumerate(files) if not file.is_file()), len(files))
     rest = f"SELECT name, text FROM ({query}) AS texts ORDER BY name LIMIT {count} OFFSET {done * BATCH}"
     with tqdm(total=count, initial=min(count, done * BATCH), unit="text", desc=view, disable=None) as bar:
-        for file, batch in zip(files[done:], _exactly(engine, rest, BATCH), strict=True):
-            values = np.clip(np.rint(scorer.score(batch["text"].to_pylist()) * MILLION), 0, MILLION).astype(np.int64)
-            unfinished = file.with_suffix(".unfinished")
-            parquet.write_table(pyarrow.table({"name": batch["name"], "value": values}), unfinished)
-            unfinished.replace(file)
+        for file, batch in zip(files[done:], exactly(engine, rest, BATCH), strict=True):
+            _write(file, batch["name"], _millionths(scorer, batch["text"].to_pylist()))
             bar.update(len(batch))
     if not files:
-        empty = folder / "empty.parquet"
-        parquet.write_table(
-            pyarrow.table({"name": pyarrow.array([], "string"), "value": pyarrow.array([], "int64")}), empty
-        )
-        files = [empty]
+        files = [folder / "empty.parquet"]
+        _write(files[0], pyarrow.array([], "string"), np.array([], dtype=np.int64))
     engine.view(view, files)
 
 
-def _exactly(engine: Engine, query: str, size: int):
-    """The rows of a query in tables of exactly ``size`` rows, but for the last."""
-    import pyarrow
+def _millionths(scorer: TextScorer, texts: Sequence[str]) -> NDArray[np.int64]:
+    """The scores of texts, ``(n,)``. Raises :class:`ModelFileError` where one is no number."""
+    scores = scorer.score(texts)
+    if not np.isfinite(scores).all():
+        raise ModelFileError(f"{scorer.signature} gives a text a score that is no number: its model is broken")
+    return np.clip(np.rint(scores * MILLION), 0, MILLION).astype(np.int64)
 
-    waiting, length = [], 0
-    for table in engine.batches(query, size) if size else ():
-        waiting.append(table)
-        length += len(table)
-        while length >= size:
-            joined = pyarrow.concat_tables(waiting)
-            yield joined.slice(0, size)
-            waiting, length = [joined.slice(size)], length - size
-    if length:
-        yield pyarrow.concat_tables(waiting)
+
+def _write(file: Path, names: Any, values: NDArray[np.int64]) -> None:
+    """Write a batch, whole or not at all."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    unfinished = file.with_suffix(".unfinished")
+    try:
+        parquet.write_table(pyarrow.table({"name": names, "value": values}), unfinished)
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tqdm import tqdm
@@ -52,10 +53,13 @@ class Part:
 def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> list[Part]:
     """The parts of the dumps, made in ``folder`` where they are not there yet.
 
-    :raises DataError: if the folder cannot be written to.
+    A dump that is named twice, or by a link too, is read once.
+
+    :raises OSError: if the folder cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
+    dumps = list({dump.resolve(): dump for dump in dumps}.values())
     total = sum(path.stat().st_size for path in dumps)
     with tqdm(total=total, unit="B", unit_scale=True, desc="unpacking", disable=None) as bar:
         for dump in dumps:
@@ -72,7 +76,8 @@ def _key(dump: Path) -> str:
     """What a part is called: after its dump, and what tells that it has not changed since."""
     stat = dump.stat()
     seen = f"{_FORMAT}\n{dump.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
-    return f"{dump.name}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
+    name = re.sub(r"[^\w.-]", "_", dump.name)  # what engines read as patterns, or not at all
+    return f"{name}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
 
 
 def _unpack_one(dump: Path, file: Path, memory: str, threads: int) -> None:
@@ -81,16 +86,15 @@ def _unpack_one(dump: Path, file: Path, memory: str, threads: int) -> None:
     account, unfinished = Account(str(dump)), file.with_suffix(".unfinished")
     first = Block(b"", 1)  # gives no post, but the columns
     try:
-        with Readers(file.stem, memory, threads) as readers:
-            with parquet.ParquetWriter(unfinished, readers.read(first).posts.schema, **_WRITING) as writer:
-                for read in readers.read_all(_blocks(dump, account)):
-                    _add(account, read)
-                    writer.write_table(read.posts)
-        file.with_suffix(".json").write_text(json.dumps(asdict(account), indent=1) + "\n", encoding="utf-8")
+        with (
+            Readers(file.stem, memory, threads) as readers,
+            parquet.ParquetWriter(unfinished, readers.read(first).posts.schema, **_WRITING) as writer,
+        ):
+            for read in readers.read_all(_blocks(dump, account)):
+                _add(account, read)
+                writer.write_table(read.posts)
+        _write_account(account, file.with_suffix(".json"))
         unfinished.replace(file)
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(f"{unfinished} cannot be written ({reason}): make room, and run again") from error
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -108,6 +112,15 @@ def _add(account: Account, read: Read) -> None:
     for place, (reason, count) in read.bad.items():
         account.bad[reason] += count
         account.first.setdefault(reason, f"{account.dump}, {place}")
+
+
+def _write_account(account: Account, file: Path) -> None:
+    unfinished = file.with_suffix(".json.unfinished")
+    try:
+        unfinished.write_text(json.dumps(vars(account), indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _read_account(file: Path) -> Account:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.hugging_face import load_sequence_classifier
@@ -57,7 +58,7 @@ class ToxicWords:
 
     def __init__(self, path: str | Path) -> None:
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
+            lines = Path(path).expanduser().read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path} cannot be read ({error}): it should be a text file with a word a line") from error
         words = sorted({" ".join(line.split()).lower() for line in lines if line.strip() and line[0] != "#"})
@@ -92,11 +93,12 @@ class ToxicModel:
         if not toxic:
             raise OptionError(f"--toxicity {name}: none of its classes ({', '.join(labels.values())}) is called toxic")
         self._place = int(toxic[0])
+        self._weights = model_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
 
     @property
     def signature(self) -> str:
         """What decides the numbers."""
-        return signature("toxic", model=self._name)
+        return signature("toxic", model=self._name, weights=self._weights)
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """``(n,)`` to ``(n,)``. Texts of like length are read together."""
@@ -110,7 +112,8 @@ class ToxicModel:
     def _probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
         import torch
 
-        longest = min(_LONGEST, self._tokenizer.model_max_length)
+        positions = getattr(self._model.config, "max_position_embeddings", _LONGEST)
+        longest = min(_LONGEST, positions, self._tokenizer.model_max_length)  # RoBERTa counts its positions from 2
         inputs: Any = self._tokenizer(
             list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
         )

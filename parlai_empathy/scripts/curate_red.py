@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -17,7 +18,8 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
-from parlai_empathy.tasks.reddit.build import files_of
+from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.tasks.reddit.build import build, files_of
 
 _NUMBERS = {
     "kappa": (float, "How many standard deviations from the mean a post has to be."),
@@ -39,7 +41,14 @@ class CurateRed(ParlaiScript):
         """The dumps, the scorers of texts, the engine, and the constants, whose defaults are the paper's."""
         parser = ParlaiParser(True, False, "Make RED, posts by how people engaged with them, from dumps of Reddit")
         group = parser.add_argument_group("Curation")
-        group.add_argument("--dumps", nargs="+", default=[], help="Dumps (.zst, .bz2, .xz, JSON lines), or folders.")
+        group.add_argument(
+            "--dumps",
+            nargs="+",
+            default=[],
+            metavar="FILE",
+            help="Dumps (.zst, .bz2, .xz, JSON lines), or folders of them; left out, those of empathy:reddit.",
+        )
+        add_edition(group)
         group.add_argument(
             "--out", default=None, help="Folder for the data set, its card, and what may be needed again."
         )
@@ -94,7 +103,8 @@ class CurateRed(ParlaiScript):
         finally:
             engine.close()
         data_card(curated, plan, engine.name).show(plan.folder)
-        print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts")
+        added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
+        print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
         return curated
 
 
@@ -106,8 +116,6 @@ _MEANING = {
 
 
 def _plan(opt: Opt) -> Plan:
-    if not opt["dumps"]:
-        raise OptionError("--dumps: name dumps of Reddit, or folders of them")
     if not opt["out"]:
         raise OptionError("--out: name a folder for the data set")
     if opt["threads"] < 1:
@@ -115,11 +123,11 @@ def _plan(opt: Opt) -> Plan:
     if not 0 <= opt["negative_samples"] <= 1:
         raise OptionError(f"--negative-samples {opt['negative_samples']}: must be from 0 to 1")
     numbers = {name: opt[name] for name in _NUMBERS}
-    maps = {name: _numbers_of(name, opt[name]) for name in ("weights", "alphas", "medians")}
+    maps: dict[str, Any] = {name: _numbers_of(name, opt[name]) for name in ("weights", "alphas", "medians")}
     recipe = Recipe(**maps, **numbers, subreddits=tuple(opt["subreddits"]))
     emotion = PositiveEmotion(Classifier(opt["emotion_model"], opt["datapath"])) if opt["emotion_model"] else None
     return Plan(
-        [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")],
+        _dumps(opt),
         Path(opt["out"]).expanduser(),
         recipe,
         emotion,
@@ -129,6 +137,12 @@ def _plan(opt: Opt) -> Plan:
         opt["memory"],
         opt["threads"],
     )
+
+
+def _dumps(opt: Opt) -> list[Path]:
+    if not opt["dumps"]:
+        return build(opt, "--dumps")
+    return [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")]
 
 
 def _toxicity(what: str | None) -> TextScorer | None:

@@ -1,0 +1,414 @@
+"""The whole way from dumps to RED: against a plain Python loop, on any threads, and on what is no dump."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+from tiny_dumps import (
+    AUTHORS,
+    GOOD,
+    LARGE,
+    ByLength,
+    comment,
+    lines,
+    plainly,
+    random_posts,
+    records,
+    run,
+    submission,
+    write_dump,
+)
+
+from parlai_empathy.curation import blocks, texts, unpack
+from parlai_empathy.curation.curate import Curated
+from parlai_empathy.errors import DataError, NotComputableError, OptionError
+from parlai_empathy.tasks.reddit import cleaning
+from parlai_empathy.tasks.reddit.lines import read_lines
+
+OneLine = Callable[..., None]
+POSTS = random_posts(LARGE, seed=2)
+
+
+def assert_same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    """The rows of ``red.parquet`` are the plain loop's posts, in its order."""
+    assert [row["id"] for row in found] == [post["id"] for post in expected]
+    for row, post in zip(found, expected, strict=True):
+        numbers = {name: value for name, value in post.items() if isinstance(value, float)}
+        assert {name: row[name] for name in numbers} == pytest.approx(numbers, rel=1e-9)
+        others = post.keys() - numbers
+        assert {name: row[name] for name in others} == {name: post[name] for name in others}
+
+
+def assert_all_counted(curated: Curated) -> None:
+    """Each line that is not blank stands in the counts once."""
+    bad = sum(sum(account.bad.values()) for account in curated.accounts)
+    assert sum(curated.fates.values()) + bad == sum(account.lines for account in curated.accounts)
+
+
+# --- against a plain loop --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(25, 90), st.integers(0, 3))
+def test_random_threads(tmp_path_factory: pytest.TempPathFactory, draw: random.Random, count: int, seed: int) -> None:
+    folder = tmp_path_factory.mktemp("random")
+    posts = random_posts(count, draw=draw)
+    expected = plainly(lines(posts), seed=seed)
+    half = draw.randrange(count)
+    dumps = [write_dump(folder / "a.jsonl", posts[:half]), write_dump(folder / "b.zst", posts[half:])]
+    if not expected:
+        with pytest.raises(NotComputableError):
+            run(dumps, folder / "out", recipe={"seed": seed})
+        return
+    curated = run(dumps, folder / "out", recipe={"seed": seed})
+    assert_same(records(folder / "out"), expected)
+    assert curated.fates["chosen"] == len(expected)
+    assert_all_counted(curated)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_larger_threads(tmp_path: Path, seed: int) -> None:
+    posts = random_posts(5 * LARGE, seed=seed)
+    curated = run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out")
+    assert_same(records(tmp_path / "out"), plainly(lines(posts)))
+    assert_all_counted(curated)
+    assert len(records(tmp_path / "out")) > LARGE / 2
+
+
+def test_the_real_dumps(tmp_path: Path, real_data: Path) -> None:
+    dumps = sorted((real_data / "reddit").glob("R[CS]_*"))
+    dumped = [(line or b"").decode() for dump in dumps for _, line in read_lines(dump)]
+    curated = run(dumps, tmp_path, threads=2, recipe={"kappa": 1.0})
+    assert_same(records(tmp_path), plainly(dumped, kappa=1.0))
+    assert_all_counted(curated)
+    assert len(records(tmp_path)) > 100
+
+
+# --- what does not matter, and what does -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("dumps")
+    return [write_dump(folder / f"RC_{n}.jsonl", POSTS[n::2]) for n in range(2)]
+
+
+@pytest.fixture(scope="module")
+def rows(dumps: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("rows")
+    run(dumps, folder)
+    return records(folder)
+
+
+@pytest.mark.parametrize(("order", "threads", "size"), [((1, 0), 1, 1 << 24), ((0, 1), 3, 99), ((1, 0), 2, 5000)])
+def test_neither_order_nor_threads_nor_blocks_matter(
+    dumps: list[Path],
+    rows: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    order: tuple[int, ...],
+    threads: int,
+    size: int,
+) -> None:
+    monkeypatch.setattr(unpack, "read_blocks", lambda dump: blocks.read_blocks(dump, size))
+    run([dumps[place] for place in order], tmp_path, threads=threads)
+    assert records(tmp_path) == rows
+
+
+def test_the_file_is_the_same_byte_for_byte(dumps: list[Path], tmp_path: Path) -> None:
+    scored = {"emotion": ByLength(), "toxicity": ByLength("toxic"), "recipe": {"toxic_above": 0.99}, "negatives": 0.5}
+    for name, threads in (("one", 1), ("other", 2)):
+        run(dumps, tmp_path / name, threads=threads, **scored)
+    assert (tmp_path / "one" / "red.parquet").read_bytes() == (tmp_path / "other" / "red.parquet").read_bytes()
+
+
+def test_the_seed_matters(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    run(dumps, tmp_path, recipe={"seed": 1})
+    found = records(tmp_path)
+    assert len(found) == len(rows)
+    assert [row["id"] for row in found] != [row["id"] for row in rows]
+    assert {row["id"]: row["fold"] for row in found} != {row["id"]: row["fold"] for row in rows}
+
+
+def test_a_dump_that_is_named_twice_changes_nothing(
+    dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    curated = run([*dumps, dumps[1], dumps[1].parent / ".." / dumps[1].parent.name / dumps[1].name], tmp_path)
+    assert records(tmp_path) == rows
+    assert len(curated.accounts) == 2
+    assert_all_counted(curated)
+
+
+def test_a_copy_of_a_dump_is_read_and_all_of_it_counted_as_read_twice(
+    dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy" / dumps[0].name
+    copy.parent.mkdir()
+    copy.write_bytes(dumps[0].read_bytes())
+    before = run(dumps, tmp_path / "before").fates
+    curated = run([*dumps, copy], tmp_path / "out")
+    assert records(tmp_path / "out") == rows
+    assert sum(curated.fates.values()) == sum(before.values()) + len(POSTS[0::2])
+    assert curated.fates["read twice"] > before["read twice"]
+    assert_all_counted(curated)
+
+
+def test_no_authors_name_is_anywhere(dumps: list[Path], tmp_path: Path) -> None:
+    run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength("toxic"), recipe={"toxic_above": 0.99}, negatives=0.5)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    parts = [json.dumps(parquet.read_table(path).to_pylist()) for path in files if path.suffix == ".parquet"]
+    kept = "".join([*parts, *(path.read_text() for path in files if path.suffix != ".parquet")])
+    assert len(parts) == 5  # two dumps, two kinds of scores, and red.parquet
+    assert [author for author in AUTHORS if author and author[0] == "x" and author in kept] == []
+
+
+# --- scorers of texts ------------------------------------------------------------------------------------------------
+
+
+def test_emotions_of_the_replies_are_added_up(dumps: list[Path], tmp_path: Path) -> None:
+    curated = run(dumps, tmp_path, emotion=ByLength())
+    found = records(tmp_path)
+    assert curated.measures.dimensions == ("ee", "ae", "be", "re")
+    assert curated.scorers == {"emotion": "by length"}
+    said = {f"t1_{post['id']}": post for post in POSTS[::-1] if "body" in post}
+    for row in found:
+        assert row["ee"] <= row["re"]
+        replies = [post for post in POSTS if post.get("parent_id") == row["id"]]
+        scores = [round(min(1, len(own_text(post)) / 60), 6) for post in replies]
+        assert row["ee"] <= sum(scores) + 1e-9  # some replies are earlier than the post, a bot's, or read twice
+        if row["re"] == len(replies):
+            assert row["ee"] == pytest.approx(sum(scores))
+    assert said.keys() >= {row["id"] for row in found}
+    assert any(row["ee"] > 0 for row in found)
+
+
+def own_text(post: dict[str, Any]) -> str:
+    """What the scorer reads of a post: nothing of one without words of its own."""
+    text = cleaning.decoded(post["body"])
+    own = cleaning.QUOTED_LINE.sub("", text)
+    return "" if cleaning.flaw_of(text, post["author"] or "") else own
+
+
+def test_toxic_posts_are_left_out(dumps: list[Path], tmp_path: Path) -> None:
+    longest = max(GOOD[:4], key=len)
+    curated = run(dumps, tmp_path, toxicity=ByLength("toxic"), recipe={"toxic_above": (len(longest) - 1) / 60})
+    assert curated.fates["toxic"] > 0
+    assert curated.scorers == {"toxicity": "toxic"}
+    assert longest not in {row["post"] for row in records(tmp_path)}
+    assert_all_counted(curated)
+    with pytest.raises(NotComputableError, match=r"^0 post\(s\)"):
+        run(dumps, tmp_path / "all", toxicity=ByLength("toxic"), recipe={"toxic_above": 0.0})
+
+
+def test_scores_are_kept_for_the_same_texts_and_scorer_alone(dumps: list[Path], tmp_path: Path) -> None:
+    for name, changes in (("a", {}), ("a", {"kappa": 0.2}), ("b", {}), ("b", {"min_replies": 2})):
+        run(dumps, tmp_path, emotion=ByLength(name), recipe=changes)
+    assert len(list((tmp_path / "work").glob("emotion-*"))) == 3
+
+
+# --- constants -------------------------------------------------------------------------------------------------------
+
+
+def test_other_subreddits_are_left_out(dumps: list[Path], tmp_path: Path) -> None:
+    curated = run(dumps, tmp_path, recipe={"subreddits": ("GARDENING", "trains")})
+    assert {row["subreddit"] for row in records(tmp_path)} == {"Gardening", "trains"} == curated.subreddits.keys()
+    assert curated.fates["in another subreddit"] > 10
+    assert_all_counted(curated)
+
+
+def test_fewer_replies_than_wanted(dumps: list[Path], tmp_path: Path) -> None:
+    curated = run(dumps, tmp_path, recipe={"min_replies": 2})
+    assert min(row["re"] for row in records(tmp_path)) >= 2
+    assert curated.fates["with fewer than 2 replies"] > 10
+    assert_all_counted(curated)
+
+
+def test_tables_of_the_card(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    curated = run(dumps, tmp_path)
+    for label, means in curated.classes.items():
+        of_class = [row for row in rows if row["label"] == label]
+        expected = {name: np.mean([row[name] for row in of_class]) for name in means}
+        assert means == pytest.approx(expected)
+    names = {row["subreddit"] for row in rows}
+    assert curated.subreddits == {
+        name: {
+            label: sum((row["subreddit"], row["label"]) == (name, label) for row in rows) for label in curated.classes
+        }
+        for name in names
+    }
+    assert sum(curated.histogram.values()) == curated.measures.posts
+    assert curated.fates["neither engaging nor not"] + sum(curated.chosen.ends) == curated.measures.posts
+
+
+# --- what is no dump -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b"", ("they are empty",)),
+        (b"\n\n", ("they are empty",)),
+        (b"no JSON\n{}\n[]\n", ("1 not JSON", "1 missing field", "1 no object")),
+        (b"\xff\xfe\n", ("1 not UTF-8",)),
+    ],
+)
+def test_no_line_is_a_post(tmp_path: Path, content: bytes, parts: tuple[str, ...], assert_one_line: OneLine) -> None:
+    (dump := tmp_path / "a.jsonl").write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        run([dump], tmp_path / "out")
+    assert_one_line(caught.value, f"{dump}: no line is a post: ", *parts)
+
+
+def test_a_broken_archive_of_nothing_says_so(tmp_path: Path, assert_one_line: OneLine) -> None:
+    (dump := tmp_path / "a.zst").write_bytes(b"none at all")
+    with pytest.raises(DataError) as caught:
+        run([dump], tmp_path / "out")
+    assert_one_line(caught.value, "no line is a post", "it cannot be read on")
+
+
+@pytest.mark.parametrize(
+    "posts", [[submission("s0")], [comment("a", "t3_zz")], [submission("s0"), comment("a", "t3_s0")]]
+)
+def test_nothing_to_choose_from(tmp_path: Path, posts: list[dict[str, Any]], assert_one_line: OneLine) -> None:
+    with pytest.raises(NotComputableError) as caught:
+        run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out")
+    assert_one_line(caught.value, "0 post(s)", "RS_")
+    assert not (tmp_path / "out" / "red.parquet").exists()
+
+
+def test_bad_lines_and_a_broken_end_leave_the_rest(tmp_path: Path) -> None:
+    content = b"\n".join([b"\xff", b"?", b"{}", *(line.encode() for line in lines(POSTS)), b"x" * (5 << 20), b"null"])
+    (dump := tmp_path / "a.jsonl").write_bytes(content)
+    curated = run([dump], tmp_path / "out")
+    assert_same(records(tmp_path / "out"), plainly(lines(POSTS)))
+    assert_all_counted(curated)
+    reasons = ("not UTF-8", "not JSON", "missing field", "too long a line", "no object")
+    assert curated.accounts[0].bad == dict.fromkeys(reasons, 1)
+    (cut := write_dump(tmp_path / "b.bz2", random_posts(20_000, seed=4))).write_bytes(cut.read_bytes()[:-1_000])
+    curated = run([dump, cut], tmp_path / "both")
+    assert [bool(account.broken) for account in curated.accounts] == [False, True]
+    assert_all_counted(curated)
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"null", b"{}", b"[", b'{"id": "a"}', b" "]), max_size=25))
+def test_lines_of_any_kind_among_posts(tmp_path_factory: pytest.TempPathFactory, strange: list[bytes]) -> None:
+    folder = tmp_path_factory.mktemp("strange")
+    assume(b"\xef\xbb\xbf" not in b"".join(strange))
+    content = b"\n".join([*strange, *(line.encode() for line in lines(POSTS)), *strange])
+    (folder / "a.jsonl").write_bytes(content)
+    curated = run([folder / "a.jsonl"], folder / "out")
+    assert_same(records(folder / "out"), plainly(lines(POSTS)))
+    assert_all_counted(curated)
+    assert curated.accounts[0].lines == sum(bool(line.strip(b" \t\r\f")) for line in content.split(b"\n"))
+
+
+# --- disks and memory ------------------------------------------------------------------------------------------------
+
+
+def test_too_little_memory(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught:
+        run(dumps, tmp_path, memory="1MB")
+    assert_one_line(caught.value, "--memory 1MB: too little for DuckDB")
+
+
+def test_a_folder_that_is_a_file(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "posts").write_text("a file")
+    with pytest.raises(DataError) as caught:
+        run(dumps, tmp_path)
+    assert_one_line(caught.value, tmp_path / "work" / "posts", "cannot be written")
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_a_full_disk(
+    dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path, done: bool, assert_one_line: OneLine
+) -> None:
+    """As if it were full: no file may grow beyond 300 bytes. First while dumps are unpacked, then for red.parquet."""
+    if done:
+        run(dumps, tmp_path)
+        (tmp_path / "red.parquet").unlink()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+    try:
+        with pytest.raises(DataError) as caught:
+            run(dumps, tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert_one_line(caught.value, tmp_path, "cannot be written", "make room, or name another folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["work"]
+    assert [path for path in tmp_path.rglob("*") if path.suffix == ".unfinished"] == []
+    run(dumps, tmp_path)
+    assert records(tmp_path) == rows
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="whoever may write anywhere meets no such folder")
+def test_a_folder_that_may_not_be_written_to(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(DataError) as caught:
+        run(dumps, tmp_path / "out")
+    assert_one_line(caught.value, tmp_path / "out")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from tiny_dumps import ByLength, run
+from parlai_empathy.curation import curate, texts
+
+moment, out, *dumps = sys.argv[2:]
+texts.BATCH = 8
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Dying(ByLength):
+    batches = 0
+    def score(self, texts):
+        self.batches += 1
+        return die() if (self.signature, self.batches) == (moment, 2) else super().score(texts)
+
+def dying(tables):
+    yield next(tables)
+    die()
+
+if moment == "write":
+    write = curate.write
+    curate.write = lambda tables, file, with_ids: write(dying(tables), file, with_ids)
+recipe = {"toxic_above": 0.99}
+run([*map(Path, dumps)], Path(out), emotion=Dying("emotion"), toxicity=Dying("toxicity"), recipe=recipe)
+"""
+
+
+@pytest.mark.parametrize("moment", ["toxicity", "emotion", "write"])
+def test_a_killed_run_goes_on_to_the_same_data_set(
+    dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    monkeypatch.setattr(texts, "BATCH", 8)
+    tests, out = Path(__file__).parents[1], tmp_path / "killed"
+    arguments = [sys.executable, "-c", KILLED, *map(str, (tests, moment, out, *dumps))]
+    assert subprocess.run(arguments, capture_output=True, check=False).returncode == -signal.SIGKILL
+    assert not (out / "red.parquet").exists()
+    kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
+    assert len(kept) > 2  # two parts, and batches of texts
+    options: dict[str, Any] = {"emotion": ByLength("emotion"), "toxicity": ByLength("toxicity")}
+    for folder in (out, tmp_path / "whole"):
+        run(dumps, folder, recipe={"toxic_above": 0.99}, **options)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert (out / "red.parquet").read_bytes() == (tmp_path / "whole" / "red.parquet").read_bytes()
+    assert [path for path in out.rglob("*") if path.suffix == ".unfinished"] == []

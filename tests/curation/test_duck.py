@@ -1,0 +1,68 @@
+"""DuckDB: what it says of memory and disks becomes one line of ours."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from parlai_empathy.curation.duck import clear_errors, connect
+from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
+
+OneLine = Callable[..., None]
+
+
+def test_it_takes_as_much_memory_and_as_many_threads_as_are_allowed(tmp_path: Path) -> None:
+    with connect("123MiB", 2, tmp_path / "spilled") as connection:
+        names = ("memory_limit", "threads", "temp_directory")
+        found = connection.execute(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}").fetchone()
+    assert found == ("123.0 MiB", 2, str(tmp_path / "spilled"))
+
+
+@pytest.mark.parametrize("memory", ["much", "", "4 cats"])
+def test_memory_has_to_be_an_amount(memory: str, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught:
+        connect(memory, 1)
+    assert_one_line(caught.value, f"--memory {memory}: ", "write it as 4GB")
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, assert_one_line: OneLine) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingDependencyError) as caught:
+        connect("1GB", 1)
+    assert_one_line(caught.value, 'pip install "parlai-empathy[red]"')
+    with pytest.raises(MissingDependencyError), clear_errors("1GB", tmp_path):
+        pass
+
+
+def test_too_little_memory_is_the_options_fault(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(OptionError) as caught, clear_errors("1MB", tmp_path), connect("1MB", 1) as connection:
+        connection.execute("SELECT list(n) FROM range(10_000_000) AS t(n)").fetchall()
+    assert_one_line(caught.value, "--memory 1MB: too little for DuckDB (Out of Memory Error", "--threads")
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "out cannot be written (No space left on device)"),
+        (OSError(errno.EROFS, "Read-only file system", "/there/a"), "/there/a cannot be written (Read-only"),
+        (OSError("[Errno 28] Error writing bytes"), "out cannot be written ([Errno 28] Error writing bytes)"),
+        (duckdb.IOException("IO Error: Could not write file\nmore"), "out cannot be written (IO Error: Could not"),
+    ],
+)
+def test_what_cannot_be_written_is_named(error: Exception, named: str, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught, clear_errors("1GB", Path("out")):
+        raise error
+    assert_one_line(caught.value, named, "make room, or name another folder")
+    assert caught.value.__cause__ is error
+
+
+def test_other_errors_pass(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), clear_errors("1GB", tmp_path):
+        raise ZeroDivisionError
+    with pytest.raises(duckdb.ParserException), clear_errors("1GB", tmp_path), connect("1GB", 1) as connection:
+        connection.execute("SELEC")

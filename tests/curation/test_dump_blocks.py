@@ -1,0 +1,134 @@
+"""Blocks of whole lines: the lines of a file, whatever is in it, and archives that are cut, damaged or empty."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_dumps import PACKERS
+
+from parlai_empathy.curation import blocks
+from parlai_empathy.curation.blocks import Block, lines_of, read_blocks
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.reddit import lines as reading
+from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_lines
+
+OneLine = Callable[..., None]
+SHORT = 12  # bytes: what a line may have at most where a test makes the limit smaller
+TEXT = b"".join(b"line %d %s\n" % (n, b"x" * (n % 90)) for n in range(3_000))
+
+
+def found_in(path: Path, size: int) -> Iterator[tuple[int, str | None]]:
+    """The lines of a dump with their numbers, from its blocks."""
+    for block in read_blocks(path, size):
+        yield from enumerate(lines_of(block).texts.to_pylist(), start=block.first)
+
+
+def text_of(line: bytes | None) -> str | None:
+    """What a line says; None if it is no text."""
+    try:
+        return None if line is None else line.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def without_end(line: str | None) -> str | None:
+    """A line of a block, which may bring its end."""
+    return line if line is None else line.removesuffix("\n")
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([b"\n", b"a", b"{}", b"\r\n", b"\xc3\xa9", b"\xff", b"\0", b" ", b"0123456789"])),
+    st.integers(1, 40),
+    st.integers(1, 9),
+)
+def test_the_lines_are_those_that_are_read_one_by_one(pieces: list[bytes], size: int, step: int) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(blocks, "LONGEST_LINE", SHORT),
+        patch.object(reading, "LONGEST_LINE", SHORT),
+        patch.object(reading, "_BLOCK", step),
+    ):
+        (path := Path(folder, "a.jsonl")).write_bytes(b"".join(pieces))
+        expected = [(number, text_of(line)) for number, line in read_lines(path)]
+        found = [(number, without_end(line)) for number, line in found_in(path, size)]
+        assert found[: len(expected)] == expected
+        assert all(not line for _, line in found[len(expected) :])  # what a last line end ends is no line
+        counted = [lines_of(block) for block in read_blocks(path, size)]
+    assert sum(lines.not_utf8 + lines.too_long for lines in counted) == sum(line is None for _, line in expected)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.booleans())
+def test_any_bytes_are_lines(content: bytes, is_first: bool) -> None:
+    lines = lines_of(Block(content, 1 if is_first else 7))
+    body = content.removeprefix(b"\xef\xbb\xbf") if is_first else content
+    expected = (body if body.endswith(b"\n") else body + b"\n").split(b"\n")[:-1]
+    assert [without_end(line) for line in lines.texts.to_pylist()] == [text_of(line) for line in expected]
+    assert lines.not_utf8 == sum(text_of(line) is None for line in expected)
+    assert lines.too_long == 0
+
+
+@pytest.mark.parametrize("length", [LONGEST_LINE, LONGEST_LINE + 1, 5 * LONGEST_LINE])
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+def test_a_line_is_too_long_beyond_four_mebibytes(tmp_path: Path, length: int, ending: bytes) -> None:
+    (path := tmp_path / "a.jsonl").write_bytes(b"first\n" + b"x" * length + b"\nlast" + ending)
+    lines = [lines_of(block) for block in read_blocks(path)]
+    first, middle, last = (without_end(text) for one in lines for text in one.texts.to_pylist())
+    assert (first, last) == ("first", "last")
+    assert (middle is None, sum(one.too_long for one in lines)) == (length > LONGEST_LINE, int(length > LONGEST_LINE))
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst", ".jsonl"])
+@pytest.mark.parametrize("size", [1, 1_000, 1 << 24])
+def test_packed_or_not(tmp_path: Path, ending: str, size: int) -> None:
+    (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(TEXT))
+    found = list(read_blocks(path, size))
+    assert b"".join(block.content for block in found) == TEXT
+    assert all(block.content.endswith(b"\n") for block in found)
+    assert [block.first for block in found] == [1 + TEXT[: TEXT.index(b.content)].count(b"\n") for b in found]
+    assert len(found) == 1 or size < len(TEXT)
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+def test_of_a_cut_archive_whole_lines_come_before_the_error(
+    tmp_path: Path, ending: str, assert_one_line: OneLine
+) -> None:
+    content = TEXT * 20
+    packed = PACKERS[ending](content)
+    (path := tmp_path / f"a{ending}").write_bytes(packed[: len(packed) * 2 // 3])
+    found: list[Block] = []
+    with pytest.raises(DataError) as caught:
+        found.extend(read_blocks(path, 1_000))
+    read = b"".join(block.content for block in found)
+    assert content.startswith(read)
+    assert read == b"" or read.endswith(b"\n")
+    place = f"{path}, line {read.count(bytes([10])) + 1}" if read else str(path)
+    assert_one_line(caught.value, f"{place}: it cannot be read on", "fetch the file again")
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("content", [b"no archive at all", b"\x28\xb5\x2f\xfd" + b"\xff" * 40, b"BZh9" + b"\0" * 40])
+def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_one_line: OneLine) -> None:
+    (path := tmp_path / f"a{ending}").write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        list(read_blocks(path))
+    assert_one_line(caught.value, f"{path}: it cannot be read on")
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst", ".jsonl"])
+def test_an_archive_of_nothing_has_no_block(tmp_path: Path, ending: str) -> None:
+    (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(b""))
+    assert list(read_blocks(path)) == []
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_blocks(tmp_path / "gone.jsonl"))
+    assert_one_line(caught.value, str(tmp_path / "gone.jsonl"), "No such file")

@@ -1,0 +1,98 @@
+"""Apache Spark as an engine: the same SQL gives the same data set as DuckDB."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+from tiny_dumps import KAPPA, LARGE, ByLength, random_posts, records, run, write_dump
+
+from parlai_empathy.curation import choice, texts
+from parlai_empathy.curation.curate import Curated, Plan, curate
+from parlai_empathy.curation.engine import Engine, exactly, open_engine
+from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.tasks.reddit.build import SAMPLE
+
+pytest.importorskip("pyspark")
+if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    pytest.skip("Spark needs Java", allow_module_level=True)
+
+# Small data: what Spark does to spread work over many machines would take most of the time.
+SETTINGS = {
+    "spark.sql.shuffle.partitions": 2,
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.ui.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One session for all tests."""
+    settings = " ".join(f"--conf {name}='{value}'" for name, value in SETTINGS.items())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{settings} pyspark-shell")
+        engine = open_engine("spark", tmp_path_factory.mktemp("spark"), "1GB", 2, "local[2]")
+        yield engine
+        engine.close()
+
+
+def both(spark: Engine, dumps: list[Path], folder: Path, **options: Any) -> tuple[Curated, Curated]:
+    """What DuckDB and Spark make of the same dumps, in two folders."""
+    recipe = options.pop("recipe", {"kappa": KAPPA})
+    plan = Plan(dumps, folder / "spark", Recipe(**recipe), with_ids=True, memory="1GB", threads=1, **options)
+    return run(dumps, folder / "duckdb", recipe=recipe, **options), curate(plan, spark)
+
+
+def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:
+    """Both data sets are the same to the last digit, and so is all that the card says."""
+    assert records(folder / "spark") == records(folder / "duckdb")
+    assert (folder / "spark" / "red.parquet").read_bytes() == (folder / "duckdb" / "red.parquet").read_bytes()
+    names = ("fates", "measures", "chosen", "subreddits", "histogram", "scorers", "added")
+    assert {name: getattr(spark, name) for name in names} == {name: getattr(duckdb, name) for name in names}
+    for label, means in duckdb.classes.items():
+        assert spark.classes[label] == pytest.approx(means, rel=1e-12)
+
+
+def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With scorers of texts and negative samples, in batches that end in the middle; in a folder with an odd name."""
+    monkeypatch.setattr(choice, "_ROWS", 7)
+    monkeypatch.setattr(texts, "BATCH", 50)
+    dumps = [*sorted(SAMPLE.glob("*.jsonl")), write_dump(tmp_path / "a{1}[*].jsonl", random_posts(2 * LARGE, seed=9))]
+    scorers = {"emotion": ByLength(), "toxicity": ByLength("toxic")}
+    recipe = {"kappa": KAPPA, "toxic_above": 0.99, "subreddits": ("Baking", "TRAINS", "cooking"), "valid_share": 0.3}
+    folder = tmp_path / "out [1] {a,b} *"
+    found = both(spark, dumps, folder, negatives=0.4, recipe=recipe, **scorers)
+    assert_same(folder, *found)
+    assert min(found[0].added.values()) > 0
+    assert found[0].fates["chosen"] > 20
+    assert found[0].fates["read twice"] > 0
+
+
+def test_the_real_dumps(spark: Engine, tmp_path: Path, real_data: Path) -> None:
+    dumps = sorted((real_data / "reddit").glob("R[CS]_*"))
+    found = both(spark, dumps, tmp_path, recipe={"kappa": 1.0})
+    assert_same(tmp_path, *found)
+    assert found[0].fates["chosen"] > 100
+
+
+def test_tables_views_and_batches(spark: Engine, tmp_path: Path) -> None:
+    parquet.write_table(pyarrow.table({"n": range(10), "s": list("abcdefghij")}), tmp_path / "numbers.parquet")
+    spark.view("numbers", [tmp_path / "numbers.parquet"])
+    spark.table("twice", "SELECT 2 * n AS n, s FROM numbers")
+    spark.view_of("half", "SELECT n, s FROM twice WHERE n < 10")
+    assert sorted(spark.rows("SELECT n, s FROM half")) == [(0, "a"), (2, "b"), (4, "c"), (6, "d"), (8, "e")]
+    query = "SELECT n, s FROM twice ORDER BY n DESC"
+    tables = list(spark.batches(query, 4))
+    assert [len(table) for table in tables] == [4, 4, 2]
+    assert pyarrow.concat_tables(tables).to_pylist() == [{"n": 18 - 2 * n, "s": "jihgfedcba"[n]} for n in range(10)]
+    assert [len(table) for table in exactly(spark, query, 3)] == [3, 3, 3, 1]
+    assert list(spark.batches("SELECT n FROM numbers WHERE n > 99", 4)) == []

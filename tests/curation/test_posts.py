@@ -1,0 +1,367 @@
+"""The queries over lines: they say of each what plain Python says, and count what is no post by its reason."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_dumps import comment, submission
+
+from parlai_empathy.curation.blocks import Block
+from parlai_empathy.curation.readers import Read, Readers
+from parlai_empathy.metrics.specificity import specificity
+from parlai_empathy.tasks.reddit import cleaning
+from parlai_empathy.tasks.reddit.lines import read_lines
+from parlai_empathy.tasks.reddit.records import Post, post_of_line
+
+FIRST = 2  # the number of a test's first line: at a file's very beginning a mark of its encoding may stand
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    with Readers("part", "1GB", 1) as readers:
+        yield readers
+
+
+def read(readers: Readers, lines: Sequence[bytes]) -> Read:
+    return readers.read(Block(b"\n".join(lines), FIRST))
+
+
+def read_records(readers: Readers, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The posts of records, none of which is bad, in their order."""
+    found = read(readers, [json.dumps(record).encode() for record in records])
+    assert found.bad == {}
+    posts: list[dict[str, Any]] = found.posts.sort_by("number").to_pylist()
+    assert len(posts) == len(records)
+    return posts
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def plain(text: str, author: str) -> tuple[str | None, str | None, int]:
+    """The flaw of a post, its text, and its content words, one pattern after another."""
+    text = cleaning.decoded(text)
+    own = cleaning.QUOTED_LINE.sub("", text)
+    flaw = cleaning.flaw_of(text, author) or ("quote" if own != text else None)
+    return (flaw, own, specificity(own)) if flaw in (None, "quote") else (flaw, None, 0)
+
+
+def assert_agree(readers: Readers, texts: Sequence[tuple[str, str]]) -> None:
+    """What the queries say of texts by authors is what Python says."""
+    records = [comment(f"{place:x}", "t1_zz", body=text, author=author) for place, (text, author) in enumerate(texts)]
+    for post, (text, author) in zip(read_records(readers, records), texts, strict=True):
+        assert (post["flaw"], post["text"], post["words"]) == plain(text, author), (text, author)
+
+
+# What the patterns look for, whole and in pieces, in any case, and between white space of any kind.
+PIECES = st.sampled_from(
+    [
+        *("[deleted]", "[Removed by Reddit]", "[ removed ]", "[", "]", "(", ")", "](", "[a](b)", "[a](b(c)d)"),
+        *(">", "&gt;", "&amp;", "&lt;", "&nbsp;", "&#X200B;", "\u200b", "^", "_", "'", "!", "\0"),
+        *("http://e.f/g", "HTTPS://", "://", "wWw.e.f", "www.", "I'm a bot", "I am  a robot", "\u00e9I'm a bot"),
+        *("bott", "b^ot", "beep boop", "performed automatically", "words", "The", "is.", "*it*"),
+        *("\n", "\n\n", "\r", "\t", " ", "\x0b", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u3000"),
+        *("\u0130s", "\u03a3\u0391\u03a3", "\u212aeep", "\u017fo", "\u00df", "\u4e00", "\u0665", "\u00b2"),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=5).map("".join) | st.text(
+    st.characters(exclude_categories=("Cs", "Cn")),
+    max_size=20,  # what Unicode has not assigned differs by its version
+)
+NAMES = st.sampled_from(
+    [
+        "anna",
+        "AutoModerator",
+        "weather_bot",
+        "bot-x",
+        "Bot",
+        "xBot7",
+        "xbot",
+        "robot",
+        "a_bot9",
+        "[deleted]",
+        "",
+        "\u00e9Bot",
+    ]
+) | st.from_regex(r"[a-zB_-]{0,4}[bB]ot[0-9_a-]{0,3}", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw", "words"),
+    [
+        ("wWw.e.f", "links only", 0),
+        ("I am a b^o^t", "by a bot", 0),
+        ("I'm\u00a0a\u3000bot", "by a bot", 0),
+        ("\u00e9I'm a bot", None, 2),  # to Python an accent is part of a word, and bot is none here
+        ("http://e.f\u00a0lanterns", None, 1),  # a space that does not break ends an address too
+        ("\u00a0[deleted]\u2003", "deleted", 0),
+        ("\u3000> a quote\nlanterns", "quote", 1),
+        ("\u3000\u2028", "empty", 0),
+        ("\u0130s", None, 1),  # in small letters that is an i, a dot above it, and an s
+    ],
+)
+def test_letters_and_spaces_beyond_ascii(readers: Readers, text: str, flaw: str | None, words: int) -> None:
+    (post,) = read_records(readers, [comment("a", "t1_b", body=text)])
+    assert (post["flaw"], post["words"]) == (flaw, words) == plain(text, "anna")[::2]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(TEXTS, NAMES), min_size=1, max_size=40))
+def test_flaws_texts_and_words_are_those_of_plain_python(readers: Readers, texts: list[tuple[str, str]]) -> None:
+    assert_agree(readers, texts)
+
+
+def test_every_character_is_to_the_queries_what_it_is_to_python(readers: Readers) -> None:
+    known = [c for n in range(sys.maxunicode + 1) if unicodedata.category(c := chr(n)) not in ("Cs", "Cn", "Co")]
+    wide = [c for c in known if c < "\u3400" or c.isspace() or len(c.lower()) > 1 or len(c.casefold()) > 1]
+    assert len(known) > 100_000
+    assert_agree(readers, [(c, "anna") for c in known if c < "\uac00" or c > "\ud7ff"])
+    around = ("[deleted]{}", "{}> quote\na b", "http://e.f{}words", "{}I'm{}a{}bot{}", "is{}it", "t{}hi{}s")
+    for template in around:
+        assert_agree(readers, [(template.replace("{}", c), "anna") for c in wide])
+
+
+def test_a_submission_says_its_title_and_its_text(readers: Readers) -> None:
+    found = read_records(
+        readers,
+        [
+            submission("a", title="Tea &amp; cake", selftext="Which?\n> a quote"),
+            submission("b", selftext=""),
+            submission("c", selftext=None),
+            {name: value for name, value in submission("d").items() if name != "selftext"},
+            submission("e", title="[deleted]", selftext="[removed]"),
+            submission("f", title="7", selftext="true"),
+        ],
+    )
+    assert [(post["text"], post["flaw"]) for post in found] == [
+        ("Tea & cake\nWhich?\n", "quote"),
+        *[("How does bread rise?", None)] * 3,
+        (None, "deleted"),
+        ("7\ntrue", None),
+    ]
+    assert [(post["name"], post["parent"], post["thread"]) for post in found[:2]] == [
+        ("t3_a", None, "t3_a"),
+        ("t3_b", None, "t3_b"),
+    ]
+
+
+def test_the_words_of_what_answers_a_submission_are_not_counted(readers: Readers) -> None:
+    """Nobody asks for them: only replies to comments are counted by their words."""
+    found = read_records(readers, [comment("a", "t3_s0"), comment("b", "t1_a")])
+    assert [post["words"] for post in found] == [0, 3]  # bread, rises, slowly.
+
+
+def test_all_real_comments(readers: Readers, real_data: Path) -> None:
+    texts = []
+    for dump in sorted((real_data / "reddit").glob("RC_*")):
+        for _, line in read_lines(dump):
+            record = json.loads(line or b"{}")
+            texts.append((record["body"], record["author"] or ""))
+    assert len(texts) > 10_000
+    assert_agree(readers, texts)
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+def changed(name: str, text: str) -> bytes:
+    """A comment with a field as it is written in JSON."""
+    return json.dumps(comment("a1", "t1_a0", **{name: "@"})).replace('"@"', text).encode()
+
+
+def without(name: str) -> bytes:
+    return json.dumps({key: value for key, value in comment("a1", "t1_a0").items() if key != name}).encode()
+
+
+GOOD_LINE = json.dumps(comment("a1", "t1_a0")).encode()
+LONE = rb'"\ud800 alone"'  # half of a pair of escapes: no character
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"not JSON", "not JSON"),
+        (b"{", "not JSON"),
+        (GOOD_LINE + b"}", "not JSON"),
+        (GOOD_LINE + b"\0", "not JSON"),
+        (b"\0\0\0", "not JSON"),
+        (b"\xef\xbb\xbf" + GOOD_LINE, "not JSON"),  # a mark of the encoding belongs at a file's beginning
+        (changed("body", LONE.decode()), "not JSON"),
+        (changed("body", '"a\tb"'), "not JSON"),  # JSON wants such characters written as escapes
+        (b"[" * 200_000, "not JSON"),
+        (b"null", "no object"),
+        (b"[1, 2]", "no object"),
+        (b'"text"', "no object"),
+        (b"17", "no object"),
+        (b"[" * 50_000 + b"]" * 50_000, "no object"),
+        (b"{}", "missing field (id)"),
+        *((without(name), f"missing field ({name})") for name in ("id", "parent_id", "link_id", "subreddit", "body")),
+        (without("created_utc"), "missing field (created_utc)"),
+        (without("score"), "missing field (score)"),
+        (GOOD_LINE.replace(b'"body"', b'"text"'), "missing field (body)"),
+        (changed("id", "null"), "wrong type (id)"),
+        (changed("id", '"t1_a1"'), "wrong type (id)"),
+        (changed("id", '""'), "wrong type (id)"),
+        (changed("parent_id", "null"), "wrong type (parent_id)"),
+        (changed("parent_id", "17"), "wrong type (parent_id)"),
+        (changed("parent_id", '"a0"'), "wrong type (parent_id)"),
+        (changed("link_id", '{"t3": "s0"}'), "wrong type (link_id)"),
+        (changed("subreddit", '["baking"]'), "wrong type (subreddit)"),
+        (changed("subreddit", '""'), "wrong type (subreddit)"),
+        (changed("body", "null"), "wrong type (body)"),
+        (changed("body", "true"), "wrong type (body)"),
+        (changed("body", "12"), "wrong type (body)"),
+        (changed("body", "-1.5"), "wrong type (body)"),
+        (changed("body", "9" * 400), "wrong type (body)"),
+        (changed("body", "NaN"), "wrong type (body)"),
+        (changed("body", "Infinity"), "wrong type (body)"),
+        (changed("body", '["words"]'), "wrong type (body)"),
+        (changed("body", "[" * 50_000 + "]" * 50_000), "wrong type (body)"),
+        (changed("created_utc", '"today"'), "wrong type (created_utc)"),
+        (changed("created_utc", "true"), "wrong type (created_utc)"),
+        (changed("created_utc", "null"), "wrong type (created_utc)"),
+        (changed("created_utc", "-1"), "wrong type (created_utc)"),
+        (changed("created_utc", "NaN"), "wrong type (created_utc)"),
+        (changed("created_utc", "1e400"), "wrong type (created_utc)"),
+        (changed("created_utc", "17179869184"), "wrong type (created_utc)"),  # 2 ** 34, in the year 2514
+        (changed("created_utc", '"2006-01-01"'), "wrong type (created_utc)"),
+        (changed("score", "null"), "wrong type (score)"),
+        (changed("score", '"many"'), "wrong type (score)"),
+        (changed("score", "[]"), "wrong type (score)"),
+        (changed("score", "1e400"), "wrong type (score)"),
+        (changed("score", str(10**40)), "wrong type (score)"),
+        (changed("score", str(-(2**63))), "wrong type (score)"),
+        (changed("score", str(2**63 - 1)), "wrong type (score)"),
+        (changed("score", "1000000001"), "wrong type (score)"),
+        (changed("score", "-1000000001"), "wrong type (score)"),
+        (json.dumps(submission("a", title=7)).encode(), "wrong type (title)"),
+        (json.dumps(submission("a", title=["x"])).encode(), "wrong type (title)"),
+        (json.dumps(submission("a", selftext=7)).encode(), "wrong type (selftext)"),
+        (json.dumps(submission("a", selftext={})).encode(), "wrong type (selftext)"),
+        (json.dumps(submission("a", id=None)).encode(), "wrong type (id)"),
+    ],
+)
+def test_what_is_no_post_is_counted_by_its_reason(readers: Readers, line: bytes, reason: str) -> None:
+    found = read(readers, [GOOD_LINE, line, b"", GOOD_LINE, line])
+    why, _, detail = reason.partition(" (")
+    place = f"line {FIRST + 1} ({detail}" if detail else f"line {FIRST + 1}"
+    assert found.bad == {place: (why, 2)}
+    assert (found.lines, len(found.posts)) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "expected"),
+    [
+        ("edited", "false", "edited", False),
+        ("edited", "null", "edited", False),
+        ("edited", "0", "edited", False),
+        ("edited", '""', "edited", False),
+        ("edited", "true", "edited", True),
+        ("edited", "1136074029", "edited", True),
+        ("edited", "1136074029.0", "edited", True),
+        ("edited", '"1136074029"', "edited", True),
+        ("edited", "1" * 40, "edited", True),
+        ("controversiality", "null", "controversial", False),
+        ("controversiality", "1", "controversial", True),
+        ("controversiality", "true", "controversial", True),
+        ("controversiality", '"0"', "controversial", False),
+        ("controversiality", '"?"', "controversial", False),
+        ("created_utc", '"1136074029"', "created", 1136074029.0),
+        ("created_utc", "1136074029.5", "created", 1136074029.5),
+        ("created_utc", "1.136e9", "created", 1.136e9),
+        ("created_utc", "0", "created", 0.0),
+        ("score", "-1000000000", "score", -1_000_000_000),
+        ("score", '"12"', "score", 12),
+        ("author", "null", "flaw", None),
+        ("author", "{}", "flaw", None),
+        ("body", r'"a\u0000b"', "text", "a\0b"),
+        ("body", r'"\ud83d\ude00 x"', "text", "\U0001f600 x"),
+        ("body", '"NaN"', "text", "NaN"),
+        ("body", '"[1]"', "text", "[1]"),
+        ("id", "17", "name", "t1_17"),  # an id of digits alone, which some program took for a number
+        ("unknown", "[" * 50_000 + "]" * 50_000, "name", "t1_a1"),
+        ("unknown", str(10**40), "name", "t1_a1"),
+    ],
+)
+def test_what_has_several_types_in_dumps(readers: Readers, name: str, text: str, column: str, expected: Any) -> None:
+    found = read(readers, [changed(name, text)])
+    assert found.bad == {}
+    assert found.posts[column].to_pylist() == [expected]
+
+
+def test_ups_stand_for_a_score_that_is_not_there(readers: Readers) -> None:
+    old = {name: value for name, value in comment("a", "t1_b").items() if name != "score"} | {"ups": 5}
+    assert [post["score"] for post in read_records(readers, [old, comment("b", "t1_b", ups=5)])] == [5, 1]
+
+
+def test_a_field_that_is_given_twice_counts_once(readers: Readers) -> None:
+    found = read(readers, [GOOD_LINE[:-1] + b', "body": "something else", "id": "b2"}'])
+    assert (found.lines, found.bad, len(found.posts)) == (1, {}, 1)
+
+
+def test_line_ends_of_other_systems(readers: Readers) -> None:
+    found = readers.read(Block(b"\xef\xbb\xbf" + b"\r\n".join([GOOD_LINE, b"", b"  ", GOOD_LINE]) + b"\r\n", 1))
+    assert (found.lines, found.bad, len(found.posts)) == (2, {}, 2)
+    assert found.posts["number"].to_pylist() == [1, 4]
+
+
+# --- anything --------------------------------------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=4), inside, max_size=3),
+    max_leaves=5,
+)
+FIELDS = st.sampled_from([*comment("a", "t1_b"), "title", "selftext", "ups"])
+
+
+@st.composite
+def broken_lines(draw: st.DrawFn) -> bytes:
+    """A line that was a post, with some of its fields changed or left out, and then perhaps some of its bytes."""
+    post = draw(st.sampled_from([comment("a", "t1_b"), submission("c")]))
+    post |= draw(st.dictionaries(FIELDS, JSON, max_size=3))
+    for name in draw(st.lists(FIELDS, max_size=1)):
+        post.pop(name, None)
+    line = json.dumps(post, ensure_ascii=draw(st.booleans())).encode(errors="surrogatepass")
+    start = draw(st.integers(0, len(line)))
+    return line if draw(st.booleans()) else line[:start] + draw(st.binary(max_size=3)) + line[start + 2 :]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.binary(max_size=30) | broken_lines(), max_size=30))
+def test_each_line_that_is_not_blank_is_a_post_or_bad(readers: Readers, lines: list[bytes]) -> None:
+    lines = b"\n".join(lines).split(b"\n")  # what is drawn may have line ends in it
+    found = read(readers, lines)
+    assert found.lines == sum(bool(line.strip(b" \t\r\f")) for line in lines)
+    assert found.lines == len(found.posts) + sum(count for _, count in found.bad.values())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(broken_lines(), min_size=1, max_size=30))
+def test_what_plain_python_takes_for_a_post_is_one(readers: Readers, lines: list[bytes]) -> None:
+    lines = [line for line in lines if b"\n" not in line]
+    found = {post["number"] - FIRST: post for post in read(readers, lines).posts.to_pylist()}
+    for place, line in enumerate(lines):
+        post = post_of_line(line)
+        if isinstance(post, Post) and is_plain(line):
+            names = ("name", "parent", "thread", "subreddit", "created")
+            assert {name: found[place][name] for name in names} == {name: getattr(post, name) for name in names}
+
+
+def is_plain(line: bytes) -> bool:
+    """Whether a line has a score that can be, no smaller number than 1 as its time, and a subreddit in one line."""
+    record = json.loads(line)
+    score = record.get("score", record.get("ups"))
+    has_score = isinstance(score, int) and abs(score) <= 1_000_000_000
+    begins = record["subreddit"][:1]
+    named = bool(begins) and begins not in "[{" and "\n" not in record["subreddit"]
+    # Python takes a title that is null, a field twice, and half of a pair of escapes, for something else.
+    return has_score and named and float(record["created_utc"]) >= 1 and b"\\ud" not in line

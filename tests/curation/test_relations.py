@@ -1,0 +1,139 @@
+"""Who answers whom: small threads, whose outcome is derived by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_dumps import comment, submission, write_dump
+
+from parlai_empathy.curation.engine import open_engine
+from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.curation.relations import relate
+from parlai_empathy.curation.unpack import unpack
+
+Found = tuple[dict[str, str | None], dict[str, tuple[Any, ...]]]
+Related = Callable[..., Found]
+
+
+@pytest.fixture
+def related(tmp_path: Path) -> Related:
+    """A function from posts to the fate of each comment, and the reactions that posts got."""
+
+    def found(*posts: dict[str, Any], recipe: Recipe | None = None) -> Found:
+        parts = unpack([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "parts", "1GB", 1)
+        engine = open_engine("duckdb", tmp_path / "engine", "1GB", 1)
+        engine.view("posts", [part.file for part in parts])
+        relate(engine, recipe or Recipe())
+        fates: dict[str, str | None] = {}
+        for name, fate in engine.rows("SELECT substr(name, 4), fate FROM comments ORDER BY number"):
+            fates[f"{name} again" if name in fates else name] = fate
+        reactions = engine.rows("SELECT substr(name, 4), replies, longest, edits FROM reactions")
+        engine.close()
+        return fates, {name: tuple(rest) for name, *rest in reactions}
+
+    return found
+
+
+def test_a_thread(related: Related) -> None:
+    fates, reactions = related(
+        submission("s0"),
+        comment("a", "t3_s0"),
+        comment("b", "t1_a", created_utc=101, body="Cake rises quickly and soup never does."),
+        comment("c", "t1_a", created_utc=102, edited=True, body="It is."),
+        comment("d", "t1_b", created_utc=103),
+    )
+    assert fates == dict.fromkeys("abcd")
+    # cake, rises, quickly, soup, does. are the content words of the longer reply: never and and are not
+    assert reactions == {"s0": (1, 0, 0), "a": (2, 5, 1), "b": (1, 3, 0)}
+
+
+@pytest.mark.parametrize(
+    ("parent", "fate"),
+    [
+        ({"body": "[deleted]"}, "to one that is deleted"),
+        ({"body": ""}, "to one that is empty"),
+        ({"body": "http://e.example/a"}, "to one that is links only"),
+        ({"body": "> a quote"}, "to one that is quotes only"),
+        ({"author": "AutoModerator"}, "to one that is by a bot"),
+        ({"body": "> a quote\nand an answer"}, None),
+    ],
+)
+def test_what_is_answered_decides(related: Related, parent: dict[str, Any], fate: str | None) -> None:
+    fates, reactions = related(submission("s0"), comment("a", "t3_s0", **parent), comment("b", "t1_a", created_utc=101))
+    assert fates["b"] == fate
+    assert reactions["a"] == (1, 3, 0)  # bread, rises, slowly.
+
+
+@pytest.mark.parametrize(
+    ("reply", "fate", "is_reaction"),
+    [
+        ({"body": "[removed]"}, "deleted", False),
+        ({"body": "?!"}, "empty", False),
+        ({"body": "I'm a bot, friends"}, "by a bot", False),
+        ({"body": "http://e.example/a"}, "links only", True),
+        ({"body": "> a quote"}, "quotes only", True),
+        ({"body": "> a quote\nand an answer"}, "quote", True),
+        ({"created_utc": 99}, "not later than what it answers", False),
+        ({"parent_id": "t1_b"}, "not later than what it answers", False),  # itself
+        ({"parent_id": "t1_zz"}, "to an unknown comment", False),
+        ({"parent_id": "t3_zz"}, "to an unknown submission", False),
+        ({"subreddit": "trains"}, "in another subreddit", True),
+    ],
+)
+def test_a_reply_that_is_left_out(related: Related, reply: dict[str, Any], fate: str, is_reaction: bool) -> None:
+    recipe = Recipe(subreddits=("Baking",))  # in any case
+    posts = submission("s0"), comment("a", "t3_s0"), comment("b", "t1_a", **{"created_utc": 101, **reply})
+    fates, reactions = related(*posts, recipe=recipe)
+    assert fates == {"a": None, "b": fate}
+    assert ("a" in reactions) == is_reaction
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_later"),
+    [("a", "b", True), ("b", "a", False), ("z", "10", True), ("10", "z", False)],
+)
+def test_in_the_same_second_names_count_up(related: Related, first: str, second: str, is_later: bool) -> None:
+    """Reddit's ids count up in base 36, so that a longer one is later."""
+    fates, reactions = related(submission("s0"), comment(first, "t3_s0"), comment(second, f"t1_{first}"))
+    assert fates == {first: None, second: None if is_later else "not later than what it answers"}
+    assert (first in reactions) == is_later
+
+
+def test_in_the_same_second_a_comment_is_later_than_its_submission(related: Related) -> None:
+    fates, reactions = related(submission("zzz", created_utc=100), comment("a", "t3_zzz"))
+    assert (fates, reactions) == ({"a": None}, {"zzz": (1, 0, 0)})
+
+
+def test_a_circle_of_comments_is_broken(related: Related) -> None:
+    times = {"a": 100, "b": 101, "c": 102}
+    answers = {"a": "c", "b": "a", "c": "b"}
+    posts = [comment(name, f"t1_{answers[name]}", created_utc=time) for name, time in times.items()]
+    fates, reactions = related(*posts)
+    assert fates == {"a": "not later than what it answers", "b": None, "c": None}
+    assert reactions.keys() == {"a", "b"}
+
+
+def test_what_is_read_twice_counts_once_as_it_was_read_first(related: Related) -> None:
+    fates, reactions = related(
+        submission("s0"),
+        comment("a", "t3_s0"),
+        comment("b", "t1_a", created_utc=101, body="One"),
+        comment("b", "t1_a", created_utc=101, body="Two three bread rises.", edited=True),
+        submission("s0", title="Again"),
+    )
+    assert fates == {"a": None, "b": None, "b again": "read twice"}
+    assert reactions == {"s0": (1, 0, 0), "a": (1, 0, 0)}  # one is a stop word
+
+
+def test_a_reply_may_come_before_what_it_answers_in_the_dump(related: Related) -> None:
+    fates, reactions = related(comment("b", "t1_a", created_utc=101), comment("a", "t3_s0"), submission("s0"))
+    assert fates == {"a": None, "b": None}
+    assert reactions.keys() == {"s0", "a"}
+
+
+def test_a_subreddit_with_a_mark_in_its_name_is_no_query(related: Related) -> None:
+    fates, _ = related(submission("s0"), comment("a", "t3_s0"), recipe=Recipe(subreddits=("it's", "x' OR '1'='1")))
+    assert fates == {"a": "in another subreddit"}

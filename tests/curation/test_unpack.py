@@ -1,0 +1,221 @@
+"""Parts of dumps: made once, whole or not at all, with an account of each line and without the name of an author."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+from tiny_dumps import AUTHORS, PACKERS, comment, lines, random_posts, write_dump
+
+from parlai_empathy.curation.unpack import Part, unpack
+
+POSTS = random_posts(60, seed=5)
+
+
+def unpacked(dumps: list[Path], folder: Path, threads: int = 1) -> list[Part]:
+    return unpack(dumps, folder, "1GB", threads)
+
+
+def rows(part: Part) -> list[dict[str, Any]]:
+    """The posts of a part in the order of the dump, without what they come from."""
+    table = parquet.read_table(part.file).sort_by("number").drop_columns(["dump"])
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """When the files of a folder were changed, and what is in them."""
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+def test_a_part_holds_the_posts_and_its_account_the_lines(tmp_path: Path, ending: str) -> None:
+    dump = tmp_path / f"RC_2006-01{ending}"
+    content = "\n".join([*lines(POSTS), "", "?", " ", "[]", "?"]).encode()
+    dump.write_bytes(PACKERS.get(ending, bytes)(content))
+    (part,) = unpacked([dump], tmp_path / "parts")
+    assert [row["number"] for row in rows(part)] == list(range(1, 61))
+    assert [row["name"][3:] for row in rows(part)] == [post["id"] for post in POSTS]
+    assert part.account.lines == 63
+    assert part.account.bad == Counter({"not JSON": 2, "no object": 1})
+    assert part.account.first == {"not JSON": f"{dump}, line 62", "no object": f"{dump}, line 64"}
+    assert (part.account.dump, part.account.broken) == (str(dump), "")
+    assert part.file.name.startswith(f"RC_2006-01{ending}-")
+    assert {path.suffix for path in part.file.parent.iterdir()} == {".parquet", ".json"}
+
+
+def test_no_part_holds_the_name_of_an_author(tmp_path: Path) -> None:
+    part = unpacked([write_dump(tmp_path / "a.jsonl", POSTS)], tmp_path / "parts")[0]
+    kept = json.dumps(rows(part)) + part.file.with_suffix(".json").read_text()
+    assert [author for author in AUTHORS if author and author[0] == "x" and author in kept] == []
+
+
+def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) -> None:
+    one, other = (write_dump(tmp_path / f"{name}.jsonl", POSTS) for name in "ab")
+    first = unpacked([one, other], tmp_path / "parts")
+    before = state(tmp_path / "parts")
+    assert unpacked([other, one], tmp_path / "parts", threads=3) == first[::-1]
+    assert state(tmp_path / "parts") == before
+    write_dump(one, POSTS[:-1])
+    changed = unpacked([one, other], tmp_path / "parts")
+    assert (len(rows(changed[0])), changed[1]) == (59, first[1])
+    os.utime(other, ns=(0, 0))  # of the same size, but written at another time
+    assert unpacked([other], tmp_path / "parts")[0].file != first[1].file
+
+
+def test_a_part_without_its_account_is_made_again(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    part = unpacked([dump], tmp_path / "parts")[0]
+    part.file.with_suffix(".json").unlink()
+    assert unpacked([dump], tmp_path / "parts") == [part]
+    assert part.file.with_suffix(".json").is_file()
+
+
+def test_a_dump_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    (link := tmp_path / "link.jsonl").symlink_to(dump)
+    (tmp_path / "folder").mkdir()
+    assert len(unpacked([dump, tmp_path / "folder" / ".." / "a.jsonl", link], tmp_path / "parts")) == 1
+
+
+def test_dumps_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    dumps = [write_dump(tmp_path / name / "RC.jsonl", POSTS[: 10 * place]) for place, name in enumerate("abc", 1)]
+    assert [part.account.lines for part in unpacked(dumps, tmp_path / "parts")] == [10, 20, 30]
+
+
+def test_signs_that_engines_read_as_patterns_are_not_in_a_parts_name(tmp_path: Path) -> None:
+    part = unpacked([write_dump(tmp_path / "a [b]*?{c}:d.jsonl", POSTS)], tmp_path / "parts")[0]
+    assert part.file.name.startswith("a__b____c__d.jsonl-")
+    assert len(rows(part)) == 60
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_ends(tmp_path: Path, ending: str) -> None:
+    many = random_posts(6_000, seed=6)
+    dump = write_dump(tmp_path / f"a{ending}", many)
+    dump.write_bytes(dump.read_bytes()[: dump.stat().st_size * 9 // 10])
+    part = unpacked([dump], tmp_path / "parts")[0]
+    read = [row["name"][3:] for row in rows(part)]
+    assert read == [post["id"] for post in many][: len(read)]
+    assert part.account.lines == len(read)
+    place = f"{dump}, line {len(read) + 1}: " if read else f"{dump}: "
+    assert part.account.broken.startswith(f"{place}it cannot be read on (")
+    assert read or ending == ".xz"  # which is read in larger pieces than this dump has
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected", "broken"),
+    [
+        ("a.jsonl", b"", 0, ""),
+        ("a.jsonl", b"\n \r\n\n", 0, ""),
+        ("a.bz2", PACKERS[".bz2"](b""), 0, ""),
+        ("a.zst", PACKERS[".zst"](b""), 0, ""),
+        ("a.zst", b"", 0, ""),
+        ("a.bz2", b"", 0, "it cannot be read on"),
+        ("a.xz", b"", 0, "it cannot be read on"),
+        ("a.zst", b"corrupt from the start", 0, "it cannot be read on"),
+        ("a.jsonl", lines([comment("a", "t1_b")])[0].encode(), 1, ""),  # no line end in all of the file
+        ("a.jsonl", b"\xef\xbb\xbf" + lines([comment("a", "t1_b")])[0].encode(), 1, ""),
+        ("a.jsonl", b"\xef\xbb\xbf", 0, ""),
+    ],
+)
+def test_files_with_little_or_nothing_in_them(
+    tmp_path: Path, name: str, content: bytes, expected: int, broken: str
+) -> None:
+    (dump := tmp_path / name).write_bytes(content)
+    part = unpacked([dump], tmp_path / "parts")[0]
+    assert (len(rows(part)), part.account.lines, part.account.bad) == (expected, expected, Counter())
+    assert broken in part.account.broken
+    assert bool(broken) == bool(part.account.broken)
+
+
+def test_a_line_beyond_all_bounds_is_counted(tmp_path: Path) -> None:
+    good = lines([comment("a", "t1_b")])[0].encode()
+    (dump := tmp_path / "a.jsonl").write_bytes(b"\n".join([good, b"x" * (21 << 20), b"\xff", good]))
+    account = unpacked([dump], tmp_path / "parts")[0].account
+    assert (account.lines, account.bad) == (4, Counter({"too long a line": 1, "not UTF-8": 1}))
+    assert all(place.startswith(f"{dump}, from line ") for place in account.first.values())
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    content=st.binary(max_size=200) | st.lists(st.sampled_from(lines(POSTS)), max_size=5).map("\n".join).map(str.encode)
+)
+def test_each_line_of_any_file_is_a_post_or_bad(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    (dump := folder / "a.jsonl").write_bytes(content)
+    part = unpacked([dump], folder / "parts")[0]
+    assert part.account.lines == len(rows(part)) + sum(part.account.bad.values())
+    body = content.removeprefix(b"\xef\xbb\xbf")
+    assert part.account.lines == sum(bool(line.strip(b" \t\r\f")) for line in body.split(b"\n"))
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes, as if the disk were full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [0, 600])
+def test_on_a_full_disk_nothing_is_left_under_a_final_name(tmp_path: Path, size: int) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", random_posts(500, seed=7))
+    with full_disk(size), pytest.raises(OSError, match="too large"):
+        unpacked([dump], tmp_path / "parts")
+    assert list((tmp_path / "parts").iterdir()) == []
+    assert len(rows(unpacked([dump], tmp_path / "parts")[0])) == 500
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from parlai_empathy.curation import unpack
+folder, left = Path(sys.argv[1]), int(sys.argv[2])
+if left < 0:  # between a part's account and the part
+    write_account = unpack._write_account
+    unpack._write_account = lambda *all: (write_account(*all), os.kill(os.getpid(), signal.SIGKILL))
+reading = unpack.read_blocks
+unpack.read_blocks = lambda dump: reading(dump, 2_000)
+add = unpack._add
+def counted(account, read):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    add(account, read)
+unpack._add = counted
+unpack.unpack(sorted(folder.glob("*.jsonl")), folder / "parts", "1GB", 2)
+"""
+
+
+@pytest.mark.parametrize("blocks", [6, -1])
+def test_a_killed_run_leaves_nothing_half_and_the_next_one_goes_on(tmp_path: Path, blocks: int) -> None:
+    dumps = [write_dump(tmp_path / f"{name}.jsonl", random_posts(900, seed=7)) for name in "ab"]  # of four blocks each
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(blocks)], stderr=subprocess.DEVNULL)
+    assert killed.returncode == -signal.SIGKILL
+    whole = [path for path in (tmp_path / "parts").iterdir() if path.suffix == ".parquet"]
+    assert [len(parquet.read_table(path)) for path in whole] == [900] * (blocks == 6)
+    before = {path.name: path.stat().st_mtime_ns for path in whole}
+    parts = unpacked(dumps, tmp_path / "parts")
+    assert {path.name: path.stat().st_mtime_ns for path in whole} == before
+    afresh = unpacked(dumps, tmp_path / "afresh")
+    assert [rows(part) for part in parts] == [rows(part) for part in afresh]
+    assert [part.account for part in parts] == [part.account for part in afresh]
+    assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".parquet", ".json"}

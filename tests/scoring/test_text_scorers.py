@@ -1,0 +1,229 @@
+"""Scorers of single texts: lists of words, tiny classifiers of toxicity, and a tiny trained one of emotions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_judge import train_judge, write_bert
+from transformers import BertConfig, BertForSequenceClassification
+
+from parlai_empathy.errors import DataError, EmpathyError, ModelFileError, OptionError
+from parlai_empathy.scoring import text_scorers
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
+from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS, POSITIVE
+
+TEXTS = ["you fool", "a lovely day", "", "what a very long and winding tale this is", "you fool", "no!"]
+
+
+def one_line(error: BaseException, *parts: str) -> None:
+    message = str(error)
+    assert len(message.splitlines()) == 1, message
+    assert [part for part in parts if part not in message] == [], message
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def words(folder: Path, content: str) -> ToxicWords:
+    (path := folder / "words.txt").write_text(content, encoding="utf-8")
+    return ToxicWords(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("You fool!", 1),
+        ("FOOLISH", 0),  # a word is found as a whole alone
+        ("tomfool", 0),
+        ("(fool)", 1),
+        ("fool's gold", 1),
+        ("fool_", 0),
+        ("shut  your\nmouth", 1),
+        ("shut your own mouth", 0),
+        ("a*s", 1),
+        ("aXs", 0),  # marks are marks, and no pattern
+        ("stra\u00dfe \u00dcBEL", 1),
+        ("# remark", 0),
+        ("", 0),
+    ],
+)
+def test_a_text_with_a_word_of_the_list(tmp_path: Path, text: str, score: float) -> None:
+    scorer = words(tmp_path, "# remark\nFool\n  shut your   mouth \n\na*s\n\u00fcbel\n")
+    assert scorer.score([text]).tolist() == [score]
+
+
+def test_texts_of_any_number(tmp_path: Path) -> None:
+    scorer = words(tmp_path, "fool")
+    assert scorer.score(TEXTS).tolist() == [1, 0, 0, 0, 1, 0]
+    assert scorer.score([]).shape == (0,)
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_the_first_word(tmp_path: Path) -> None:
+    assert words(tmp_path, "\ufefffool").score(["you fool"]).tolist() == [1]
+
+
+def test_the_signature_tells_lists_apart_by_their_words(tmp_path: Path) -> None:
+    one = words(tmp_path, "fool\nknave").signature
+    assert re.fullmatch(r"toxic words\|words:[0-9a-f]{8}\|version:.+", one)
+    assert words(tmp_path, "# two\nKnave\n\nfool \nfool").signature == one
+    assert words(tmp_path, "fool").signature != one
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"# none\n", b"\xff\xfe"])
+def test_a_list_without_words(tmp_path: Path, content: bytes) -> None:
+    (path := tmp_path / "words.txt").write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        ToxicWords(path)
+    one_line(caught.value, str(path), "a word a line" if content == b"\xff\xfe" else "one a line")
+
+
+def test_a_list_that_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.txt", tmp_path):
+        with pytest.raises(DataError) as caught:
+            ToxicWords(path)
+        one_line(caught.value, f"{path} cannot be read")
+
+
+# --- a model of toxicity ---------------------------------------------------------------------------------------------
+
+
+def write_classifier(folder: Path, labels: tuple[str, ...], seed: int = 0, **config: Any) -> Path:
+    """A classifier with random weights, as Hugging Face saves it."""
+    write_bert(folder)
+    torch.manual_seed(seed)
+    sizes = BertConfig.from_pretrained(folder).to_dict()
+    sizes.pop("architectures")
+    sizes |= {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}, **config}
+    model = BertForSequenceClassification(BertConfig(**sizes))
+    with torch.no_grad():
+        model.classifier.weight.normal_(std=2)  # so that texts differ
+    model.save_pretrained(folder)
+    return folder
+
+
+def logits_of(scorer: ToxicModel, text: str) -> torch.Tensor:
+    """What the model says of a text that is read alone."""
+    with torch.inference_mode():
+        found: torch.Tensor = scorer._model(**scorer._tokenizer(text, return_tensors="pt")).logits[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("labels", "config", "probability"),
+    [
+        (("ok", "toxic"), {}, lambda logits: logits.softmax(0)[1]),
+        (("TOXICITY", "ok", "spam"), {}, lambda logits: logits.softmax(0)[0]),
+        (
+            ("obscene", "Toxic", "severe_toxic"),
+            {"problem_type": "multi_label_classification"},
+            lambda logits: logits[1].sigmoid(),
+        ),
+        (("toxic",), {}, lambda logits: logits[0].sigmoid()),
+    ],
+)
+def test_the_probability_of_the_class_that_is_called_toxic(
+    tmp_path: Path, labels: tuple[str, ...], config: dict[str, Any], probability: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    scorer = ToxicModel(str(write_classifier(tmp_path / "model", labels, **config)))
+    expected = [float(probability(logits_of(scorer, text))) for text in TEXTS]
+    assert scorer.score(TEXTS) == pytest.approx(np.array(expected), abs=1e-5)
+    assert len(set(np.round(expected, 6))) > 3
+
+
+def test_neither_order_nor_batches_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = ToxicModel(str(write_classifier(tmp_path / "model", ("ok", "toxic"))))
+    expected = scorer.score(TEXTS)
+    assert scorer.score(TEXTS[::-1])[::-1] == pytest.approx(expected, abs=1e-6)
+    monkeypatch.setattr(text_scorers, "_BATCH", 2)
+    assert scorer.score(TEXTS) == pytest.approx(expected, abs=1e-6)
+    assert scorer.score([]).shape == (0,)
+
+
+def test_a_text_is_cut_to_what_the_model_can_read(tmp_path: Path) -> None:
+    folder = write_classifier(tmp_path / "model", ("ok", "toxic"))
+    scorer = ToxicModel(str(folder))
+    long = "very " * 1_000  # the model knows 128 places
+    assert 0 <= scorer.score([long])[0] <= 1
+    assert scorer.score([long])[0] == scorer.score([long + "long"])[0]
+
+
+def test_the_signature_tells_weights_apart(tmp_path: Path) -> None:
+    folders = [write_classifier(tmp_path / str(n) / "model", ("ok", "toxic"), seed=n) for n in (1, 2)]
+    one, other = (ToxicModel(str(folder)).signature for folder in folders)
+    assert re.fullmatch(rf"toxic\|model:{re.escape(str(folders[0]))}\|weights:[0-9a-f]{{8}}\|version:.+", one)
+    assert one.split("|weights:")[1] != other.split("|weights:")[1]
+    assert ToxicModel(str(folders[0])).signature == one
+
+
+@pytest.mark.parametrize("labels", [("ok", "spam"), ("non-toxic", "severe_toxic"), ("LABEL_0", "LABEL_1")])
+def test_a_model_without_a_toxic_class(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    folder = write_classifier(tmp_path / "model", labels)
+    with pytest.raises(OptionError) as caught:
+        ToxicModel(str(folder))
+    one_line(caught.value, f"--toxicity {folder}", labels[0].lower(), "none of its classes")
+
+
+def test_what_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        ToxicModel(str(tmp_path))
+    one_line(caught.value, f"--toxicity {tmp_path} cannot be loaded")
+
+
+# --- emotions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Classifier:
+    """Trained on GoEmotions' sample for a moment."""
+    folder = tmp_path_factory.mktemp("emotions")
+    return Classifier(str(train_judge(folder, task="empathy:go_emotions")))
+
+
+def test_the_probabilities_of_the_positive_emotions_are_added_up(classifier: Classifier) -> None:
+    scores = PositiveEmotion(classifier).score(TEXTS)
+    table = classifier.probabilities(TEXTS)
+    expected = [sum(row[classifier.labels.index(emotion)] for emotion in POSITIVE) for row in table]
+    assert scores == pytest.approx(np.array(expected))
+    assert scores.shape == (6,)
+    assert ((scores > 0) & (scores < 1)).all()
+    assert set(classifier.labels) == set(EMOTIONS)
+
+
+def test_the_signature_names_the_classifier_and_its_weights(classifier: Classifier) -> None:
+    found = PositiveEmotion(classifier).signature
+    weights = classifier.settings["weights"]
+    assert found.startswith("positive emotion|emotions:12|")
+    assert f"|weights:{weights}|" in found
+    assert "|classifier:empathy:go_emotions|" in found
+
+
+class _Known:
+    """A classifier that knows these classes alone."""
+
+    settings: dict[str, Any] = {}
+
+    def __init__(self, *labels: str) -> None:
+        self.labels = labels
+
+    def probabilities(self, texts: list[str]) -> np.ndarray[Any, Any]:
+        return np.full((len(texts), len(self.labels)), 1 / len(self.labels))
+
+
+def test_a_classifier_of_fewer_emotions() -> None:
+    scorer = PositiveEmotion(_Known("joy", "anger", "love", "neutral"))  # type: ignore[arg-type]
+    assert scorer.score(["a", "b"]).tolist() == [0.5, 0.5]
+    assert "emotions:2" in scorer.signature
+
+
+def test_a_classifier_of_something_else() -> None:
+    with pytest.raises(EmpathyError) as caught:
+        PositiveEmotion(_Known("cats", "dogs"))  # type: ignore[arg-type]
+    assert isinstance(caught.value, OptionError)
+    one_line(caught.value, "--emotion-model", "cats, dogs", "-t empathy:go_emotions")

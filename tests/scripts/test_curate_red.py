@@ -1,0 +1,198 @@
+"""``parlai curate_red``: a data set and its card from a command, and what is wrong with options."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from pyarrow import parquet
+from tiny_dumps import KAPPA, LARGE, lines, plainly, random_posts, records, write_dump
+
+from parlai_empathy.curation.curate import Curated
+from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
+from parlai_empathy.scripts.curate_red import CurateRed
+from parlai_empathy.tasks.reddit.build import SAMPLE
+
+POSTS = random_posts(LARGE, seed=2)
+QUICK: dict[str, Any] = {"kappa": KAPPA, "memory": "1GB", "threads": 1, "loglevel": "error"}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write_dump(tmp_path / "dumps" / "RC_2006-01.bz2", POSTS)
+
+
+def curate(dump: Path, folder: Path, **options: Any) -> Curated:
+    found: Curated = CurateRed.main(**{"dumps": [str(dump)], "out": str(folder), **QUICK, **options})
+    return found
+
+
+def one_line(error: BaseException) -> str:
+    message = str(error)
+    assert len(message.splitlines()) == 1, message
+    return message
+
+
+def tables(out: Path) -> dict[str, Any]:
+    return {table["title"]: table for table in json.loads((out / "report.json").read_text())["tables"]}
+
+
+def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "red"
+    curated = curate(dump, out, with_ids=True)
+    expected = plainly(lines(POSTS))
+    assert [row["id"] for row in records(out)] == [post["id"] for post in expected]
+    assert {path.name for path in out.iterdir()} == {
+        *("red.parquet", "report.md", "report.json", "report.html", "engagement.png", "work")
+    }
+    printed = capsys.readouterr().out
+    assert f"{out / 'red.parquet'}: {len(expected)} posts" in printed
+    assert (out / "report.md").read_text().startswith(printed.split("\n\nred")[0][:100])
+    rows = {row[0]: row[1] for row in tables(out)["What became of the lines"]["rows"]}
+    assert rows == curated.fates
+    assert sum(rows.values()) == len(POSTS)
+    with Image.open(out / "engagement.png") as image:
+        assert len(image.convert("RGB").getcolors(1 << 20) or ()) > 10
+    assert not (out / "work" / "engine").exists()
+
+
+def test_ids_only_if_they_are_asked_for(dump: Path, tmp_path: Path) -> None:
+    curate(dump, tmp_path / "red")
+    assert "id" not in parquet.read_schema(tmp_path / "red" / "red.parquet").names
+
+
+def test_a_folder_of_dumps_and_several_of_them(dump: Path, tmp_path: Path) -> None:
+    curate(dump.parent, tmp_path / "folder", with_ids=True)
+    more = write_dump(tmp_path / "more.jsonl", POSTS[:5])
+    curated = curate(dump, tmp_path / "both", with_ids=True, dumps=[str(dump.parent), str(more)])
+    assert records(tmp_path / "both") == records(tmp_path / "folder")
+    assert [account.lines for account in curated.accounts] == [LARGE, 5]
+
+
+def test_the_constants_reach_the_recipe(dump: Path, tmp_path: Path) -> None:
+    options = {"weights": "re=2, ae=1", "alphas": "re=4", "medians": "pv=7,ae=9", "valid_share": 0.5, "seed": 3}
+    curated = curate(dump, tmp_path / "red", **options, min_replies=2, edited_reply=0, parent_reply=5)
+    assert curated.measures.alphas == {"re": 4, "ae": 9, "be": curated.measures.medians["be"]}
+    assert (curated.measures.medians["pv"], curated.measures.medians["ae"]) == (7, 9)
+    constants = tables(tmp_path / "red")["Constants"]
+    assert {row[0]: row[1] for row in constants["rows"]} == {"AE": 1, "BE": 0, "RE": 2}
+    assert "Seed 3, engine duckdb" in constants["notes"][0]
+    assert "50% of the threads" in constants["notes"][0]
+    assert "with fewer than 2 replies" in curated.fates
+
+
+def test_toxic_words_subreddits_and_negative_samples(dump: Path, tmp_path: Path) -> None:
+    (words := tmp_path / "words.txt").write_text("# nobody likes these\nseven purple\nROME\n")
+    options = {"toxicity": f"words:{words}", "subreddits": ["Gardening", "baking"], "negative_samples": 0.5}
+    curated = curate(dump, tmp_path / "red", **options)
+    rows = records(tmp_path / "red")
+    assert curated.fates["toxic"] > 0
+    assert not [row for row in rows if row["source"] == "reaction" and "Rome" in row["post"]]
+    assert {row["subreddit"] for row in rows} == {"Gardening", "baking"}
+    assert Counter(row["source"] for row in rows) == {"reaction": curated.fates["chosen"], **curated.added}
+    notes = " ".join(note for table in tables(tmp_path / "red").values() for note in table["notes"])
+    assert "toxicity: toxic words|words:" in notes
+    assert f"{sum(curated.added.values())} negative samples" in notes
+
+
+def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
+    bad = write_dump(tmp_path / "bad.jsonl", POSTS[:1])
+    bad.write_text(bad.read_text() + "?\n{}\n?\n")
+    (cut := write_dump(tmp_path / "cut.bz2", POSTS)).write_bytes(dump.read_bytes()[:-300])
+    curated = curate(dump, tmp_path / "red", dumps=[str(dump), str(bad), str(cut)])
+    table = tables(tmp_path / "red")["What became of the lines"]
+    rows = dict(table["rows"])
+    assert (rows["bad line: not JSON"], rows["bad line: missing field"]) == (2, 1)
+    assert sum(rows.values()) == sum(account.lines for account in curated.accounts)
+    notes = "\n".join(table["notes"])
+    assert f"not JSON: first {bad}, line 2" in notes
+    assert f"missing field: first {bad}, line 3 (id)" in notes
+    assert f"{cut}: it cannot be read on" in notes
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "parts"),
+    [
+        ({"out": ""}, OptionError, ("--out: name a folder",)),
+        ({"dumps": ["nowhere.zst"]}, DataError, ("nowhere.zst does not exist", "--dumps")),
+        ({"threads": 0}, OptionError, ("--threads 0: must be at least 1",)),
+        ({"memory": "lots"}, OptionError, ("--memory lots", "4GB")),
+        ({"negative_samples": 1.5}, OptionError, ("--negative-samples 1.5: must be from 0 to 1",)),
+        ({"negative_samples": -0.1}, OptionError, ("--negative-samples -0.1",)),
+        ({"weights": "ae"}, OptionError, ("--weights 'ae': must be of the form ae=3,re=3",)),
+        ({"weights": "ae=x"}, OptionError, ("--weights 'ae=x'",)),
+        ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is none of",)),
+        ({"weights": ""}, OptionError, ("--weights: all are 0",)),
+        ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number above 0",)),
+        ({"medians": "pv=nan"}, OptionError, ("--medians pv=nan",)),
+        ({"kappa": -1.0}, OptionError, ("--kappa -1",)),
+        ({"kappa": 99.0}, NotComputableError, ("Lower --kappa",)),
+        ({"min_replies": 0}, OptionError, ("--min-replies 0",)),
+        ({"min_replies": 9999}, NotComputableError, ("lower --min-replies",)),
+        ({"edited_reply": -1}, OptionError, ("--edited-reply -1",)),
+        ({"parent_reply": 0}, OptionError, ("--parent-reply 0",)),
+        ({"valid_share": 2.0}, OptionError, ("--valid-share 2.0",)),
+        ({"toxic_above": -1.0}, OptionError, ("--toxic-above -1.0",)),
+        ({"seed": -1}, OptionError, ("--seed -1",)),
+        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)",)),
+        ({"toxicity": "words:nowhere.txt"}, DataError, ("nowhere.txt cannot be read",)),
+        ({"toxicity": "words:"}, DataError, ("cannot be read",)),
+        ({"toxicity": "/no/such/model"}, ModelFileError, ("--toxicity /no/such/model cannot be loaded",)),
+        ({"emotion_model": "/no/such/model"}, ModelFileError, ("/no/such/model is no trained model",)),
+    ],
+)
+def test_options_that_cannot_work(
+    dump: Path, tmp_path: Path, options: dict[str, Any], error: type[Exception], parts: tuple[str, ...]
+) -> None:
+    with pytest.raises(error) as caught:
+        curate(dump, tmp_path / "red", **options)
+    message = one_line(caught.value)
+    assert [part for part in parts if part not in message] == [], message
+    assert not (tmp_path / "red" / "red.parquet").exists()
+
+
+def test_an_engine_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        CurateRed.setup_args().parse_args(["--engine", "sqlite"])
+    assert "choose from 'duckdb', 'spark'" in capsys.readouterr().err
+
+
+def test_without_dumps_those_of_the_task_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
+    curated = CurateRed.main(edition="sample", out=str(tmp_path / "red"), **QUICK)
+    assert [Path(account.dump).parent for account in curated.accounts] == [SAMPLE] * 2
+    assert len(records(tmp_path / "red")) == curated.fates["chosen"] > 0
+    with pytest.raises(DataError) as caught:
+        CurateRed.main(out=str(tmp_path / "none"), datapath=str(tmp_path), **QUICK)
+    assert "--dumps" in one_line(caught.value)
+
+
+def test_an_out_that_is_a_file(dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "red").write_text("a file")
+    with pytest.raises(DataError) as caught:
+        curate(dump, tmp_path / "red")
+    assert "--out" in one_line(caught.value)
+
+
+def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        CurateRed.setup_args().parse_args(["--help"])
+    assert caught.value.code in (0, None)
+    text = " ".join(capsys.readouterr().out.split())
+    for part in ("ee=2,ae=3,be=1,re=3", "ae=18,be=2,re=1", "--kappa", "(default: 1.0)", "--with-ids", "{duckdb,spark}"):
+        assert part in text
+    assert all(name in text for name in ("--toxicity", "--emotion-model", "--negative-samples", "--spark-master"))
+
+
+def test_who_stops_it_is_told_how_it_goes_on(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("parlai_empathy.scripts.curate_red.curate", stop)
+    with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
+        curate(dump, tmp_path / "red")
+    assert not (tmp_path / "red" / "work" / "engine").exists()
