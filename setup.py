@@ -34,13 +34,19 @@ EXTRAS = {
     "reddit": ["zstandard>=0.19"],  # Pushshift's dumps are .zst files
     "red": ["duckdb>=1.4", "pyarrow>=16"],  # RED: curation without a server, and its Parquet files
     "spark": ["pyspark>=4,<5", "pyarrow>=16"],  # the same on Apache Spark; it needs Java 17
+    "site": ["starlette>=0.40,<2", "uvicorn>=0.30", "jinja2>=3.1"],  # pages where people rate and chat
+    "crowd": ["boto3>=1.34"],  # raters from Amazon Mechanical Turk, through Amazon's own library
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
+    "index": ["faiss-cpu>=1.13"],  # answers from pools of 100,000 replies and more, many times as fast
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
 }
 # Every optional library is tested, and krippendorff is the second opinion on its coefficient.
 EXTRAS["test"] = [
     *("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "krippendorff>=0.8.2"),
+    *("httpx>=0.27", "playwright>=1.45"),  # what visits the pages; a browser of its own has to be there
+    *EXTRAS["crowd"],
     *EXTRAS["hf"],
+    *EXTRAS["index"],
     *EXTRAS["openai"],
     *EXTRAS["overlap"],
     *EXTRAS["plots"],
@@ -48,6 +54,7 @@ EXTRAS["test"] = [
     *EXTRAS["red"],
     *EXTRAS["reddit"],
     *EXTRAS["sentences"],
+    *EXTRAS["site"],
     *EXTRAS["spark"],
 ]
 
@@ -77,6 +84,7 @@ setup(
     package_data={
         "parlai_empathy": [
             *("**/*.csv", "**/*.tsv", "**/*.TXT", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.yaml", "py.typed"),
+            *("rating/**/*.html", "rating/**/*.css", "rating/**/*.js"),
             *("tasks/*/sample/*.txt", "tasks/*/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
         ]
     },

@@ -34,8 +34,9 @@ APART: dict[str, set[str]] = {
 HEAVY = {
     *("transformers", "sentence_transformers", "fasttext", "openai"),  # models
     *("sacrebleu", "rouge_score", "matplotlib"),  # measures and plots
-    *("duckdb", "pyarrow", "pyspark", "boto3", "starlette"),  # engines and services
+    *("duckdb", "pyarrow", "pyspark", "boto3", "botocore", "starlette", "uvicorn", "jinja2"),  # engines and services
     "zstandard",  # .zst dumps
+    "faiss",  # indices of vectors
 }
 
 

@@ -1,0 +1,279 @@
+"""The pages of the chat: the welcome, the conversation, what is said in it, marks, and the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import parlai.utils.logging as logging
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.distress import speaks_of_self_harm
+from parlai_empathy.rating.chat.events import REST, event
+from parlai_empathy.rating.chat.replies import Replies, Reply
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
+from parlai_empathy.rating.site.entry import new_rater, rater_of
+from parlai_empathy.rating.site.fields import fields_of, sent
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.limits import Gate
+from parlai_empathy.rating.web.refusals import Refusal, too_many
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+from parlai_empathy.rating.worlds.chat import RATER
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_EVENTS = "text/event-stream"
+
+
+class ChatPages:
+    """All of them.
+
+    :param desk: of a study of the kind ``chat``.
+    :param replies: lets the models answer.
+    """
+
+    def __init__(self, desk: Desk, replies: Replies, settings: ChatSettings) -> None:
+        self._desk = desk
+        self._replies = replies
+        self._settings = settings
+        self._parts = Parts(desk)
+        self._gate = Gate(settings.messages)
+
+    # --- before and after --------------------------------------------------------------------------------------------
+
+    async def begin(self, visit: Visit) -> Response:
+        """The conversation; for who has not agreed yet, the welcome."""
+        found = await self._found(visit)
+        if not isinstance(found, Assignment):
+            return self._without_talk(visit, found)
+        return await self._talk_page(visit, found)
+
+    async def consent(self, visit: Visit) -> Response:
+        """Note that a visitor agrees."""
+        form = await visit.form()
+        if self._desk.study.consent and form.text("agree") != "yes":
+            return visit.page("chat_welcome.html", status=422, problem=True, **self._parts.texts)
+        await in_thread(self._desk.enrol, new_rater(visit.session), consented=True)
+        return visit.redirect("/")
+
+    async def new(self, visit: Visit) -> Response:
+        """End the conversation: at once, or by way of the study's questions."""
+        form = await visit.form()
+        found = await self._own(visit, form.text("talk"))
+        talk = await in_thread(talk_of, self._desk, found)
+        if talk.turns and any(question.required for question in self._desk.study.page_questions):
+            return visit.redirect("/judge")
+        if talk.turns:
+            await in_thread(self._desk.answer, found.id, found.rater, {})
+        return visit.redirect("/")
+
+    async def judge(self, visit: Visit) -> Response:
+        """The questions about the conversation as a whole."""
+        found = await self._found(visit)
+        if not isinstance(found, Assignment):
+            return visit.redirect("/")
+        talk = await in_thread(talk_of, self._desk, found)
+        return self._judge_page(visit, talk, {}) if talk.can_end else visit.redirect("/")
+
+    async def judged(self, visit: Visit) -> Response:
+        """Store the answers to them, and begin anew."""
+        form = await visit.form()
+        found = await self._own(visit, form.text("talk"))
+        talk = await in_thread(talk_of, self._desk, found)
+        if not talk.can_end:
+            return visit.redirect("/")
+        said = sent(self._desk.study.page_questions, form)
+        if any(field.problem for field in fields_of(self._desk.study.page_questions, ("", ""), said, check=True)):
+            return self._judge_page(visit, talk, said, check=True)
+        await in_thread(self._desk.answer, found.id, found.rater, said)
+        return visit.redirect("/")
+
+    # --- talking -----------------------------------------------------------------------------------------------------
+
+    async def say(self, visit: Visit) -> Response:
+        """Take a message. The model begins to answer at once, whether or not somebody waits for it."""
+        form = await visit.form()
+        found = await self._own(visit, form.text("talk"))
+        text = form.text("text").strip()
+        if problem := self._problem(text):
+            return await self._talk_page(visit, found, problem, text, status=422)
+        if wait := self._gate.wait(visit.session.id):
+            raise too_many(wait)
+        if not await in_thread(self._store, found, form.text("turn"), text):
+            problem = "This conversation has gone on meanwhile, in another tab perhaps. Read it, then write again."
+            return await self._talk_page(visit, found, problem, text, status=409)
+        reply = self._replies.start(found)
+        if _EVENTS in visit.request.headers.get("accept", ""):
+            return self._stream(visit, found, reply)
+        return visit.redirect("/#end")
+
+    async def events(self, visit: Visit) -> Response:
+        """Follow the answer to the last message, and ask for it if it is not under way."""
+        found = await self._found(visit)
+        if not isinstance(found, Assignment):
+            return visit.redirect("/")
+        talk = await in_thread(talk_of, self._desk, found)
+        return self._stream(visit, found, self._replies.start(found) if talk.is_waiting else None)
+
+    async def retry(self, visit: Visit) -> Response:
+        """Ask once more for an answer that never came. (Where scripts run, the page does so by itself.)"""
+        form = await visit.form()
+        found = await self._own(visit, form.text("talk"))
+        talk = await in_thread(talk_of, self._desk, found)
+        if talk.is_waiting:
+            self._replies.start(found)
+        return visit.redirect("/#end")
+
+    async def mark(self, visit: Visit) -> Response:
+        """Store what is said of one of the model's turns."""
+        form = await visit.form()
+        found = await self._own(visit, form.text("talk"))
+        said = {question.id: form[question.id] for question in self._desk.study.turn_questions if question.id in form}
+        try:
+            outcome = await in_thread(self._mark, found, form.text("turn"), said)
+        except OptionError as error:
+            raise Refusal(422, "This cannot be kept", f"{error}. Go back, and change it.") from error
+        if not outcome.is_kept:
+            raise _gone()
+        return visit.redirect(f"/#turn-{int(form.text('turn'))}")
+
+    async def export(self, visit: Visit) -> Response:
+        """All of the visitor's own conversations, as a file."""
+        from starlette.responses import Response as Plain
+
+        rater, suffix = rater_of(visit.session), visit.part("suffix")
+        if rater is None or suffix not in ("json", "txt"):
+            return visit.redirect("/")
+        records = await in_thread(self._records, rater)
+        text = _as_text(records) if suffix == "txt" else json.dumps(records, ensure_ascii=False, indent=1)
+        kind = "text/plain" if suffix == "txt" else "application/json"
+        headers = {"Content-Disposition": f'attachment; filename="conversation.{suffix}"'}
+        return Plain(text, headers=headers, media_type=f"{kind}; charset=utf-8")
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    async def _found(self, visit: Visit) -> Assignment | Nothing:
+        """The visitor's conversation, or why there is none."""
+        rater = rater_of(visit.session)
+        if rater is None or (known := await in_thread(self._desk.rater, rater)) is None or known.consented is None:
+            return Nothing.CONSENT
+        return await in_thread(self._desk.next_item, rater)
+
+    async def _own(self, visit: Visit, id: str) -> Assignment:
+        """The conversation that a form speaks of, if it is the one that the visitor has in hand."""
+        found = await self._found(visit)
+        if not isinstance(found, Assignment) or found.id != id:
+            raise _gone()
+        return found
+
+    def _without_talk(self, visit: Visit, why: Nothing) -> Response:
+        if why is Nothing.CONSENT:
+            return visit.page("chat_welcome.html", problem=False, **self._parts.texts)
+        status = 403 if why is Nothing.EXCLUDED else 200
+        return visit.page(
+            "chat_end.html", status=status, why=why.value, is_done=why is Nothing.DONE, study=self._desk.study
+        )
+
+    def _problem(self, text: str) -> str:
+        if not text:
+            return "Write something first."
+        if len(text) > self._settings.longest:
+            return f"Write at most {self._settings.longest:,} characters; this is {len(text):,}."
+        if "\0" in text:
+            return "This has a character that cannot be stored. Write it in other words."
+        return ""
+
+    def _store(self, found: Assignment, turn: str, text: str) -> bool:
+        """Store a message; whether it is the next one, or was stored before."""
+        said = self._desk.messages(found.id, found.rater)
+        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
+        is_next = number == len(said) + 1 and not (said and said[-1].speaker == RATER)
+        is_again = 0 < number <= len(said) and said[number - 1].speaker == RATER and said[number - 1].text == text
+        if not (is_next or is_again) or number > self._desk.study.most_turns:
+            return False
+        in_distress = is_next and speaks_of_self_harm(text)
+        details = {DISTRESS: True} if in_distress else {}
+        outcome = self._desk.say(found.id, found.rater, number, RATER, text, details)
+        if in_distress and outcome is Outcome.STORED:
+            shown = "the notice is shown" if self._settings.notice else "NO NOTICE is shown: --distress-notice is off"
+            logging.warning("conversation %s, turn %s speaks of self-harm: %s", found.id[:8], number, shown)
+        return outcome.is_kept
+
+    def _mark(self, found: Assignment, turn: str, said: dict[str, str]) -> Outcome:
+        messages = self._desk.messages(found.id, found.rater)
+        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
+        if not 1 <= number <= len(messages) or messages[number - 1].speaker == RATER:
+            return Outcome.UNKNOWN
+        return self._desk.mark(found.id, found.rater, number, said)
+
+    def _records(self, rater: str) -> list[dict[str, object]]:
+        found = self._desk.next_item(rater)
+        every = [*self._desk.answered(rater), *([found] if isinstance(found, Assignment) else [])]
+        return [record for record in (as_record(self._desk, one) for one in every) if record["turns"]]
+
+    async def _talk_page(
+        self, visit: Visit, found: Assignment, problem: str = "", text: str = "", status: int = 200
+    ) -> Response:
+        talk = await in_thread(talk_of, self._desk, found)
+        has_failed = talk.is_waiting and not self._replies.is_under_way(found.id)
+        return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, has_failed=has_failed)
+
+    def _shown(self, talk: Talk) -> dict[str, Any]:
+        return {
+            **self._parts.texts,
+            "talk": talk,
+            "notice": self._settings.notice,
+            "longest": self._settings.longest,
+            "must_judge": any(question.required for question in self._desk.study.page_questions),
+        }
+
+    def _judge_page(self, visit: Visit, talk: Talk, said: dict[str, str], check: bool = False) -> Response:
+        fields = fields_of(self._desk.study.page_questions, ("", ""), said, check)
+        return visit.page("chat_judge.html", 422 if check else 200, **self._shown(talk), fields=fields)
+
+    def _stream(self, visit: Visit, found: Assignment, reply: Reply | None) -> Response:
+        from starlette.responses import StreamingResponse
+
+        headers = {"X-Accel-Buffering": "no"}  # a proxy is not to keep events until there are many
+        return StreamingResponse(self._events(visit, found, reply), headers=headers, media_type=_EVENTS)
+
+    async def _events(self, visit: Visit, found: Assignment, reply: Reply | None) -> AsyncIterator[str]:
+        """What a page is told: the turns up to the message, parts of the reply, and all turns at the end.
+
+        However fast the model is, the message comes first, with the help lines that belong to it.
+        """
+        yield event("turns", await self._turns(visit, found, up_to_message=reply is not None))
+        if reply is not None:
+            said = ""
+            async for text in reply.follow():
+                yield event("part", text) if text != said else REST
+                said = text
+            yield event("turns", await self._turns(visit, found))
+        yield event("end", bool(reply and reply.has_failed))
+
+    async def _turns(self, visit: Visit, found: Assignment, up_to_message: bool = False) -> str:
+        """The turns, as the page has them."""
+        talk = await in_thread(talk_of, self._desk, found)
+        if up_to_message and talk.turns and not talk.turns[-1].is_own:
+            talk = replace(talk, turns=talk.turns[:-1])
+        return bytes(visit.page("chat_turns.html", **self._shown(talk)).body).decode()
+
+
+def _gone() -> Refusal:
+    return Refusal(
+        409,
+        "This conversation has ended",
+        "You have begun another one meanwhile, in another tab perhaps. What was said is kept. Go to the beginning.",
+    )
+
+
+def _as_text(records: list[dict[str, Any]]) -> str:
+    talks = ["\n".join(f"{turn['speaker']}: {turn['text']}" for turn in record["turns"]) for record in records]
+    return "\n\n---\n\n".join(talks) + "\n"

@@ -1,0 +1,49 @@
+"""The chat page as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.pages import ChatPages
+from parlai_empathy.rating.chat.replies import Replies
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.limits import Limits
+
+_HERE = Path(__file__).parent
+
+
+def chat_site(
+    desk: Desk, replies: Replies, secret: bytes, settings: ChatSettings, limits: Limits | None = None
+) -> Site:
+    """The site.
+
+    :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
+    :param limits: how often clients may come; None for the usual ones.
+    :raises OptionError: if the study is no chat.
+    :raises MissingDependencyError: if the libraries are not installed.
+    """
+    if desk.study.kind != "chat":
+        raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: the chat page is for chat")
+    # Each character may take twelve in a form, and the texts of marks are no longer than messages.
+    site = Site(
+        desk.study.title,
+        secret,
+        folders=[_HERE, _HERE.parent / "site"],
+        limits=limits or Limits(),
+        longest_form=16 * 1024 + 12 * max(settings.longest, 2000),
+    )
+    pages = ChatPages(desk, replies, settings)
+    site.add("/", pages.begin)
+    site.add("/consent", pages.consent, method="POST")
+    site.add("/say", pages.say, method="POST")
+    site.add("/events", pages.events)
+    site.add("/retry", pages.retry, method="POST")
+    site.add("/mark", pages.mark, method="POST")
+    site.add("/new", pages.new, method="POST")
+    site.add("/judge", pages.judge)
+    site.add("/judge", pages.judged, method="POST")
+    site.add("/conversation.{suffix}", pages.export)
+    return site

@@ -1,0 +1,157 @@
+// Shows answers while they come. Everything works without it: then the page loads itself anew.
+"use strict";
+
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const turns = byId("turns");
+  const write = byId("write");
+  if (!turns || !write) return;
+  const [text, turn, problem, typing, part, failed, heard] =
+    ["text", "turn", "problem", "typing", "part", "failed", "heard"].map(byId);
+  const send = write.querySelector("button");
+  let isBusy = false;
+
+  const show = (element, isShown) => { element.hidden = !isShown; };
+  const toEnd = () => window.scrollTo(0, document.documentElement.scrollHeight);
+
+  const grow = () => { text.style.height = "auto"; text.style.height = `${text.scrollHeight + 2}px`; };
+
+  const busy = (is) => {
+    isBusy = is;
+    send.disabled = is;
+    show(typing, is);
+    if (!is) { part.textContent = ""; show(part, false); }
+  };
+
+  const complain = (words) => {
+    problem.textContent = words;
+    show(problem, Boolean(words));
+    text.toggleAttribute("aria-invalid", Boolean(words));
+  };
+
+  // What the server sends here was put together from its own templates, which escape all that anybody wrote.
+  const setTurns = (html) => {
+    const before = turns.children.length;
+    const open = [...turns.querySelectorAll("details[open] textarea")].map((one) => [one.id, one.value]);
+    turns.innerHTML = html;
+    for (const [id, value] of open) {
+      const area = byId(id);
+      if (area) { area.closest("details").open = true; area.value = value; }
+    }
+    const count = turns.children.length;
+    turn.value = count + 1;
+    const last = turns.lastElementChild;
+    if (!last || count <= before) return;
+    // What is new is said aloud to who does not see it: help lines, and answers.
+    const help = last.querySelector(".help-lines");
+    if (help) heard.textContent = help.textContent;
+    else if (last.classList.contains("theirs")) heard.textContent = last.querySelector(".words-said").textContent;
+  };
+
+  const take = (name, value) => {
+    if (name === "turns") { part.textContent = ""; show(part, false); setTurns(value); toEnd(); }
+    if (name === "part") { part.textContent = value; show(part, Boolean(value)); toEnd(); }
+    if (name === "end") { busy(false); show(failed, value); toEnd(); text.focus({ preventScroll: true }); }
+  };
+
+  // Reads events from an answer that goes on.
+  const follow = async (response) => {
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      rest += decoder.decode(value, { stream: true });
+      const blocks = rest.split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const lines = Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2)));
+        if (lines.event) take(lines.event, JSON.parse(lines.data));
+      }
+    }
+    if (isBusy) throw new Error("the connection broke");
+  };
+
+  const refused = async (response) => {
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const own = page.getElementById("problem");
+    const words = own && !own.hidden ? own.textContent : (page.querySelector("main p") || {}).textContent;
+    complain(words || "This did not work. Load the page again.");
+  };
+
+  const ask = async (address, options) => {
+    busy(true);
+    show(failed, false);
+    toEnd();
+    try {
+      const response = await fetch(address, { ...options, headers: { Accept: "text/event-stream" } });
+      if ((response.headers.get("content-type") || "").startsWith("text/event-stream")) {
+        complain("");
+        if (options.method === "POST") { text.value = ""; grow(); }
+        await follow(response);
+      } else {
+        busy(false);
+        if (response.ok) location.reload();
+        else await refused(response);
+      }
+    } catch {
+      busy(false);
+      complain("The connection broke. What was sent is kept: load the page again.");
+    }
+  };
+
+  write.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (isBusy) return;
+    if (!text.value.trim()) { complain("Write something first."); text.focus(); return; }
+    ask("/say", { method: "POST", body: new URLSearchParams(new FormData(write)) });
+  });
+
+  // Enter sends where there is a keyboard; Shift and Enter begin a new line.
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || matchMedia("(pointer: coarse)").matches) return;
+    event.preventDefault();
+    write.requestSubmit();
+  });
+
+  text.addEventListener("input", grow);
+
+  failed.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!isBusy) ask("/events", { method: "GET" });
+  });
+
+  // Marks are kept without loading the page anew.
+  turns.addEventListener("submit", async (event) => {
+    if (!event.target.matches(".mark")) return;
+    event.preventDefault();
+    const form = event.target;
+    const fields = new URLSearchParams(new FormData(form));
+    const button = event.submitter;
+    if (button && button.name) fields.set(button.name, button.value);
+    try {
+      const response = await fetch("/mark", { method: "POST", body: fields, redirect: "manual" });
+      if (response.type !== "opaqueredirect" && !response.ok) { await refused(response); return; }
+    } catch {
+      complain("The connection broke. Your mark was not kept.");
+      return;
+    }
+    if (button && button.name) {
+      for (const one of form.querySelectorAll(".pick")) {
+        one.classList.toggle("chosen", one === button);
+        one.setAttribute("aria-pressed", String(one === button));
+      }
+      heard.textContent = "Your mark is kept.";
+    } else {
+      const details = form.closest("details");
+      details.open = false;
+      details.querySelector("summary").firstChild.textContent = "Your comment";
+      heard.textContent = "Your comment is kept.";
+      details.querySelector("summary").focus();
+    }
+  });
+
+  if (turns.dataset.waiting === "yes") ask("/events", { method: "GET" });
+  else if (turns.children.length) toEnd();
+})();

@@ -1,0 +1,139 @@
+"""A conversation as its page shows it: who said what, with which emotion, and how it was marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from parlai_empathy.rating.answering import WHOLE, Said
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.questions import FreeText, Question
+from parlai_empathy.rating.site.fields import Option, options_of
+from parlai_empathy.rating.worlds.chat import RATER
+
+DISTRESS = "distress"
+"""In the details of a message: it speaks of self-harm."""
+
+
+class Feeling(NamedTuple):
+    """A recognised emotion, and how probable it is, in percent."""
+
+    name: str
+    percent: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is asked of one of the model's turns, and what was said.
+
+    :param options: to choose from; empty of a free text.
+    :param value: what was said; empty if nothing.
+    """
+
+    id: str
+    text: str
+    options: tuple[Option, ...]
+    most: int
+    value: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A message.
+
+    :param is_own: whether the visitor wrote it.
+    :param in_distress: whether it speaks of self-harm.
+    :param marks: of a model's turn.
+    """
+
+    number: int
+    is_own: bool
+    text: str
+    feeling: Feeling | None
+    in_distress: bool
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation.
+
+    :param is_waiting: whether the last message is not answered yet.
+    :param can_end: whether it is long enough to be judged.
+    :param can_go_on: whether another message fits in.
+    """
+
+    id: str
+    turns: tuple[Turn, ...]
+    is_waiting: bool
+    can_end: bool
+    can_go_on: bool
+
+    @property
+    def next_turn(self) -> int:
+        """The number of the next message."""
+        return len(self.turns) + 1
+
+
+def talk_of(desk: Desk, found: Assignment) -> Talk:
+    """A conversation, as it is now."""
+    said, marks = desk.messages(found.id, found.rater), marks_of(desk, found)
+    turns = tuple(_turn(desk, said, place, marks) for place in range(len(said)))
+    is_waiting = bool(turns) and turns[-1].is_own
+    study = desk.study
+    return Talk(
+        found.id, turns, is_waiting, len(turns) >= study.least_turns and not is_waiting, len(turns) < study.most_turns
+    )
+
+
+def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
+    """What was said of single turns, by turn and question: the point of a scale, else the words."""
+    with desk.store.reading() as t:
+        rows = t.rows(
+            "SELECT * FROM rating_answers WHERE assignment = :id AND turn <> :whole", id=found.id, whole=WHOLE
+        )
+    return {
+        (row["turn"], row["question"]): str(int(row["rating"])) if row["text"] is None else row["text"] for row in rows
+    }
+
+
+def as_record(desk: Desk, found: Assignment) -> dict[str, object]:
+    """A conversation for its owner, for JSON."""
+    marks = marks_of(desk, found)
+    return {
+        "turns": [
+            {
+                "turn": one.turn,
+                "speaker": "you" if one.speaker == RATER else "program",
+                "text": one.text,
+                "when": one.said,
+                "marks": {question: value for (turn, question), value in sorted(marks.items()) if turn == one.turn},
+            }
+            for one in desk.messages(found.id, found.rater)
+        ]
+    }
+
+
+def _turn(desk: Desk, said: Sequence[Said], place: int, marks: Mapping[tuple[int, str], str]) -> Turn:
+    one = said[place]
+    is_own = one.speaker == RATER
+    if is_own:
+        raw = said[place + 1].details.get("emotion_before") if place + 1 < len(said) else None
+    else:
+        raw = one.details.get("emotion")
+    questions = () if is_own else desk.study.turn_questions
+    return Turn(
+        one.turn,
+        is_own,
+        one.text,
+        Feeling(str(raw[0]), round(100 * float(raw[1]))) if isinstance(raw, list) else None,
+        bool(one.details.get(DISTRESS)),
+        tuple(_mark(question, marks.get((one.turn, question.id), "")) for question in questions),
+    )
+
+
+def _mark(question: Question, value: str) -> Mark:
+    most = question.most if isinstance(question, FreeText) else 0
+    return Mark(question.id, question.text, options_of(question, ("", "")), most, value)

@@ -1,0 +1,192 @@
+"""Batches of work on Mechanical Turk: published once, whatever happens in between; looked at; closed."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.rating.crowd.external_question import external_question
+from parlai_empathy.rating.crowd.ledger import Ledger, Step
+from parlai_empathy.rating.crowd.mturk import asked, every
+from parlai_empathy.rating.crowd.offer import Offer
+from parlai_empathy.rating.crowd.qualifications import requirements
+
+_LONG_AGO = datetime(2015, 1, 1, tzinfo=timezone.utc)
+
+
+class Batch(NamedTuple):
+    """A batch that was published, or begun.
+
+    :param offer: its terms, as they were noted.
+    :param hits: those that are known to exist.
+    :param qualification: of those who have taken part; empty without one.
+    """
+
+    name: str
+    study: str
+    is_live: bool
+    offer: dict[str, Any]
+    hits: list[str]
+    qualification: str
+
+
+class HitState(NamedTuple):
+    """How a HIT stands: raters wanted, those who could still take it, those at work, those who are done and judged."""
+
+    hit: str
+    status: str
+    wanted: int
+    available: int
+    pending: int
+    completed: int
+
+
+class Batches:
+    """The batches of a store.
+
+    :param mturk: boto3's client; of the sandbox unless ``is_live``.
+    """
+
+    def __init__(self, ledger: Ledger, mturk: Any, is_live: bool = False) -> None:
+        self._ledger = ledger
+        self._mturk = mturk
+        self._is_live = is_live
+
+    def publish(self, name: str, study: str, offer: Offer) -> Batch:
+        """Publish a batch, or what is missing of one that was broken off; of one that is there, nothing.
+
+        :param study: the study's name in the store.
+        :raises OptionError: if there is a batch of that name with other terms.
+        :raises DataError: if Mechanical Turk fails. The same again goes on from there.
+        """
+        content = {"study": study, "live": self._is_live, "nonce": secrets.token_hex(8), "offer": offer.as_record()}
+        noted = self._ledger.begin("batch", name, name, content)
+        self._check_same(name, noted, content)
+        qualification = self._taken_part(name, study) if offer.only_once else None
+        kind = asked(
+            self._mturk.create_hit_type,  # the same terms always give the same type
+            Title=offer.title,
+            Description=offer.description,
+            **({"Keywords": offer.keywords} if offer.keywords else {}),
+            Reward=offer.reward,
+            AssignmentDurationInSeconds=60 * offer.minutes,
+            AutoApprovalDelayInSeconds=offer.approval_delay,
+            QualificationRequirements=requirements(offer, qualification),
+        )["HITTypeId"]
+        for number, raters in enumerate(offer.hits, start=1):
+            self._publish_hit(name, f"{noted.content['nonce']}-{number}", number, raters, kind, offer)
+        self._ledger.finish("batch", name)
+        return self.batch(name)
+
+    def batch(self, name: str) -> Batch:
+        """A batch that the store knows.
+
+        :raises OptionError: if it does not, or the batch belongs to the sandbox and money is to be spent, or the other
+            way round.
+        """
+        found = {step.key: step for step in self._ledger.steps("batch")}
+        if name not in found:
+            raise OptionError(f"--batch {name}: there is none; there are: {', '.join(found) or 'none'}")
+        content = found[name].content
+        self._check_place(name, content["live"])
+        hits = [step.result for step in self._ledger.steps("hit", name) if step.result]
+        once = {step.key: step.result or "" for step in self._ledger.steps("qualification")}
+        key = _qualification_key(content["study"], content["live"])
+        qualification = once.get(key, "") if content["offer"]["only_once"] else ""
+        return Batch(name, content["study"], content["live"], content["offer"], hits, qualification)
+
+    def states(self, batch: Batch) -> list[HitState]:
+        """How a batch's HITs stand."""
+        return [_state(asked(self._mturk.get_hit, HITId=hit)["HIT"]) for hit in batch.hits]
+
+    def close(self, batch: Batch) -> int:
+        """Let nobody else take a batch's work; who has taken it goes on, and is paid. Returns how many HITs it had."""
+        for hit in batch.hits:
+            asked(self._mturk.update_expiration_for_hit, HITId=hit, ExpireAt=_LONG_AGO)
+        return len(batch.hits)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _check_same(self, name: str, noted: Step, wanted: dict[str, Any]) -> None:
+        self._check_place(name, noted.content["live"])
+        before, now = ({"study": one["study"], **one["offer"]} for one in (noted.content, wanted))
+        if other := next((key for key in now if before.get(key) != now[key]), None):
+            raise OptionError(
+                f"--batch {name} was published with {other} {before.get(other)!r}, now it is {now[other]!r}: "
+                "a batch's terms stay; give more work another --batch"
+            )
+
+    def _check_place(self, name: str, is_live: bool) -> None:
+        if is_live != self._is_live:
+            raise OptionError(
+                f"--batch {name} is {'for money: say --live true' if is_live else 'in the sandbox: leave out --live'}"
+            )
+
+    def _publish_hit(self, batch: str, token: str, number: int, raters: int, kind: str, offer: Offer) -> None:
+        step = self._ledger.begin("hit", f"{batch}/{number}", batch, {"token": token, "raters": raters})
+        if step.is_done:
+            return
+        # Mechanical Turk remembers tokens for a day. Its list of our HITs has no such end.
+        hit = None if step.is_new else self._find_hit(token)
+        if hit is None:
+            try:
+                hit = asked(
+                    self._mturk.create_hit_with_hit_type,
+                    HITTypeId=kind,
+                    MaxAssignments=raters,
+                    LifetimeInSeconds=offer.lifetime,
+                    Question=external_question(offer.url, offer.frame_height),
+                    RequesterAnnotation=token,
+                    UniqueRequestToken=token,
+                )["HIT"]["HITId"]
+            except DataError:
+                hit = self._find_hit(token)  # it may have been made by the call before, whose answer got lost
+                if hit is None:
+                    raise
+        self._ledger.finish("hit", step.key, hit)
+
+    def _find_hit(self, token: str) -> str | None:
+        hits = every(self._mturk.list_hits, "HITs")
+        return next((hit["HITId"] for hit in hits if hit.get("RequesterAnnotation") == token), None)
+
+    def _taken_part(self, batch: str, study: str) -> str:
+        """The qualification of those who have taken part in any batch of the study: found, or made."""
+        key = _qualification_key(study, self._is_live)
+        step = self._ledger.begin("qualification", key, batch)
+        if step.result:
+            return step.result
+        digest = hashlib.sha256(study.encode()).hexdigest()[:6]
+        name = f"Has taken part in {study[:60]} ({digest})"
+        own = every(self._mturk.list_qualification_types, "QualificationTypes", **_own_qualifications(name))
+        found = next((one["QualificationTypeId"] for one in own if one["Name"] == name), None)
+        if found is None:
+            found = asked(
+                self._mturk.create_qualification_type,
+                Name=name,
+                Description="Given to those who have taken part, so that nobody is asked twice.",
+                QualificationTypeStatus="Active",
+            )["QualificationType"]["QualificationTypeId"]
+        self._ledger.finish("qualification", key, found)
+        return str(found)
+
+
+def _own_qualifications(name: str) -> dict[str, Any]:
+    return {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+
+
+def _qualification_key(study: str, is_live: bool) -> str:
+    return f"{study}/{'live' if is_live else 'sandbox'}"
+
+
+def _state(hit: dict[str, Any]) -> HitState:
+    return HitState(
+        hit["HITId"],
+        hit["HITStatus"],
+        hit["MaxAssignments"],
+        hit["NumberOfAssignmentsAvailable"],
+        hit["NumberOfAssignmentsPending"],
+        hit["NumberOfAssignmentsCompleted"],
+    )

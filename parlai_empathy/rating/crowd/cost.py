@@ -1,0 +1,73 @@
+"""What a batch, or bonuses, will cost, with Mechanical Turk's fee: said before anything is spent.
+
+The fee (https://www.mturk.com/pricing): 20 % of rewards and bonuses; 20 % more of the reward where a HIT has ten
+assignments or more; at least $0.01 for each assignment and each bonus; half a cent is rounded up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from parlai_empathy.rating.crowd.offer import Offer, dollars
+
+CENT = Decimal("0.01")
+FEE = Decimal("0.20")
+MANY = 10
+"""From so many assignments of a HIT on, the reward's fee is doubled."""
+
+
+class Cost(NamedTuple):
+    """Dollars.
+
+    :param paid: to workers.
+    :param fee: to Mechanical Turk.
+    """
+
+    paid: Decimal
+    fee: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """Both."""
+        return self.paid + self.fee
+
+
+def estimate(offer: Offer) -> Cost:
+    """What a batch costs if all its work is done and approved; taxes and bonuses come on top."""
+    reward = dollars("--reward", offer.reward)
+    fee = sum((many * reward_fee(reward, many) for many in offer.hits), Decimal(0))
+    return Cost(reward * offer.raters, fee)
+
+
+def reward_fee(reward: Decimal, assignments: int) -> Decimal:
+    """The fee on one reward, of a HIT with so many assignments."""
+    return _fee(reward, 2 * FEE if assignments >= MANY else FEE)
+
+
+def bonus_cost(amounts: Iterable[Decimal]) -> Cost:
+    """What bonuses cost."""
+    amounts = list(amounts)
+    return Cost(sum(amounts, Decimal(0)), sum((_fee(one, FEE) for one in amounts), Decimal(0)))
+
+
+def cost_lines(offer: Offer) -> list[str]:
+    """The estimate in words, for people to read before they agree."""
+    cost, hits = estimate(offer), offer.hits
+    shares = f"{len(hits)} HIT(s) of up to {offer.per_hit} raters"
+    rate = "40 % (20 % where a HIT has fewer than ten)" if max(hits) >= MANY else "20 %"
+    lines = [
+        f"rewards    {offer.raters:,} raters at ${dollars('--reward', offer.reward)}, in {shares}: ${cost.paid:,}",
+        f"fee        {rate}: ${cost.fee:,}",
+        f"altogether ${cost.total:,} (without taxes and bonuses)",
+    ]
+    if max(hits) >= MANY:
+        cheaper = estimate(replace(offer, per_hit=MANY - 1)).total
+        lines.append(f"with --per-hit 9 it would be ${cheaper:,}")
+    return lines
+
+
+def _fee(amount: Decimal, rate: Decimal) -> Decimal:
+    return max(CENT, (amount * rate).quantize(CENT, ROUND_HALF_UP))

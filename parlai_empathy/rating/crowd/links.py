@@ -1,0 +1,52 @@
+"""The address that is pasted into a marketplace's page."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.crowd.entry import check_id_parameter
+
+# Prolific puts its ids where these markers stand.
+_PROLIFIC = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")}
+
+
+def checked_url(url: str, option: str = "--url") -> str:
+    """The address of a rating site as a crowd can open it.
+
+    :raises OptionError: unless it is an ``https`` address.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        is_plain = parts.username is None and parts.password is None and parts.port != 0
+    except ValueError:
+        is_plain = False
+    if not is_plain or parts.scheme != "https" or not parts.hostname or parts.fragment or " " in url.strip():
+        raise OptionError(f"{option} {url}: expected the address of the rating site, https://host/...")
+    return url.strip()
+
+
+def prolific_link(url: str) -> str:
+    """The address for Prolific's page, under "I'll use URL parameters".
+
+    :param url: of the rating site.
+    :raises OptionError: unless it is an ``https`` address.
+    """
+    return _with(url, _PROLIFIC)
+
+
+def rater_link(url: str, id_parameter: str, marker: str = "RATER") -> str:
+    """The address for another marketplace.
+
+    :param id_parameter: the parameter that names the rater.
+    :param marker: what the marketplace replaces by the rater's id.
+    :raises OptionError: unless ``url`` is an ``https`` address.
+    """
+    return _with(url, {check_id_parameter(id_parameter): marker})
+
+
+def _with(url: str, parameters: dict[str, str]) -> str:
+    parts = urlsplit(checked_url(url))
+    query = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **parameters}
+    # The markers must stand in the address as they are, or nobody finds them.
+    return urlunsplit(parts._replace(path=parts.path or "/", query=urlencode(query, safe="{}%")))

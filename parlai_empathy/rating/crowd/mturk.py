@@ -1,0 +1,84 @@
+"""Mechanical Turk through Amazon's own library, boto3, which also finds the credentials: none of them is seen here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
+
+REGION = "us-east-1"
+"""The only one that Mechanical Turk has."""
+ENDPOINTS = {
+    False: "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
+    True: "https://mturk-requester.us-east-1.amazonaws.com",
+}
+"""Whether money is spent, and where that is asked for."""
+
+_PAGE = 100  # at most, for each of the calls used here
+_PATIENCE = {"connect_timeout": 10, "read_timeout": 60, "retries": {"mode": "standard", "max_attempts": 8}}
+_KEY = re.compile(r"\b(?:A[KS]IA[A-Z0-9]{16}|[A-Za-z0-9/+]{40,})\b")
+
+_T = TypeVar("_T")
+
+
+def client(is_live: bool = False) -> Any:
+    """boto3's client.
+
+    :param is_live: whether it spends money; else it goes to the sandbox.
+    :raises MissingDependencyError: without boto3.
+    """
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError as error:
+        raise MissingDependencyError('Mechanical Turk needs boto3: pip install "parlai-empathy[crowd]"') from error
+    return boto3.client(
+        "mturk",
+        region_name=REGION,
+        endpoint_url=ENDPOINTS[is_live],
+        # Asking again is safe: what creates or pays has a token by which it is recognised.
+        config=Config(**_PATIENCE),
+    )
+
+
+def asked(call: Callable[..., _T], **arguments: Any) -> _T:
+    """What a call gives.
+
+    :raises OptionError: if there are no credentials, or Mechanical Turk does not take them.
+    :raises DataError: if it refuses, or cannot be reached.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+
+    try:
+        return call(**arguments)
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise OptionError(
+            "Mechanical Turk: no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+        ) from error
+    except ClientError as error:
+        said = error.response.get("Error", {})
+        code = str(said.get("Code", "no code"))
+        if code in ("AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException"):
+            raise OptionError(f"Mechanical Turk does not take these credentials ({code}): see AWS_PROFILE") from error
+        reason = _KEY.sub("...", " ".join(str(said.get("Message", "")).split()))[:200]
+        raise DataError(f"Mechanical Turk refuses ({code}: {reason}): see to it, then run the same again") from error
+    except BotoCoreError as error:
+        raise DataError(
+            f"Mechanical Turk cannot be reached ({type(error).__name__}): run the same again: nothing is done twice"
+        ) from error
+
+
+def every(call: Callable[..., Any], key: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+    """All entries of a list that comes in pages.
+
+    :param key: of the list in each page.
+    """
+    more: dict[str, str] = {}
+    while True:
+        page = asked(call, MaxResults=_PAGE, **arguments, **more)
+        yield from page.get(key, [])
+        if not page.get("NextToken"):
+            return
+        more = {"NextToken": page["NextToken"]}

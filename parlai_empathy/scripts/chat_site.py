@@ -1,0 +1,241 @@
+"""``parlai chat_site``: a page on which many people talk with a model at once, each in a conversation of their own.
+
+::
+
+    parlai chat_site -mf model/retrieval
+    parlai chat_site -m empathy:in_context --lm-backend openai --lm-model NAME --workers 8
+    parlai chat_site --study chat --models A=model/a B=model/b       talk, then judge, as in parlai rate
+    parlai chat_site -mf model/retrieval --export marks.csv          what people said of its answers
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.agents import create_agent
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.script import ParlaiScript, register_script
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.rating.chat.help_lines import Notice, countries, notice_for
+from parlai_empathy.rating.chat.partner import Partner
+from parlai_empathy.rating.chat.replies import Emotions, Replies
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.chat_models import load_chat_model
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.store import STORE, open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.secret import site_secret
+from parlai_empathy.rating.web.serving import Address, serve
+from parlai_empathy.scoring.agent_judge import judge_name
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scripts.parts.named_files import by_name
+
+_FREE = Path(__file__).parents[1] / "rating" / "chat" / "free.yaml"
+
+
+@register_script("chat_site")
+class ChatSite(ParlaiScript):
+    """Serve a chat with a model to many people at once; or export what they said of it."""
+
+    @classmethod
+    def setup_args(cls) -> ParlaiParser:
+        """The model, where conversations are kept, what is shown, and where the page is reached."""
+        parser = ParlaiParser(True, True, "A chat page on which many people talk with a model at once")
+        _add_chat(parser)
+        _add_distress(parser)
+        _add_site(parser)
+        parser.set_defaults(interactive_mode=True, task="interactive", loglevel="warning")
+        return parser
+
+    def run(self) -> None:
+        """Serve until stopped, or export."""
+        opt = self.opt
+        notice = _notice(opt)  # what is wrong with an option is said before a model is loaded
+        study = _study(opt)
+        if opt["export"]:
+            self._export(study)
+            return
+        check_installed()
+        _check_counts(opt)
+        partners, emotions = _partners(opt, study), _emotions(opt)
+        secret = site_secret(opt["store"])
+        store = open_store(opt["store"])
+        try:
+            desk = Desk(store, study, new_version=opt["new_version"])
+            replies = Replies(desk, partners, emotions, opt["workers"])
+            try:
+                site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]))
+                if notice is None:
+                    logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
+                serve(site.app(), _address(opt), _announce)
+            finally:
+                replies.close()
+        finally:
+            store.close()
+
+    def _export(self, study: Study) -> None:
+        store = open_store(self.opt["store"])
+        try:
+            print(f"{write_export(store, study.name, self.opt['export']):,} marks: {self.opt['export']}")
+        finally:
+            store.close()
+
+
+def _study(opt: Opt) -> Study:
+    """The study that was named; else free talk with the one model, under a name of its own in the store."""
+    models, own = by_name("--models", opt["models"]), _own_model(opt)
+    if models and own:
+        raise OptionError("--models and -mf both name models: leave one of the two out")
+    named = models or ({own: own} if own else None)
+    if opt["study"]:
+        study = read_study(opt["study"], models=named)
+        if study.kind != "chat":
+            raise OptionError(f"{study.where}: kind is {study.kind}: this page is for chat; see parlai rate_site")
+        study.check_complete()
+        return study
+    if models:
+        raise OptionError("--models: several models are for a study: say --study chat, or name one model with -mf")
+    if not own:
+        raise OptionError("-mf: name the model to talk with, or an agent with -m")
+    return replace(read_study(_FREE, models=named), name=f"chat-{own}")
+
+
+def _own_model(opt: Opt) -> str:
+    """What the model of ``-mf`` or ``-m`` is called in the store; empty if there is none."""
+    if opt.get("model_file"):
+        return judge_name(opt["model_file"])
+    return str(opt.get("model") or "").removeprefix("empathy:").replace("/", "-")
+
+
+def _partners(opt: Opt, study: Study) -> dict[str, Partner]:
+    if _own_model(opt):
+        partner = Partner(_own_agent(opt))
+        return {model.name: partner for model in study.models}
+    return {model.name: Partner(load_chat_model(model.file, opt.get("datapath"))) for model in study.models}
+
+
+def _own_agent(opt: Opt) -> Any:
+    """The agent of ParlAI's own options, made as ``parlai interactive`` makes it."""
+    try:
+        return create_agent(opt, requireModelExists=True)
+    except EmpathyError:
+        raise
+    except Exception as error:  # what is wrong with a model's file ends in a different kind for each way
+        what = opt.get("model_file") or opt.get("model")
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        raise ModelFileError(f"{what} cannot be loaded ({reason}): train it again, or name another") from error
+
+
+def _emotions(opt: Opt) -> Emotions | None:
+    if not opt["emotion_model"]:
+        return None
+    classifier = Classifier(opt["emotion_model"], opt.get("datapath"))
+    return lambda texts: [best[0] for best in classifier.top(texts, 1)]
+
+
+def _notice(opt: Opt) -> Notice | None:
+    if opt["distress_notice"] == "off":
+        return None
+    return (
+        notice_for(opt["country"], Path(opt["help_lines"]).expanduser())
+        if opt["help_lines"]
+        else notice_for(opt["country"])
+    )
+
+
+def _address(opt: Opt) -> Address:
+    return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])
+
+
+def _announce(url: str) -> None:
+    print(f"Chat: {url}", flush=True)
+
+
+def _check_counts(opt: Opt) -> None:
+    for name, most in (("workers", 64), ("longest_message", 5000)):
+        if not 1 <= opt[name] <= most:
+            raise OptionError(f"--{name.replace('_', '-')} {opt[name]}: expected a whole number from 1 to {most:,}")
+
+
+def _add_chat(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("Chat")
+    group.add_argument(
+        "--study",
+        default=None,
+        metavar="STUDY",
+        help="A chat study, such as chat: talk, then judge. Left out, free talk.",
+    )
+    group.add_argument(
+        "--models", nargs="*", default=[], metavar="[NAME=]FILE", help="Of a study: model files, in place of its own."
+    )
+    group.add_argument(
+        "--emotion-model", default=None, metavar="MODEL", help="A classifier of emotions: each turn's stands beside it."
+    )
+    group.add_argument(
+        "--store", default=STORE, metavar="URL", help="Where conversations are kept: a file, or postgresql://..."
+    )
+    group.add_argument(
+        "--new-version", type="bool", default=False, help="Go on with a study that was changed since the store knew it."
+    )
+    group.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="How many replies are made at the same time: 1 for a model on this machine, more for one behind a server.",
+    )
+    group.add_argument("--longest-message", type=int, default=2000, help="Characters.")
+    group.add_argument(
+        "--export",
+        default=None,
+        metavar="FILE",
+        help="Write all marks and judgements to a .csv or .jsonl file, and stop.",
+    )
+
+
+def _add_distress(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("People in distress")
+    group.add_argument(
+        "--country",
+        default=None,
+        metavar="XX",
+        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(countries())}; left out, all of them.",
+    )
+    group.add_argument(
+        "--help-lines",
+        default=None,
+        metavar="FILE",
+        help="Your own services, in place of those that come along (YAML).",
+    )
+    group.add_argument(
+        "--distress-notice",
+        choices=["on", "off"],
+        default="on",
+        help="Show where to find help before the model answers. Turn it off only where somebody reads along.",
+    )
+
+
+def _add_site(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("Site")
+    group.add_argument(
+        "--host", default="127.0.0.1", help="The address to listen at; 0.0.0.0 for all of the machine's."
+    )
+    group.add_argument("--port", type=int, default=8000, help="The port to listen at; 0 for any that is free.")
+    group.add_argument(
+        "--proxies", nargs="*", default=[], metavar="ADDRESS", help="Proxies whose word on visitors and https is taken."
+    )
+    group.add_argument(
+        "--log-requests", type="bool", default=False, help="Log each request: method, path and status, nobody's name."
+    )
+
+
+if __name__ == "__main__":
+    ChatSite.main()

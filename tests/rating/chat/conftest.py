@@ -1,0 +1,180 @@
+"""What the tests of the chat page share: a model that remembers, a store, a served site, and visitors of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import parlai.utils.logging as parlai_logging
+import pytest
+import uvicorn
+from remembering_agent import RememberingAgent
+
+from parlai_empathy.rating.chat.help_lines import notice_for
+from parlai_empathy.rating.chat.partner import Partner
+from parlai_empathy.rating.chat.replies import Emotions, Replies
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.limits import Limits, Rate
+
+FREE = Path(__file__).parents[3] / "parlai_empathy" / "rating" / "chat" / "free.yaml"
+OFTEN = Rate(100_000, 100_000)
+
+
+def free_study() -> Study:
+    return read_study(FREE, models={"heron": "heron"})
+
+
+@dataclass
+class Served:
+    """A site that is being served."""
+
+    url: str
+    desk: Desk
+    agent: Any
+    settings: ChatSettings
+    stop: Callable[[], None]
+    visitors: list[Visitor] = field(default_factory=list)
+
+    def visitor(self, agrees: bool = True) -> Visitor:
+        """Somebody new."""
+        visitor = Visitor(self.url)
+        self.visitors.append(visitor)
+        if agrees:
+            visitor.post("/consent", agree="yes")
+        return visitor
+
+
+class Visitor:
+    """A browser without scripts."""
+
+    def __init__(self, url: str) -> None:
+        self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=20)
+        self.page = self.http.get("/").text
+
+    def load(self, path: str = "/") -> str:
+        self.page = self.http.get(path).text
+        return self.page
+
+    def hidden(self, name: str) -> str:
+        """A hidden field of the page."""
+        found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', self.page)
+        assert found, f"the page has no {name}"
+        return html.unescape(found[1])
+
+    def post(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> httpx.Response:
+        """Send a form of the page."""
+        response = self.http.post(path, data={"token": self.hidden("token"), **fields}, headers=headers)
+        if "<main" in response.text:
+            self.page = response.text
+        return response
+
+    def form(self, **fields: str) -> dict[str, str]:
+        """The fields of the message form."""
+        found = re.findall(r'name="turn" id="turn" value="(\d+)"', self.page)
+        return {"talk": self.hidden("talk"), "turn": found[0], **fields}
+
+    def say(self, text: str) -> list[str]:
+        """Write a message, wait for the answer, and read the whole conversation."""
+        self.load()
+        response = self.post("/say", **self.form(text=text))
+        assert response.status_code == 200, response.text
+        return self.wait()
+
+    def wait(self) -> list[str]:
+        """Wait until nothing is under way any more."""
+        until = time.monotonic() + 20
+        while 'data-waiting="yes"' in self.load():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        return self.said()
+
+    def said(self) -> list[str]:
+        """What stands in the bubbles of the page."""
+        bubbles = re.findall(
+            r'<p class="words-said" dir="auto"><span class="hidden">[^<]*</span>(.*?)</p>', self.page, re.S
+        )
+        return [html.unescape(one) for one in bubbles]
+
+    def events(self, path: str = "/say", **fields: str) -> list[tuple[str, Any]]:
+        """Send a message as the page's script does."""
+        headers = {"Accept": "text/event-stream"}
+        response = self.post(path, headers, **fields) if fields else self.http.get(path, headers=headers)
+        assert response.headers["content-type"].startswith("text/event-stream"), response.text
+        found = re.findall(r"event: (\w+)\ndata: (.*)\n\n", response.text)
+        return [(name, json.loads(data)) for name, data in found]
+
+
+class _Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.getMessage()}")
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """The lines of ParlAI's log, which is none of Python's own."""
+    handler = _Lines()
+    parlai_logging.logger.addHandler(handler)
+    yield handler.lines
+    parlai_logging.logger.removeHandler(handler)
+
+
+@pytest.fixture
+def serve_chat(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Serves a chat; the store is kept between two servings of a test."""
+    served: list[Served] = []
+
+    def serve(
+        agent: Any = None,
+        study: Study | None = None,
+        emotions: Emotions | None = None,
+        workers: int = 1,
+        limits: Limits | None = None,
+        **settings: Any,
+    ) -> Served:
+        agent = agent or RememberingAgent()
+        store = open_store(str(tmp_path / "ratings.db"))
+        desk = Desk(store, study or free_study())
+        replies = Replies(desk, {model.name: Partner(agent) for model in desk.study.models}, emotions, workers)
+        chosen = ChatSettings(**{"notice": notice_for("US"), "messages": OFTEN, **settings})
+        site = chat_site(desk, replies, b"0123456789abcdef0123456789abcdef", chosen, limits or Limits(OFTEN, OFTEN))
+        server = uvicorn.Server(uvicorn.Config(site.app(), port=0, log_level="warning", access_log=False))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.005)
+        port = server.servers[0].sockets[0].getsockname()[1]
+
+        def stop() -> None:
+            server.should_exit = True
+            thread.join(10)
+            replies.close()
+            store.close()
+
+        one = Served(f"http://127.0.0.1:{port}", desk, agent, chosen, stop)
+        served.append(one)
+        return one
+
+    yield serve
+    for one in served:
+        for visitor in one.visitors:
+            visitor.http.close()
+        one.stop()

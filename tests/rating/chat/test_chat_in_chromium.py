@@ -1,0 +1,205 @@
+"""The chat page in a real browser: four people at once, marks, reloads, and what a phone and a keyboard make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from chromium_browser import accessibility_problems, chromium
+from remembering_agent import StreamingAgent
+
+from parlai_empathy.rating.export import rating_rows
+
+Serve = Callable[..., Any]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@contextmanager
+def visiting(browser: Any, served: Any, size: Any = DESK, script: bool = True) -> Iterator[Any]:
+    """Somebody new who has agreed; afterwards no script has failed, and nothing came from elsewhere."""
+    context = browser.new_context(viewport=size, base_url=served.url, java_script_enabled=script)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: None if request.url.startswith(served.url) else wrong.append(request.url))
+    page.goto("/")
+    page.check("#agree")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#text")
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def say(page: Any, text: str) -> None:
+    page.fill("#text", text)
+    page.press("#text", "Enter")
+
+
+def said(page: Any, count: int) -> list[str]:
+    """The messages, as soon as there are so many."""
+    page.wait_for_selector(f"#turn-{count}")
+    texts = page.locator(".words-said").all_inner_texts()
+    return [text.partition(":")[2].strip() for text in texts]
+
+
+def test_four_people_at_once(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat(emotions=lambda texts: [("hopeful", 0.5)] * len(texts))
+    with (
+        visiting(browser, served) as a,
+        visiting(browser, served, PHONE) as b,
+        visiting(browser, served) as c,
+        visiting(browser, served, PHONE) as d,
+    ):
+        pages = {"ann": a, "bob": b, "cid": c, "dot": d}
+        for turn in (1, 2):
+            for name, page in pages.items():
+                say(page, f"{name} {turn}")
+            for name, page in pages.items():
+                last = said(page, 2 * turn)[-1]
+                assert name in last
+                assert not any(other in last for other in pages if other != name)
+                page.wait_for_selector("#typing", state="hidden")
+        for name, page in pages.items():
+            page.reload()
+            assert said(page, 4) == [f"{name} 1", f"{name} 1", f"{name} 2", f"{name} 1 / ({name}) / {name} 2"]
+            assert page.locator(".feeling").count() == 4
+            assert accessibility_problems(page) == []
+
+
+def test_answer_is_seen_while_it_is_written(browser: Any, serve_chat: Serve) -> None:
+    class Slowly(StreamingAgent):
+        def act_streaming(self, say: Any) -> dict[str, Any]:
+            say("<b>Once")
+            assert self.go_on.wait(20)
+            return {"text": "<b>Once upon"}
+
+    served = serve_chat(agent=Slowly())
+    with visiting(browser, served) as page:
+        say(page, "A story")
+        page.wait_for_selector("#part:not([hidden])")
+        assert page.inner_text("#part") == "<b>Once"
+        assert page.is_visible("#typing")
+        assert page.is_disabled("button:has-text('Send')")
+        served.agent.go_on.set()
+        assert said(page, 2)[-1] == "<b>Once upon"
+        page.wait_for_selector("#part", state="hidden")
+        assert page.inner_text("#heard") or page.locator("#heard").text_content()
+
+
+def test_reload_while_the_model_answers(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        say(page, "SLOW")
+        page.wait_for_selector("#turn-1")
+        page.reload()
+        page.wait_for_selector("#typing")
+        served.agent.go_on.set()
+        assert said(page, 2) == ["SLOW", "SLOW"]
+
+
+def test_marks_and_comments_without_loading_anew(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        say(page, "Hello")
+        said(page, 2)
+        page.wait_for_selector("#typing", state="hidden")
+        with page.expect_response("**/mark"):
+            page.click("#turn-2 button[value=yes]")
+        page.wait_for_selector("#turn-2 button[value=yes][aria-pressed=true]")
+        with page.expect_response("**/mark"):
+            page.click("#turn-2 button[value=no]")
+        page.click("#turn-2 summary")
+        page.fill("#turn-2 textarea", "It repeats me.")
+        with page.expect_response("**/mark"):
+            page.click("#turn-2 .words button")
+        page.wait_for_selector("#turn-2 summary:has-text('Your comment')")
+        page.reload()
+        assert page.get_attribute("#turn-2 button[value=no]", "aria-pressed") == "true"
+        assert page.input_value("#turn-2 textarea") == "It repeats me."
+    rows = {row["question"]: row["text"] for row in rating_rows(served.desk.store, "free")}
+    assert rows == {"good": "no", "comment": "It repeats me."}
+
+
+def test_help_is_shown_before_the_answer(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served, PHONE) as page:
+        say(page, "SLOW I want to die")
+        page.wait_for_selector(".help-lines")
+        assert page.locator("#turn-2").count() == 0
+        assert "988" in page.inner_text(".help-lines")
+        assert "988" in page.locator("#heard").text_content()  # it is said aloud too
+        served.agent.go_on.set()
+        said(page, 2)
+        help_lines, answer = page.locator(".help-lines").bounding_box(), page.locator("#turn-2").bounding_box()
+        assert help_lines["y"] < answer["y"]
+        assert accessibility_problems(page) == []
+
+
+def test_failure_can_be_mended(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        say(page, "FAIL")
+        page.wait_for_selector("#failed:not([hidden])")
+        served.agent.go_on.set()
+        page.click("#failed button")
+        assert said(page, 2) == ["FAIL", "FAIL"]
+
+
+def test_new_conversation(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat()) as page:
+        say(page, "Hello")
+        said(page, 2)
+        page.click("button:has-text('New')")
+        page.wait_for_selector(".opening")
+        assert page.locator(".message").count() == 0
+
+
+def test_everything_works_without_scripts(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat(), PHONE, script=False) as page:
+        page.fill("#text", "Hello")
+        page.click("button:has-text('Send')")
+        assert said(page, 2) == ["Hello", "Hello"]  # the page loads itself anew
+        page.click("#turn-2 button[value=yes]")
+        page.wait_for_selector("#turn-2 button[value=yes][aria-pressed=true]")
+        assert accessibility_problems(page) == []
+
+
+def test_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat()) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # the first link leads to the message box
+        page.keyboard.type("Hello")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("there")
+        page.keyboard.press("Enter")
+        assert said(page, 2)[0] == "Hello\nthere"
+        page.wait_for_selector("#typing", state="hidden")
+        page.wait_for_selector("#text:focus")  # one can write on at once
+        for _ in range(4):
+            page.keyboard.press("Shift+Tab")
+        assert page.evaluate("document.activeElement.closest('.message, .top') !== null")  # marks, or the way out
+
+
+def test_what_cannot_be_sent_is_said(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat()) as page:
+        page.press("#text", "Enter")
+        assert page.inner_text("#problem") == "Write something first."
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_long_words_stay_inside(browser: Any, serve_chat: Serve, size: Any) -> None:
+    with visiting(browser, serve_chat(), size) as page:
+        say(page, "x" * 600)
+        said(page, 2)
+        assert accessibility_problems(page) == []

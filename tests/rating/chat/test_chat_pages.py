@@ -1,0 +1,340 @@
+"""The chat, as visitors without scripts meet it, and as the page's script does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from remembering_agent import StreamingAgent
+from tiny_studies import LIKERT
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+
+Serve = Callable[..., Any]
+
+
+def feelings(texts: Any) -> list[tuple[str, float]]:
+    return [("joyful" if "glad" in text else "sad", 0.876) for text in texts]
+
+
+def test_conversation_goes_on(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    assert visitor.say("Hello") == ["Hello", "Hello"]
+    assert visitor.say("Again") == ["Hello", "Hello", "Again", "Hello / (Hel) / Again"]
+
+
+def test_nothing_is_said_before_consent(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor(agrees=False)
+    assert "I have read this, and I agree" in visitor.page
+    assert visitor.post("/consent").status_code == 422
+    assert "Say that you agree" in visitor.page
+    assert visitor.post("/say", talk="x", turn="1", text="Hello").status_code == 409
+    assert served.desk.raters() == []
+
+
+def test_four_people_talk_at_once_and_none_hears_another(serve_chat: Serve) -> None:
+    served = serve_chat(workers=2)
+    visitors = [served.visitor() for _ in range(4)]
+    for turn in range(3):
+        for number, visitor in enumerate(visitors):
+            visitor.post("/say", **visitor.form(text=f"I am {number}, {turn}"))
+        for visitor in visitors:
+            visitor.wait()
+    for number, visitor in enumerate(visitors):
+        last = visitor.said()[-1]
+        assert f"I am {number}, 2" in last
+        assert f"I am {number}, 0" in last
+        assert not any(f"I am {other}," in " ".join(visitor.said()) for other in range(4) if other != number)
+    assert served.agent.heard == []  # the model itself talks with nobody: its clones do
+    assert len({id(one) for one in served.agent.family}) == 5
+
+
+def test_conversation_survives_reload_and_restart(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.say("Hello")
+    served.stop()
+    again = serve_chat()
+    cookies = dict(visitor.http.cookies)
+    visitor = again.visitor(agrees=False)
+    visitor.http.cookies.update(cookies)
+    visitor.load()
+    assert visitor.said() == ["Hello", "Hello"]
+    # The new process's model is told what was said.
+    assert visitor.say("Still there?")[-1] == "Hello / (Hel) / Still there?"
+
+
+def test_page_says_that_an_answer_is_coming_and_loads_itself_anew(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.post("/say", **visitor.form(text="SLOW"))
+    assert 'data-waiting="yes"' in visitor.page
+    assert '<noscript><meta http-equiv="refresh"' in visitor.page
+    assert visitor.said() == ["SLOW"]
+    served.agent.go_on.set()
+    assert visitor.wait() == ["SLOW", "SLOW"]
+    assert "http-equiv" not in visitor.page
+
+
+def test_nobody_waits_for_anothers_answer(serve_chat: Serve) -> None:
+    served = serve_chat()
+    first, second = served.visitor(), served.visitor()
+    first.post("/say", **first.form(text="SLOW"))
+    second.load()  # the page itself comes at once, although the model is busy
+    assert "Write a message" in second.page
+    served.agent.go_on.set()
+    first.wait()
+
+
+def test_answer_that_failed_can_be_asked_for_again(serve_chat: Serve, logged: list[str]) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.say("my secret FAIL")
+    assert '<form class="failed" id="failed" method="post" action="/retry">' in visitor.page
+    assert any("no reply: ValueError" in line for line in logged)
+    assert "secret" not in "".join(logged)
+    served.agent.go_on.set()
+    visitor.post("/retry", talk=visitor.hidden("talk"))
+    assert visitor.wait() == ["my secret FAIL", "my secret FAIL"]
+
+
+def test_message_is_stored_once(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    form = visitor.form(text="Hello")
+    visitor.post("/say", **form)
+    visitor.wait()
+    assert visitor.post("/say", **form).status_code == 200  # sent twice: nothing new
+    assert visitor.wait() == ["Hello", "Hello"]
+    assert visitor.post("/say", **{**form, "text": "Other"}).status_code == 409  # from another tab
+    assert "gone on meanwhile" in visitor.page
+    assert ">\nOther</textarea>" in visitor.page  # what was written is not lost
+    assert visitor.post("/say", **{**form, "turn": "9"}).status_code == 409
+    assert visitor.post("/say", **{**form, "turn": "x"}).status_code == 409
+    assert visitor.wait() == ["Hello", "Hello"]
+
+
+def test_nothing_is_said_while_the_model_answers(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    form = visitor.form(text="SLOW")
+    visitor.post("/say", **form)
+    assert visitor.post("/say", **{**form, "turn": "2", "text": "Hurry"}).status_code == 409
+    served.agent.go_on.set()
+    assert len(visitor.wait()) == 2
+
+
+def test_message_that_cannot_be_taken(serve_chat: Serve) -> None:
+    visitor = serve_chat(longest=50).visitor()
+    empty, long = "Write something first.", "Write at most 50 characters; this is 51."
+    for text, problem in (("", empty), (" \n ", empty), ("x" * 51, long), ("a\0b", "cannot be stored")):
+        visitor.load()
+        assert visitor.post("/say", **visitor.form(text=text)).status_code == 422
+        assert problem in visitor.page
+    assert visitor.wait() == []
+
+
+def test_longest_message_of_many_bytes_comes_through(serve_chat: Serve) -> None:
+    visitor = serve_chat(longest=2000).visitor()
+    assert visitor.say("\U0001f9e1" * 2000)[0] == "\U0001f9e1" * 2000
+
+
+def test_silent_model_is_shown_as_silent(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    assert visitor.say("SILENT") == ["SILENT", "<em>(says nothing)</em>"]
+    assert visitor.say("And now?")[-1] == "SILENT / () / And now?"
+
+
+def test_emotions_stand_beside_both_turns(serve_chat: Serve) -> None:
+    visitor = serve_chat(emotions=feelings).visitor()
+    visitor.say("SAY glad to hear")
+    assert visitor.page.count("sounds <strong>joyful</strong>, 88 %") == 2
+    visitor.say("Oh")
+    assert "sounds <strong>sad</strong>, 88 %" in visitor.page
+
+
+def test_emotions_that_fail_cost_no_reply(serve_chat: Serve) -> None:
+    def broken(texts: Any) -> Any:
+        raise RuntimeError
+
+    visitor = serve_chat(emotions=broken).visitor()
+    assert visitor.say("Hello") == ["Hello", "Hello"]
+    assert "sounds" not in visitor.page
+
+
+def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.say("Hello")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="no")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", comment="It repeats me.")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="yes")
+    rows = list(rating_rows(served.desk.store, "free"))
+    assert [(row["item"].partition("#")[2], row["question"], row["text"]) for row in rows] == [
+        ("2", "comment", "It repeats me."),
+        ("2", "good", "yes"),
+    ]
+    page = visitor.load()
+    assert 'value="yes" aria-pressed="true"' in page
+    assert 'value="no" aria-pressed="false"' in page
+    assert ">\nIt repeats me.</textarea>" in page
+
+
+def test_only_the_models_turns_are_marked(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    visitor.say("Hello")
+    for turn in ("0", "1", "3", "x", "", "999999", "-2", "\u0662"):
+        visitor.load()
+        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, good="yes").status_code == 409
+
+
+def test_mark_that_is_none(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    visitor.say("Hello")
+    talk = visitor.hidden("talk")
+    assert visitor.post("/mark", talk=talk, turn="2", good="perhaps").status_code == 422
+    visitor.load()
+    assert visitor.post("/mark", talk=talk, turn="2", comment="x" * 501).status_code == 422
+
+
+def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.say("Hello")
+    before = visitor.hidden("talk")
+    visitor.post("/new", talk=before)
+    assert visitor.said() == []
+    assert visitor.hidden("talk") != before
+    assert visitor.say("Hi")[-1] == "Hi"
+    assert visitor.post("/say", talk=before, turn="3", text="Old tab").status_code == 409
+    exported = json.loads(visitor.http.get("/conversation.json").text)
+    assert [[turn["text"] for turn in one["turns"]] for one in exported] == [["Hello", "Hello"], ["Hi", "Hi"]]
+
+
+def test_empty_conversation_is_not_replaced(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    before = visitor.load() and visitor.hidden("talk")
+    visitor.post("/new", talk=before)
+    assert visitor.hidden("talk") == before
+
+
+def test_export_is_ones_own(serve_chat: Serve) -> None:
+    served = serve_chat()
+    first, second = served.visitor(), served.visitor()
+    first.say("first's words")
+    second.say("second's words")
+    first.post("/mark", talk=first.hidden("talk"), turn="2", good="yes")
+    text = first.http.get("/conversation.txt")
+    assert text.text == "you: first's words\nprogram: first's words\n"
+    assert text.headers["content-disposition"] == 'attachment; filename="conversation.txt"'
+    [record] = json.loads(first.http.get("/conversation.json").text)
+    assert record["turns"][1]["marks"] == {"good": "yes"}
+    assert "second" not in first.http.get("/conversation.json").text
+    assert "I agree" in served.visitor(agrees=False).load("/conversation.json")
+    assert "Write a message" in first.load("/conversation.exe")
+
+
+def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    study = study_of(
+        {**LIKERT, "kind": "chat"}, models={"M": "m"}, items_per_rater=1, turns={"least": 2, "most": 2},
+        completion={"text": "Thanks.", "code": "C7"},
+    )  # fmt: skip
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    assert visitor.http.get("/judge").url.path == "/"  # not before there is something to judge
+    visitor.say("Hello")
+    assert "This conversation is as long as it may be." in visitor.page
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+    talk = visitor.hidden("talk")
+    assert visitor.post("/judge", talk=talk).status_code == 422
+    assert "Choose one of the answers." in visitor.page
+    visitor.post("/judge", talk=talk, **{"q-liking": "4"})
+    assert "Thanks." in visitor.page
+    assert "C7" in visitor.page
+    [row] = rating_rows(served.desk.store, "herons")
+    assert (row["system"], row["question"], row["rating"]) == ("M", "liking", 4)
+    assert "Hello" in visitor.http.get("/conversation.txt").text
+
+
+def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.say("Hello")
+    served.desk.exclude(served.desk.raters()[0].id, "rude")
+    assert visitor.http.get("/").status_code == 403
+    assert visitor.post("/say", talk="x", turn="3", text="Hello?").status_code == 409
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+
+def test_script_gets_turns_and_the_end(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    events = visitor.events(**visitor.form(text="Hello"))
+    assert [name for name, _ in events if name != "part"] == ["turns", "turns", "end"]
+    turns = [value for name, value in events if name == "turns"]
+    assert turns[0].count("words-said") == 1
+    assert turns[1].count("words-said") == 2
+    assert events[-1] == ("end", False)
+
+
+def test_script_sees_a_reply_being_written(serve_chat: Serve) -> None:
+    class Slowly(StreamingAgent):
+        def act_streaming(self, say: Callable[[str], None]) -> dict[str, Any]:
+            say("one")
+            assert self.go_on.wait(20)
+            return {"text": "one two"}
+
+    served = serve_chat(agent=Slowly())
+    visitor = served.visitor()
+    form = {"token": visitor.hidden("token"), **visitor.form(text="Count")}
+    seen = []
+    with visitor.http.stream("POST", "/say", data=form, headers={"Accept": "text/event-stream"}) as response:
+        for line in response.iter_lines():
+            seen.append(line)
+            if line == 'data: "one"':
+                served.agent.go_on.set()  # it was seen before the reply was done
+    assert 'data: "one"' in seen
+    assert "one two" in seen[-4] or any("one two" in line for line in seen)
+
+
+def test_script_that_comes_back_follows_what_is_under_way(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.post("/say", **visitor.form(text="SLOW"))
+    served.agent.go_on.set()
+    assert visitor.events("/events")[-1] == ("end", False)
+    assert visitor.wait() == ["SLOW", "SLOW"]
+    assert [name for name, _ in visitor.events("/events")] == ["turns", "end"]  # nothing is under way
+
+
+def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    found = served.desk.next_item(served.desk.raters()[0].id)
+    served.desk.say(found.id, found.rater, 1, "rater", "Are you there?")  # and the power went
+    visitor.load()
+    assert "There is no answer yet." in visitor.page
+    assert visitor.events("/events")[-1] == ("end", False)
+    assert visitor.wait() == ["Are you there?", "Are you there?"]
+
+
+def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    assert visitor.events(**visitor.form(text="FAIL"))[-1] == ("end", True)
+
+
+def test_page_is_for_chats(store: Store, study_of: Callable[..., Study], write_log: Callable[..., str]) -> None:
+    study = study_of(LIKERT, systems={"A": write_log("A", 2)})
+    with pytest.raises(OptionError, match="kind is likert: the chat page is for chat"):
+        chat_site(Desk(store, study), None, b"x" * 32, ChatSettings(None))  # type: ignore[arg-type]

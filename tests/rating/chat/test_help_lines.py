@@ -1,0 +1,97 @@
+"""Where to find help, by country. The numbers are those on the services' own pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat import help_lines
+from parlai_empathy.rating.chat.help_lines import countries, notice_for
+
+NUMBERS = {
+    "US": ("988", "911"),
+    "CA": ("988", "911"),
+    "GB": ("116 123", "999"),
+    "UK": ("116 123", "999"),
+    "IE": ("116 123", "112"),
+    "AU": ("13 11 14", "000"),
+    "NZ": ("1737", "111"),
+    "IN": ("14416", "112"),
+    "DE": ("0800 1110111", "112"),
+    "AT": ("142", "112"),
+    "CH": ("143", "112"),
+    "FR": ("3114", "112"),
+    "ES": ("024", "112"),
+    "NL": ("113", "112"),
+    "EU": ("116 123", "112"),
+}
+
+
+@pytest.mark.parametrize("country", NUMBERS)
+def test_numbers(country: str) -> None:
+    notice = notice_for(country)
+    number, emergency = NUMBERS[country]
+    assert number in notice.services[0].how
+    assert emergency in notice.emergency
+    assert notice == notice_for(country.lower())
+
+
+def test_every_country_is_checked_here() -> None:
+    assert set(countries()) == set(NUMBERS) - {"UK"}
+
+
+@pytest.mark.parametrize("country", [None, ""])
+def test_without_a_country_the_whole_world_is_served(country: str | None) -> None:
+    notice = notice_for(country)
+    assert notice.services[0].link == "https://findahelpline.com/"
+    assert "your local emergency number" in notice.danger
+
+
+def test_every_service_names_its_source_and_is_reached_safely() -> None:
+    text = Path(help_lines.__file__).with_name("help_lines.yaml").read_text(encoding="utf-8")
+    for block in yaml.safe_load(text)["countries"].values():
+        for service in block["services"]:
+            assert service.get("link", "https://").startswith("https://")
+    assert text.count("- {name") <= text.count("# https://")
+
+
+def test_it_says_that_it_is_a_program() -> None:
+    assert any("program, not with a person" in line for line in notice_for().lines)
+
+
+def test_country_without_services() -> None:
+    with pytest.raises(OptionError, match=r"--country XX: help_lines\.yaml has no services for it; it has AT, AU"):
+        notice_for("XX")
+
+
+def test_own_file(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "international: {services: [{name: Our nurse, how: call 7}], emergency: '8'}\ncountries: {}\n", encoding="utf-8"
+    )
+    notice = notice_for(None, file)
+    assert (notice.services[0].name, notice.services[0].how, notice.emergency) == ("Our nurse", "call 7", "8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "countries: {}", "international: {}\ncountries: []", "international: {}\ncountries: {}", "{"),
+        "international: {services: [], emergency: '1'}\ncountries: {}",
+        "international: {services: [{nam: x}], emergency: '1'}\ncountries: {}",
+        "international: {services: [x], emergency: '1'}\ncountries: {}",
+    ],
+)
+def test_own_file_that_is_wrong(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(OptionError, match=r"--help-lines .*own\.yaml"):
+        notice_for(None, file)
+
+
+def test_own_file_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="cannot be read"):
+        notice_for(None, tmp_path / "none.yaml")

@@ -1,0 +1,115 @@
+"""One model, many conversations: each with a clone of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from remembering_agent import RememberingAgent
+from tiny_parts import train_base
+
+from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.chat.partner import LONGEST_REPLY, Partner
+
+
+def said(*texts: str) -> list[Said]:
+    """Messages, people's and the model's by turns."""
+    return [
+        Said(number, "rater" if number % 2 else "heron", text, {}, 0.0) for number, text in enumerate(texts, start=1)
+    ]
+
+
+def talk(partner: Partner, name: str, messages: Sequence[str]) -> list[str]:
+    texts: list[str] = []
+    for message in messages:
+        texts.append(message)
+        texts.append(partner.reply(name, said(*texts)))
+    return texts
+
+
+def test_conversations_know_nothing_of_each_other() -> None:
+    partner = Partner(RememberingAgent())
+    assert partner.reply("a", said("one")) == "one"
+    assert partner.reply("b", said("two")) == "two"
+    assert partner.reply("a", said("one", "one", "three")) == "one / (one) / three"
+
+
+def test_conversation_whose_clone_is_gone_is_told_again() -> None:
+    partner = Partner(RememberingAgent(), most=1)
+    partner.reply("a", said("one"))
+    partner.reply("b", said("two"))  # a's clone makes room for b's
+    assert partner.reply("a", said("one", "one", "three")) == "one / (one) / three"
+
+
+def test_clone_that_has_missed_something_is_not_used() -> None:
+    partner = Partner(RememberingAgent())
+    partner.reply("a", said("one"))
+    assert partner.reply("a", said("one", "ONE", "two", "TWO", "three")) == "one / (ONE) / two / (TWO) / three"
+
+
+def test_clone_that_has_failed_is_not_used_again() -> None:
+    agent = RememberingAgent()
+    partner = Partner(agent)
+    partner.reply("a", said("one"))
+    with pytest.raises(ValueError, match="cannot answer"):
+        partner.reply("a", said("one", "one", "FAIL"))
+    agent.go_on.set()
+    assert partner.reply("a", said("one", "one", "FAIL")) == "one / (one) / FAIL"
+
+
+def test_reply_is_made_fit_for_the_store() -> None:
+    partner = Partner(RememberingAgent())
+    assert partner.reply("a", said("SAY a\0b ")) == "ab"
+    assert len(partner.reply("b", said("SAY " + "x" * 20_000))) == LONGEST_REPLY
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_base(tmp_path_factory.mktemp("retriever") / "model")
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_base(tmp_path_factory.mktemp("generator") / "model", "empathy:generative")
+
+
+def history(agent: Any) -> str:
+    return str(agent.history.get_history_str())
+
+
+@pytest.mark.parametrize("kind", ["retriever", "generator"])
+def test_trained_agents_are_kept_apart_and_told_again(kind: str, request: pytest.FixtureRequest) -> None:
+    file = request.getfixturevalue(kind)
+    agent = create_agent_from_model_file(str(file), Opt(interactive_mode=True))
+    messages = (["I saw a heron.", "It was tall."], ["My dog died.", "I miss her."])
+    apart = [talk(Partner(agent), "alone", one) for one in messages]  # each with a model of its own
+    mixed, texts = Partner(agent), ([], [])  # type: tuple[Partner, tuple[list[str], list[str]]]
+    for turn in range(2):
+        for number in range(2):
+            texts[number].append(messages[number][turn])
+            texts[number].append(mixed.reply(str(number), said(*texts[number])))
+    assert [list(one) for one in texts] == apart
+    assert history(agent) in ("", "None")  # nobody has talked with the agent itself
+    # A new partner, as after a restart, is told the first turns and gives the same last reply.
+    assert Partner(agent).reply("again", said(*apart[0][:3])) == apart[0][3]
+    clone = Partner(agent)._clone("again", said(*apart[0][:3]))
+    assert messages[0][0] in history(clone)
+    assert apart[0][1] in history(clone)
+
+
+def test_language_model_is_asked_about_its_own_conversation(tmp_path: Path) -> None:
+    parser = ParlaiParser(True, True)
+    arguments = ["-m", "empathy:in_context", "--lm-backend", "echo", "--prompt", "chat", "--examples", "0"]
+    opt = parser.parse_args([*arguments, "-dp", str(tmp_path), "--loglevel", "error"])
+    from parlai.core.agents import create_agent
+
+    partner = Partner(create_agent(Opt({**opt, "interactive_mode": True})))
+    first = talk(partner, "a", ["I saw a heron."])
+    talk(partner, "b", ["My dog died."])
+    assert "dog" not in " ".join(talk(partner, "c", ["Hello."]))
+    assert "dog" not in partner.reply("a", said(*first, "It was tall."))

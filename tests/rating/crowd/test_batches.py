@@ -1,0 +1,154 @@
+"""Publishing: every call as Amazon's library wants it, and each HIT once, whenever the process dies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+from botocore.stub import Stubber
+from mturk_double import TERMS, Death, MturkDouble
+
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.rating.crowd.batches import Batches
+from parlai_empathy.rating.crowd.external_question import external_question
+from parlai_empathy.rating.crowd.ledger import Ledger
+from parlai_empathy.rating.crowd.mturk import client
+from parlai_empathy.rating.crowd.offer import Offer
+from parlai_empathy.rating.store import open_store
+
+OFFER = Offer(**TERMS)  # 20 raters, nine a HIT: three HITs
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(open_store(str(tmp_path / "ratings.db")))
+
+
+def test_calls_are_what_the_library_takes(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+    mturk = client()
+    offer = Offer(**{**TERMS, "raters": 3}, keywords="rating", countries=("US",))
+    with Stubber(mturk) as stub:  # checks names, types and lengths of everything
+        stub.add_response("list_qualification_types", {"QualificationTypes": []})
+        stub.add_response("create_qualification_type", {"QualificationType": {"QualificationTypeId": "Q1"}})
+        stub.add_response(
+            "create_hit_type",
+            {"HITTypeId": "T1"},
+            {
+                "Title": "Judge answers",
+                "Description": "Ten short answers.",
+                "Keywords": "rating",
+                "Reward": "1.20",
+                "AssignmentDurationInSeconds": 3600,
+                "AutoApprovalDelayInSeconds": 604_800,
+                "QualificationRequirements": ANY,
+            },
+        )
+        stub.add_response(
+            "create_hit_with_hit_type",
+            {"HIT": {"HITId": "H1"}},
+            {
+                "HITTypeId": "T1",
+                "MaxAssignments": 3,
+                "LifetimeInSeconds": 604_800,
+                "Question": external_question(TERMS["url"]),
+                "RequesterAnnotation": ANY,
+                "UniqueRequestToken": ANY,
+            },
+        )
+        batches = Batches(ledger, mturk)
+        batch = batches.publish("pilot", "herons", offer)
+        stub.assert_no_pending_responses()
+        stub.add_response("update_expiration_for_hit", {}, {"HITId": "H1", "ExpireAt": ANY})
+        assert batches.close(batch) == 1
+    assert (batch.hits, batch.qualification, batch.study, batch.is_live) == (["H1"], "Q1", "herons", False)
+
+
+def test_second_run_publishes_nothing(ledger: Ledger) -> None:
+    mturk = MturkDouble()
+    first = Batches(ledger, mturk).publish("pilot", "herons", OFFER)
+    assert Batches(ledger, mturk).publish("pilot", "herons", OFFER) == first
+    assert [hit["MaxAssignments"] for hit in mturk.hits.values()] == [9, 9, 2]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("forgets", [False, True])
+@pytest.mark.parametrize("dies_at", range(1, 7))
+def test_each_hit_is_published_once_whenever_the_process_dies(
+    ledger: Ledger, dies_at: int, after: bool, forgets: bool
+) -> None:
+    # Six calls: the search for the qualification, its making, the type, three HITs. Tokens are forgotten after a day.
+    mturk = MturkDouble(dies_at, after)
+    with pytest.raises(Death):
+        Batches(ledger, mturk).publish("pilot", "herons", OFFER)
+    mturk.forgets_tokens = forgets
+    batch = Batches(ledger, mturk).publish("pilot", "herons", OFFER)
+    assert [hit["MaxAssignments"] for hit in mturk.hits.values()] == [9, 9, 2]
+    assert sorted(batch.hits) == sorted(mturk.hits)
+    assert len(mturk.qualifications) == 1
+
+
+def test_answer_of_the_first_call_got_lost(ledger: Ledger) -> None:
+    # The library asks again by itself, and Mechanical Turk says that there is such a HIT.
+    class Lossy(MturkDouble):
+        def _create_hit_with_hit_type(self, **arguments: Any) -> Any:
+            super()._create_hit_with_hit_type(**arguments)
+            return super()._create_hit_with_hit_type(**arguments)
+
+    mturk = Lossy()
+    assert len(Batches(ledger, mturk).publish("pilot", "herons", OFFER).hits) == 3
+    assert len(mturk.hits) == 3
+
+
+def test_refusal_is_passed_on(ledger: Ledger) -> None:
+    class Poor(MturkDouble):
+        def _create_hit_with_hit_type(self, **arguments: Any) -> Any:
+            from mturk_double import refused
+
+            raise refused("AWS.MechanicalTurk.InsufficientFunds")
+
+    with pytest.raises(DataError, match="InsufficientFunds"):
+        Batches(ledger, Poor()).publish("pilot", "herons", OFFER)
+
+
+def test_terms_of_a_batch_stay(ledger: Ledger) -> None:
+    batches = Batches(ledger, MturkDouble())
+    batches.publish("pilot", "herons", OFFER)
+    with pytest.raises(OptionError, match=r"--batch pilot was published with reward '1\.20', now it is '2\.00'"):
+        batches.publish("pilot", "herons", Offer(**{**TERMS, "reward": "2.00"}))
+    with pytest.raises(OptionError, match="study 'herons', now it is 'egrets'"):
+        batches.publish("pilot", "egrets", OFFER)
+
+
+def test_sandbox_and_money_are_never_mixed_up(ledger: Ledger) -> None:
+    Batches(ledger, MturkDouble()).publish("pilot", "herons", OFFER)
+    live = Batches(ledger, MturkDouble(), is_live=True)
+    with pytest.raises(OptionError, match="in the sandbox: leave out --live"):
+        live.publish("pilot", "herons", OFFER)
+    live.publish("main", "herons", OFFER)
+    with pytest.raises(OptionError, match="for money: say --live true"):
+        Batches(ledger, MturkDouble()).batch("main")
+
+
+def test_batches_of_a_study_share_the_qualification(ledger: Ledger) -> None:
+    mturk = MturkDouble()
+    batches = Batches(ledger, mturk)
+    first, second = (batches.publish(name, "herons", OFFER) for name in ("one", "two"))
+    other = batches.publish("three", "egrets", OFFER)
+    assert first.qualification == second.qualification != other.qualification
+    assert batches.publish("four", "herons", Offer(**TERMS, only_once=False)).qualification == ""
+
+
+def test_batch_that_nobody_knows(ledger: Ledger) -> None:
+    with pytest.raises(OptionError, match="--batch pilot: there is none; there are: none"):
+        Batches(ledger, MturkDouble()).batch("pilot")
+
+
+def test_states(ledger: Ledger) -> None:
+    mturk = MturkDouble()
+    batches = Batches(ledger, mturk)
+    states = batches.states(batches.publish("pilot", "herons", OFFER))
+    assert [(one.wanted, one.available, one.completed) for one in states] == [(9, 9, 0), (9, 9, 0), (2, 2, 0)]

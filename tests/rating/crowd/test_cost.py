@@ -1,0 +1,56 @@
+"""What a batch costs. The fee's rules are Mechanical Turk's price list; the numbers are worked out by hand."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mturk_double import TERMS
+
+from parlai_empathy.rating.crowd.cost import bonus_cost, cost_lines, estimate, reward_fee
+from parlai_empathy.rating.crowd.offer import Offer
+
+
+def test_nine_raters_a_hit_cost_a_fifth() -> None:
+    # 20 x 1.20 = 24.00; the fee is 0.24 each: 4.80.
+    cost = estimate(Offer(**TERMS))
+    assert (cost.paid, cost.fee, cost.total) == (Decimal("24.00"), Decimal("4.80"), Decimal("28.80"))
+
+
+def test_ten_raters_a_hit_cost_two_fifths() -> None:
+    # HITs of 10 and 10: 0.48 each. With HITs of 15 and 5 the last five cost 0.24: 15 x 0.48 + 5 x 0.24 = 8.40.
+    assert estimate(Offer(**TERMS, per_hit=10)).fee == Decimal("9.60")
+    assert estimate(Offer(**TERMS, per_hit=15)).fee == Decimal("8.40")
+
+
+def test_fee_is_a_cent_at_least_and_half_a_cent_is_rounded_up() -> None:
+    assert reward_fee(Decimal("0.02"), 1) == Decimal("0.01")  # 0.004
+    assert reward_fee(Decimal("0.52"), 1) == Decimal("0.10")  # 0.104
+    assert reward_fee(Decimal("0.53"), 1) == Decimal("0.11")  # 0.106
+    assert reward_fee(Decimal("0.525") * 1, 1) == Decimal("0.11")  # 0.105
+
+
+def test_bonuses() -> None:
+    # 0.50 and 0.02: 0.10 + 0.01, however many share the HIT.
+    assert bonus_cost([Decimal("0.50"), Decimal("0.02")]) == (Decimal("0.52"), Decimal("0.11"))
+    assert bonus_cost([]).total == 0
+
+
+def test_what_is_said_before_anything_is_spent() -> None:
+    assert cost_lines(Offer(**TERMS)) == [
+        "rewards    20 raters at $1.20, in 3 HIT(s) of up to 9 raters: $24.00",
+        "fee        20 %: $4.80",
+        "altogether $28.80 (without taxes and bonuses)",
+    ]
+    assert cost_lines(Offer(**TERMS, per_hit=20))[-1] == "with --per-hit 9 it would be $28.80"
+
+
+@given(st.integers(1, 200), st.integers(1, 30), st.integers(1, 10_000))
+def test_fee_lies_between_its_bounds(raters: int, per_hit: int, cents: int) -> None:
+    reward = Decimal(cents) / 100
+    cost = estimate(Offer(**{**TERMS, "raters": raters, "per_hit": per_hit, "reward": f"{reward:.2f}"}))
+    assert cost.paid == reward * raters
+    # Each fee is rounded by half a cent at most, or raised to one cent.
+    assert cost.paid / 5 - raters * Decimal("0.005") <= cost.fee
+    assert cost.fee <= max(cost.paid * 2 / 5 + raters * Decimal("0.005"), raters * Decimal("0.01"))

@@ -1,0 +1,40 @@
+"""Whose frame, and where to the last form goes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.rating.crowd.framing import SUBMIT_HOSTS, SUBMIT_PATH, form_targets, frame_ancestors, submit_url
+
+
+@pytest.mark.parametrize("host", SUBMIT_HOSTS)
+@pytest.mark.parametrize("end", ["", "/", "/anything?x=1"])
+def test_mechanical_turk_gets_the_form(host: str, end: str) -> None:
+    assert submit_url(host + end) == f"{host}/mturk/externalSubmit"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("", "https://evil.example", "http://www.mturk.com", "https://www.mturk.com.evil.example", "//www.mturk.com"),
+        *("https://www.mturk.com@evil.example", "https://evil.example/https://www.mturk.com", "javascript:alert(1)"),
+        *("https://user:pass@www.mturk.com", "https://www.mturk.com:8443", "https://[", "https://www.mturk.com:x"),
+        *("https://evil.example#https://www.mturk.com", "https://www.mturk.com\\@evil.example", "www.mturk.com"),
+    ],
+)
+def test_nobody_else_does(target: str) -> None:
+    assert submit_url(target) is None
+
+
+@given(st.text() | st.text().map(lambda end: f"https://www.mturk.com{end}"))
+def test_whatever_a_link_says_only_two_addresses_come_out(target: str) -> None:
+    assert submit_url(target) in (None, *(host + SUBMIT_PATH for host in SUBMIT_HOSTS))
+
+
+def test_only_mechanical_turk_may_show_it_and_get_its_form() -> None:
+    for origin in [*frame_ancestors().split(), *form_targets().split()]:
+        assert origin.startswith("https://")
+        assert origin.endswith(".mturk.com")
+        assert "*" not in origin

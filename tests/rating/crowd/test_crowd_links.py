@@ -1,0 +1,31 @@
+"""Addresses to paste into a marketplace's page."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.crowd.links import checked_url, prolific_link, rater_link
+
+
+def test_link_for_prolific_keeps_its_markers() -> None:
+    # As Prolific writes it in its help: https://.../?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=...
+    assert prolific_link("https://r.example.org") == (
+        "https://r.example.org/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+
+
+def test_link_for_another_marketplace() -> None:
+    assert rater_link("https://r.example.org/study?x=1", "who") == "https://r.example.org/study?x=1&who=RATER"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "r.example.org", "http://r.example.org", "https://", "https://r.example.org/#top", "ftp://r.example.org"),
+        *("https://me:secret@r.example.org", "https://r.example.org/a b", "https://[r", "https://r.example.org:x"),
+    ],
+)
+def test_address_must_be_one_that_a_crowd_can_open(url: str) -> None:
+    with pytest.raises(OptionError, match="--url"):
+        checked_url(url)

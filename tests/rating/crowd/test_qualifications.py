@@ -1,0 +1,38 @@
+"""Who may take the work: Mechanical Turk's own ids, from its documentation."""
+
+from __future__ import annotations
+
+from mturk_double import TERMS
+
+from parlai_empathy.rating.crowd.offer import Offer
+from parlai_empathy.rating.crowd.qualifications import requirements
+
+
+def test_all_of_them() -> None:
+    offer = Offer(**TERMS, countries=("US", "CA"), approval_rate=80, approved_hits=500)
+    guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    assert requirements(offer, "Q1") == [
+        {
+            "QualificationTypeId": "00000000000000000071",
+            "Comparator": "In",
+            "LocaleValues": [{"Country": "US"}, {"Country": "CA"}],
+            **guarded,
+        },
+        {
+            "QualificationTypeId": "000000000000000000L0",
+            "Comparator": "GreaterThan",
+            "IntegerValues": [80],
+            **guarded,
+        },
+        {
+            "QualificationTypeId": "00000000000000000040",
+            "Comparator": "GreaterThanOrEqualTo",
+            "IntegerValues": [500],
+            **guarded,
+        },
+        {"QualificationTypeId": "Q1", "Comparator": "DoesNotExist", **guarded},
+    ]
+
+
+def test_none() -> None:
+    assert requirements(Offer(**TERMS, approval_rate=0, approved_hits=0), None) == []

@@ -1,0 +1,146 @@
+"""``parlai chat_site``, from its options to a page that answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from starlette.testclient import TestClient
+from tiny_parts import train_base, train_classifier
+from tiny_studies import LIKERT
+
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.scripts import chat_site
+from parlai_empathy.scripts.chat_site import ChatSite
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """Runs the command, visits the page as somebody who says something, and returns what they have seen."""
+    seen: dict[str, str] = {}
+    words = ["Hello there"]
+
+    def visit(app: Any, address: Any, on_start: Any) -> None:
+        on_start("http://127.0.0.1:8000/")
+        with TestClient(app) as client:
+            seen["welcome"] = client.get("/").text
+            _post(client, seen["welcome"], "/consent", agree="yes")
+            page = client.get("/").text
+            talk = page.partition('name="talk" value="')[2].partition('"')[0]
+            headers = {"Accept": "text/event-stream"}
+            seen["events"] = _post(client, page, "/say", headers, talk=talk, turn="1", text=words[0]).text
+            seen["page"] = client.get("/").text
+            seen["talks"] = client.get("/conversation.json").text
+
+    monkeypatch.setattr(chat_site, "serve", visit)
+
+    def run(*arguments: str, say: str = "Hello there") -> dict[str, str]:
+        words[0] = say
+        ChatSite.main(*arguments, "--store", str(tmp_path / "ratings.db"), "-dp", str(tmp_path))
+        return seen
+
+    return run
+
+
+def _post(
+    client: TestClient, page: str, path: str, headers: dict[str, str] | None = None, **fields: str
+) -> httpx.Response:
+    token = page.partition('name="token" value="')[2].partition('"')[0]
+    return client.post(path, data={"token": token, **fields}, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "retrieval": str(train_base(folder / "retrieval" / "model")),
+        "generative": str(train_base(folder / "generative" / "model", "empathy:generative")),
+        "emotion": str(train_classifier(folder / "emotion" / "model", num_epochs=2)),
+    }
+
+
+ECHO = ("-m", "empathy:in_context", "--lm-backend", "echo")
+
+
+def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = serve(*ECHO)
+    assert "Talk with a listener" in seen["welcome"]
+    [talk] = json.loads(seen["talks"])
+    assert [turn["speaker"] for turn in talk["turns"]] == ["you", "program"]
+    assert talk["turns"][1]["text"]
+    assert "Chat: http://127.0.0.1:8000/" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["retrieval", "generative"])
+def test_trained_model_with_emotions(serve: Any, models: dict[str, str], kind: str) -> None:
+    seen = serve("-mf", models[kind], "--emotion-model", models["emotion"])
+    assert seen["page"].count('id="turn-') == 2
+    assert "sounds <strong>" in seen["page"]
+
+
+def test_agent_that_cannot_do_without_a_model_file(serve: Any) -> None:
+    with pytest.raises((ModelFileError, OptionError)):
+        serve("-m", "empathy:retrieval")  # it has no weights and no pool: a model file is needed
+
+
+def test_study_with_two_models(serve: Any, models: dict[str, str]) -> None:
+    seen = serve("--study", "chat", "--models", f"A={models['retrieval']}", f"B={models['generative']}")
+    assert "Think of something that happened to you" in seen["page"] or "End and judge" in seen["page"]
+
+
+def test_export(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    serve(*ECHO)
+    serve(*ECHO, "--export", str(tmp_path / "marks.csv"))
+    assert "0 marks" in capsys.readouterr().out
+    assert (tmp_path / "marks.csv").read_text().startswith("item,system")
+
+
+def test_country_of_the_notice(serve: Any) -> None:
+    assert "988 Suicide" in serve(*ECHO, "--country", "US", say="I want to die")["events"]
+    assert "findahelpline.com" in serve(*ECHO, say="I want to die")["events"]
+
+
+def test_notice_is_turned_off_only_loudly(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import parlai.utils.logging as logging
+
+    warned: list[str] = []
+    monkeypatch.setattr(logging, "warning", lambda text, *values: warned.append(text % values if values else text))
+    seen = serve(*ECHO, "--distress-notice", "off", say="I want to die")
+    assert "help-lines" not in seen["page"]
+    assert warned[0].startswith("--distress-notice is off")
+    assert any("NO NOTICE is shown" in one for one in warned)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ([], "-mf: name the model to talk with"),
+        (["--models", "A=a"], "--models: several models are for a study"),
+        (["--study", "chat"], "no models are named"),
+        (["--study", "ed"], "kind is likert: this page is for chat"),
+        ([*ECHO, "--country", "XX"], "--country XX"),
+        ([*ECHO, "--workers", "0"], "--workers 0"),
+        ([*ECHO, "--longest-message", "0"], "--longest-message 0"),
+        ([*ECHO, "--models", "A=a"], "leave one of the two out"),
+    ],
+)
+def test_wrong_options(serve: Any, arguments: list[str], wrong: str) -> None:
+    with pytest.raises(OptionError, match=wrong):
+        serve(*arguments)
+
+
+def test_model_that_is_not_there(serve: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="nothing cannot be loaded"):
+        serve("-mf", str(tmp_path / "nothing"))
+
+
+def test_own_study_with_one_model(serve: Any, tmp_path: Path, models: dict[str, str]) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump({**LIKERT, "kind": "chat"}))
+    seen = serve("--study", str(path), "-mf", models["retrieval"])
+    assert "Herons" in seen["welcome"]

@@ -1,0 +1,142 @@
+"""``parlai rate_crowd``, from end to end with Mechanical Turk in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mturk_double import MturkDouble
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.scripts import rate_crowd
+from parlai_empathy.scripts.rate_crowd import RateCrowd
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def mturk(monkeypatch: pytest.MonkeyPatch) -> MturkDouble:
+    mturk = MturkDouble()
+    monkeypatch.setattr(rate_crowd, "client", lambda is_live: mturk)
+    return mturk
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> str:
+        RateCrowd.main(*arguments, "--store", str(tmp_path / "ratings.db"))
+        return capsys.readouterr().out
+
+    return run
+
+
+def publish(run: Run, *more: str) -> str:
+    terms = ["--study", "ed", "--url", "https://r.example.org/", "--reward", "1.20", "--raters", "10"]
+    return run("publish", *terms, *more)
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
+    asked: list[str] = []
+
+    def read(prompt: str) -> str:
+        asked.append(prompt)
+        return text
+
+    monkeypatch.setattr("builtins.input", read)
+    return asked
+
+
+def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> None:
+    # 10 x 1.20 and a fifth.
+    out = publish(run)
+    assert "altogether $14.40" in out
+    assert "Batch ed: 2 HIT(s) at https://workersandbox.mturk.com" in out
+    assert mturk.hits["HIT1"]["MaxAssignments"] == 9
+    mturk.submit("HIT1", "V", "A1", 1)
+    mturk.submit("HIT1", "W", "A2", 2)
+    mturk.submit("HIT2", "V", "A3", 3)
+    out = run("status", "--batch", "ed")
+    assert "HIT1  Assignable: 9 wanted, 9 free, 0 at work, 0 judged" in out
+    assert "A1  V  Submitted: not known to the store" in out
+    assert "A3  V  Submitted: not known to the store; not this worker's first" in out
+    assert "1 rejected" in run("reject", "--batch", "ed", "--workers", "W", "--reason", "Nothing was judged.")
+    assert "1 approved" in run("approve", "--batch", "ed")
+    assert "0 approved" in run("approve", "--batch", "ed")
+    assert "1 approved" in run("approve", "--batch", "ed", "--workers", "W")
+    bonus = ["bonus", "--batch", "ed", "--amount", "0.50", "--reason", "Great care.", "--workers", "V"]
+    assert "1 paid; 0 had had it before" in run(*bonus)
+    assert "0 paid; 1 had had it before" in run(*bonus)
+    assert len(mturk.bonuses) == 1
+    assert "2 HIT(s) closed" in run("close", "--batch", "ed")
+    assert all("ExpireAt" in hit for hit in mturk.hits.values())
+
+
+def test_money_is_spent_when_the_amount_is_typed(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = typed(monkeypatch, "14.40")
+    assert "at https://worker.mturk.com" in publish(run, "--live", "true")
+    assert asked == ["This spends money. Type 14.40 to go on: "]
+
+
+@pytest.mark.parametrize("text", ["", "yes", "14.4", "144.0"])
+def test_nothing_is_spent_otherwise(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    typed(monkeypatch, text)
+    with pytest.raises(OptionError, match="nothing was spent"):
+        publish(run, "--live", "true")
+    assert mturk.calls == []
+
+
+def test_nobody_is_there_to_type(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", read)
+    with pytest.raises(OptionError, match="nothing was spent"):
+        publish(run, "--live", "true")
+
+
+def test_no_question_is_asked_if_it_was_said_before(
+    run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = typed(monkeypatch, "")
+    publish(run, "--live", "true", "--yes", "true")
+    mturk.submit("HIT1", "V", "A1")
+    run("approve", "--batch", "ed", "--live", "true", "--yes", "true")
+    assert asked == []
+
+
+def test_bonus_for_money_is_asked_for(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(run, "--live", "true", "--yes", "true")
+    mturk.submit("HIT1", "V", "A1")
+    typed(monkeypatch, "no")
+    with pytest.raises(OptionError, match="nothing was spent"):
+        run("bonus", "--batch", "ed", "--live", "true", "--amount", "0.50", "--reason", "Great care.")
+    assert mturk.bonuses == []
+
+
+def test_links(run: Run) -> None:
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in run("link", "--url", "https://r.example.org/")
+    assert (
+        run("link", "--url", "https://r.example.org/", "--id-parameter", "who") == "https://r.example.org/?who=RATER\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["publish"], "--study is needed to publish"),
+        (["publish", "--study", "ed"], "--url is needed to publish"),
+        (["publish", "--study", "ed", "--url", "https://r.example.org"], "--reward is needed to publish"),
+        (["link"], "--url is needed to link"),
+        (["status", "--batch", "x"], "--batch x: there is none"),
+    ],
+)
+def test_what_is_missing_is_said(run: Run, mturk: MturkDouble, arguments: list[str], wrong: str) -> None:
+    with pytest.raises(OptionError, match=wrong):
+        run(*arguments)
+
+
+def test_rejection_must_name_whom(run: Run, mturk: MturkDouble) -> None:
+    publish(run)
+    with pytest.raises(OptionError, match="--workers: name those"):
+        run("reject", "--batch", "ed", "--reason", "Nothing was judged.")
