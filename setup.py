@@ -84,7 +84,7 @@ setup(
     package_data={
         "parlai_empathy": [
             *("**/*.csv", "**/*.tsv", "**/*.TXT", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.yaml", "py.typed"),
-            *("rating/**/*.html", "rating/**/*.css", "rating/**/*.js"),
+            *("rating/**/*.html", "rating/**/*.css", "rating/**/*.js", "rating/**/*.svg"),
             *("tasks/*/sample/*.txt", "tasks/*/sample/*/*.txt", "tasks/newsgroups/sample/*/*/*"),
         ]
     },
