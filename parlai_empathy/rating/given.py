@@ -37,7 +37,7 @@ class QuestionCount(NamedTuple):
 
     arm: str
     question: str
-    count: int
+    answers: int
 
 
 def given(desk: Desk, id: str, rater: str) -> Given | None:

@@ -34,10 +34,11 @@ from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.rating.web.needed import check_installed
 from parlai_empathy.rating.web.secret import site_secret
-from parlai_empathy.rating.web.serving import Address, serve
+from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scoring.agent_judge import judge_name
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.study_options import address_of
 
 _FREE = Path(__file__).parents[1] / "rating" / "chat" / "free.yaml"
 
@@ -76,7 +77,7 @@ class ChatSite(ParlaiScript):
                 site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]))
                 if notice is None:
                     logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
-                serve(site.app(), _address(opt), _announce)
+                serve(site.app(), address_of(opt), _announce)
             finally:
                 replies.close()
         finally:
@@ -152,10 +153,6 @@ def _notice(opt: Opt) -> Notice | None:
     )
 
 
-def _address(opt: Opt) -> Address:
-    return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])
-
-
 def _announce(url: str) -> None:
     print(f"Chat: {url}", flush=True)
 
@@ -225,16 +222,7 @@ def _add_distress(parser: ParlaiParser) -> None:
 
 def _add_site(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Site")
-    group.add_argument(
-        "--host", default="127.0.0.1", help="The address to listen at; 0.0.0.0 for all of the machine's."
-    )
-    group.add_argument("--port", type=int, default=8000, help="The port to listen at; 0 for any that is free.")
-    group.add_argument(
-        "--proxies", nargs="*", default=[], metavar="ADDRESS", help="Proxies whose word on visitors and https is taken."
-    )
-    group.add_argument(
-        "--log-requests", type="bool", default=False, help="Log each request: method, path and status, nobody's name."
-    )
+    addaddress_of(group)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
-from parlai_empathy.rating.store import STORE, Store, open_store
+from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import STUDIES, read_study
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
@@ -23,6 +23,7 @@ from parlai_empathy.rating.worlds.likert import LikertRatingWorld
 from parlai_empathy.rating.worlds.pairwise import PairwiseWorld
 from parlai_empathy.rating.worlds.terminal import TerminalRater
 from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.study_options import add_study
 
 _WORLDS = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld, "chat": ChatThenRateWorld}
 
@@ -36,16 +37,7 @@ class Rate(ParlaiScript):
         """The study, who rates, and where ratings are kept."""
         parser = ParlaiParser(True, False, "Rate replies, pairs of replies or talks in a terminal")
         group = parser.add_argument_group("Rating")
-        group.add_argument(
-            "--study", default=None, metavar="STUDY", help=f"A study's file, or one of: {', '.join(STUDIES)}."
-        )
-        group.add_argument(
-            "--logs",
-            nargs="*",
-            default=[],
-            metavar="[NAME=]FILE",
-            help="Logs of the replies to rate, as parlai score_responses reads them; in place of the study's own.",
-        )
+        add_study(group)
         group.add_argument(
             "--models",
             nargs="*",
@@ -59,18 +51,6 @@ class Rate(ParlaiScript):
             default=None,
             metavar="NAME",
             help="Who rates; left out, your user name. To collect dialogues, two names.",
-        )
-        group.add_argument(
-            "--store",
-            default=STORE,
-            metavar="URL",
-            help="Where ratings are kept: a file, or postgresql://user@host/name.",
-        )
-        group.add_argument(
-            "--new-version",
-            type="bool",
-            default=False,
-            help="Go on with a study whose text or items were changed since the store's ratings were made.",
         )
         group.add_argument(
             "--export",

@@ -1,0 +1,143 @@
+"""The administrator's pages: how far the study is, who rates, who does not count, and all ratings to take away."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.given import question_counts
+from parlai_empathy.rating.handed import ArmCount, Rater
+from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.web.refusals import Refusal, not_found
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_ON_A_PAGE = 100
+_KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+
+
+class _State(NamedTuple):
+    """What the page shows of the store.
+
+    :param answers: how many answers each system or pair has to each question.
+    """
+
+    counts: list[ArmCount]
+    answers: dict[tuple[str, str], int]
+    raters: list[Rater]
+
+
+class AdminPages:
+    """``/admin`` and what is sent from there.
+
+    :param desk: of the study.
+    :param door: who may come in.
+    """
+
+    def __init__(self, desk: Desk, door: AdminDoor) -> None:
+        self._desk = desk
+        self._door = door
+
+    async def show(self, visit: Visit) -> Response:
+        """Counts and raters; or the form to log in."""
+        if not self._door.is_open(visit):
+            return visit.page("login.html", problem="")
+        return await self._page(visit)
+
+    async def login(self, visit: Visit) -> Response:
+        """Let somebody in."""
+        form = await visit.form()
+        response = visit.redirect("/admin")
+        if self._door.try_token(visit, form.text("admin_token"), response):
+            return response
+        return visit.page("login.html", status=403, problem="This is not the token.")
+
+    async def logout(self, visit: Visit) -> Response:
+        """Let the browser forget."""
+        await visit.form()
+        response = visit.redirect("/admin")
+        self._door.close(visit, response)
+        return response
+
+    async def exclude(self, visit: Visit) -> Response:
+        """Let a rater's ratings count no longer, or count again."""
+        form = await visit.form()
+        self._door.check(visit)
+        rater, reason = form.text("rater"), form.text("reason")
+        try:
+            if form.text("what") == "include":
+                await in_thread(self._desk.include, rater)
+            else:
+                await in_thread(self._desk.exclude, rater, reason)
+        except OptionError as error:
+            return await self._page(visit, problem=f"{error}.", of=rater, status=422)
+        return visit.redirect("/admin#raters")
+
+    async def export(self, visit: Visit) -> Response:
+        """All ratings as a file."""
+        from starlette.responses import Response
+
+        self._door.check(visit)
+        suffix = visit.part("suffix")
+        if suffix not in _KINDS:
+            raise not_found()
+        content = await in_thread(self._exported, suffix, visit.query.get("excluded") == "yes")
+        headers = {
+            "Content-Type": _KINDS[suffix],
+            "Content-Disposition": f'attachment; filename="{_file_name(self._desk.study.name)}.{suffix}"',
+        }
+        return Response(content, headers=headers)
+
+    def _exported(self, suffix: str, excluded: bool) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"ratings.{suffix}"
+            write_export(self._desk.store, self._desk.study.name, path, excluded)
+            return path.read_bytes()
+
+    async def _page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
+        """The page.
+
+        :param problem: what was wrong with what was sent of the rater ``of``.
+        """
+        state = await in_thread(self._state)
+        pages = max(1, -(-len(state.raters) // _ON_A_PAGE))
+        page = _page_number(visit.query.get("page", "1"), pages)
+        return visit.page(
+            "admin.html",
+            status,
+            study=self._desk.study,
+            questions=self._desk.study.page_questions,
+            counts=state.counts,
+            answers=state.answers,
+            total=len(state.raters),
+            excluded=sum(rater.excluded is not None for rater in state.raters),
+            raters=state.raters[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE],
+            most=self._desk.progress("").of,
+            page=page,
+            pages=pages,
+            problem=problem,
+            of=of,
+        )
+
+    def _state(self) -> _State:
+        answers = {(one.arm, one.question): one.answers for one in question_counts(self._desk)}
+        return _State(self._desk.counts(), answers, self._desk.raters())
+
+
+def _page_number(text: str, pages: int) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= pages):
+        raise Refusal(404, "There is no such page", f"The pages of raters are 1 to {pages}.")
+    return int(text)
+
+
+def _file_name(study: str) -> str:
+    """A study's name without what a header or a file's name must not have."""
+    kept = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_.") else "_" for letter in study)
+    return kept.lstrip(".")[:60] or "ratings"

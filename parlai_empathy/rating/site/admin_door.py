@@ -1,0 +1,83 @@
+"""Who may see the administrator's page: who has the token that the server's environment holds."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.web.refusals import Refusal, too_many
+from parlai_empathy.rating.web.session import cookie, cookies_of
+from parlai_empathy.rating.web.signing import is_same
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+VARIABLE = "EMPATHY_ADMIN_TOKEN"
+"""The environment variable that holds the token."""
+
+_LEAST = 16
+_COOKIE = "empathy_admin"
+_PATH = "/admin"
+_HOURS = 12
+
+
+def admin_token(environment: Mapping[str, str] = os.environ) -> str:
+    """The administrator's token; empty if there is none, and then no such page.
+
+    :raises OptionError: if it could be guessed.
+    """
+    token = environment.get(VARIABLE, "").strip()
+    if token and len(token) < _LEAST:
+        raise OptionError(f"{VARIABLE} has {len(token)} characters: expected at least {_LEAST}")
+    return token
+
+
+class AdminDoor:
+    """Lets in who knows the token, and remembers them in a cookie for some hours.
+
+    :param token: the right one; another token makes all earlier cookies worthless.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def is_open(self, visit: Visit) -> bool:
+        """Whether the visitor has been let in."""
+        given = cookies_of(visit.request.scope).get(_COOKIE, "")
+        since = visit.site.signer.read(self._purpose(visit), given)
+        return since is not None and time.time() - float(since) < _HOURS * 60 * 60
+
+    def check(self, visit: Visit) -> None:
+        """See that the visitor has been let in.
+
+        :raises Refusal: if not.
+        """
+        if not self.is_open(visit):
+            raise Refusal(403, "You are not logged in", "Go to /admin and log in.")
+
+    def try_token(self, visit: Visit, given: str, response: Response) -> bool:
+        """Let somebody in, if they have the token; ``response`` then takes the cookie along.
+
+        :raises Refusal: if there were too many tries from their address.
+        """
+        if wait := visit.site.logins.wait(visit.address):
+            raise too_many(wait)
+        if not is_same(given.strip(), self._token):
+            return False
+        value = visit.site.signer.token(self._purpose(visit), f"{time.time():.0f}")
+        self._set(visit, response, value, _HOURS * 60 * 60)
+        return True
+
+    def close(self, visit: Visit, response: Response) -> None:
+        """Let the visitor's browser forget the cookie."""
+        self._set(visit, response, "", 0)
+
+    def _set(self, visit: Visit, response: Response, value: str, seconds: int) -> None:
+        response.headers.append("set-cookie", cookie(visit.request.scope, _COOKIE, value, "Strict", seconds, _PATH))
+
+    def _purpose(self, visit: Visit) -> str:
+        return f"admin {visit.site.signer.digest('admin token', self._token)}"

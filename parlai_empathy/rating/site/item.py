@@ -1,0 +1,177 @@
+"""The pages of items: the next one, showing it, taking the answer, and the end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.given import Given, given
+from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
+from parlai_empathy.rating.questions import problems
+from parlai_empathy.rating.site.entry import farewell, rater_of
+from parlai_empathy.rating.site.fields import fields_of, sent
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.site.showing import item_shown, sides_of
+from parlai_empathy.rating.web.form import Form
+from parlai_empathy.rating.web.refusals import not_found
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_NOTHING = {
+    Nothing.EXCLUDED: ("excluded.html", 403),
+    Nothing.LATER: ("later.html", 200),
+    Nothing.COMPLETE: ("full.html", 200),
+}
+_SHOWN = "shown"
+
+
+@dataclass(frozen=True)
+class _Item:
+    """All that the page of an item needs of the store."""
+
+    found: Assignment
+    given: Given
+    progress: Progress
+
+
+class ItemPages:
+    """``/rate`` and ``/item/{id}``.
+
+    :param parts: what all pages of raters share.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._desk = parts.desk
+
+    async def next(self, visit: Visit) -> Response:
+        """Send the rater to the next item, or say why there is none."""
+        rater = rater_of(visit.session)
+        if rater is None:
+            return visit.redirect("/")
+        return await self._next(visit, rater, await in_thread(self._desk.next_item, rater))
+
+    async def show(self, visit: Visit) -> Response:
+        """Show an item: to be answered, or with the answers that it has."""
+        rater = rater_of(visit.session)
+        if rater is None:
+            return visit.redirect("/")
+        item = await self._item(visit.part("id"), rater)
+        if not (item.given.is_open or item.given.is_done):
+            return self._gone(visit)
+        return self._page(visit, item, item.given.answers, revises=item.given.is_done)
+
+    async def take(self, visit: Visit) -> Response:
+        """Store the answers to an item, and go on."""
+        form = await visit.form()
+        rater = rater_of(visit.session)
+        if rater is None:
+            return visit.redirect("/")
+        id, study = visit.part("id"), self._desk.study
+        said, revises = sent(study.page_questions, form), form.text("revise") == "yes"
+        if problems(study.page_questions, said):
+            item = await self._item(id, rater)
+            return self._page(visit, item, said, revises, check=True, shown=form.text(_SHOWN), status=422)
+        seconds = self._seconds(visit, form, id)
+        outcome, found = await in_thread(_hand_in, self._desk, id, rater, said, seconds, revises)
+        if outcome is Outcome.UNKNOWN:
+            raise not_found()
+        if outcome is Outcome.ALREADY:
+            item = await self._item(id, rater)
+            return self._page(visit, item, said, revises=True, notice="already", status=409)
+        if outcome is Outcome.TOO_LATE:
+            return self._gone(visit)
+        return await self._next(visit, rater, found)
+
+    async def _item(self, id: str, rater: str) -> _Item:
+        item = await in_thread(_item, self._desk, id, rater)
+        if item is None:
+            raise not_found()
+        return item
+
+    async def _next(self, visit: Visit, rater: str, found: Assignment | Nothing) -> Response:
+        if isinstance(found, Assignment):
+            return visit.redirect(f"/item/{found.id}")
+        if found is Nothing.CONSENT:
+            return visit.redirect("/")
+        if visit.request.method == "POST":
+            return visit.redirect("/rate")
+        answered = await in_thread(self._desk.answered, rater)
+        last = answered[-1].id if answered else None
+        if found is Nothing.DONE:
+            goodbye = await farewell(self._desk, rater, len(answered))
+            return visit.page("end.html", last=last, goodbye=goodbye, study=self._desk.study)
+        template, status = _NOTHING[found]
+        return visit.page(template, status, last=last, done=len(answered))
+
+    def _gone(self, visit: Visit) -> Response:
+        return visit.page("gone.html", status=409)
+
+    def _page(
+        self,
+        visit: Visit,
+        item: _Item,
+        said: dict[str, str],
+        revises: bool,
+        check: bool = False,
+        notice: str = "",
+        shown: str = "",
+        status: int = 200,
+    ) -> Response:
+        """The page of an item.
+
+        :param said: the answers in its form.
+        :param revises: whether they take the place of others.
+        :param check: whether to say what is wrong with them.
+        :param shown: the form's word on when it was first shown; empty for now.
+        """
+        study = self._desk.study
+        return visit.page(
+            "item.html",
+            status,
+            **self._parts.texts,
+            number=item.found.number,
+            progress=item.progress,
+            shown=item_shown(study, item.found),
+            fields=fields_of(study.page_questions, sides_of(study), said, check),
+            id=item.found.id,
+            given=item.given,
+            revises=revises,
+            notice=notice,
+            since=shown or visit.site.signer.token(_SHOWN, f"{item.found.id} {time.time():.3f}"),
+        )
+
+    def _seconds(self, visit: Visit, form: Form, id: str) -> float | None:
+        """How long the rater has taken since the page was shown; None if the form does not say so credibly."""
+        text = visit.site.signer.read(_SHOWN, form.text(_SHOWN)) or ""
+        shown_id, _, since = text.partition(" ")
+        return max(0.0, time.time() - float(since)) if shown_id == id else None
+
+
+def _item(desk: Desk, id: str, rater: str) -> _Item | None:
+    found, left = desk.assigned(id, rater), given(desk, id, rater)
+    return None if found is None or left is None else _Item(found, left, desk.progress(rater))
+
+
+def _hand_in(
+    desk: Desk, id: str, rater: str, said: dict[str, str], seconds: float | None, revises: bool
+) -> tuple[Outcome, Assignment | Nothing]:
+    """Store answers; with what has become of them comes the next item.
+
+    The answers themselves tell a submission that is sent twice: the desk takes the same ones once. What a revision took
+    is added to what the item took before.
+    """
+    if revises:
+        before = given(desk, id, rater)
+        if before is None:
+            return Outcome.UNKNOWN, Nothing.LATER
+        seconds = None if seconds is None else seconds + (before.seconds or 0.0)
+    outcome = desk.answer(id, rater, said, seconds, revise=revises)
+    if outcome in (Outcome.ALREADY, Outcome.TOO_LATE, Outcome.UNKNOWN):
+        return outcome, Nothing.LATER
+    return outcome, desk.next_item(rater)

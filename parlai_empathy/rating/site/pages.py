@@ -1,0 +1,87 @@
+"""The rating site as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.crowd.framing import form_targets, frame_ancestors
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.questions import FreeText
+from parlai_empathy.rating.site.admin import AdminPages
+from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.item import ItemPages
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.site.welcome import WelcomePages
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.limits import LIMITS, Limits
+
+KINDS = ("likert", "pairwise")
+"""The studies that it is for."""
+
+_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
+
+
+def check_kind(study: Study) -> None:
+    """See that the site is for a study of this kind.
+
+    :raises OptionError: if it is not.
+    """
+    if study.kind not in KINDS:
+        other = {"chat": "parlai chat_site, or parlai rate,", "collect": "parlai rate"}[study.kind]
+        raise OptionError(
+            f"{study.where}: kind is {study.kind}: the rating site serves {' and '.join(KINDS)}; {other} has the others"
+        )
+
+
+def rating_site(
+    desk: Desk,
+    secret: bytes,
+    token: str = "",
+    limits: Limits = LIMITS,
+    mturk: bool = False,
+    id_parameter: str | None = None,
+) -> Site:
+    """The site of a study.
+
+    :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
+    :param token: the administrator's; without one there is no page for them.
+    :param mturk: whether Mechanical Turk may show the site inside its pages, and take the last form.
+    :param id_parameter: the parameter that names raters in links of other marketplaces.
+    :raises OptionError: if the study is not for the site.
+    :raises MissingDependencyError: if the libraries are not installed.
+    """
+    check_kind(desk.study)
+    texts = [question.most for question in desk.study.page_questions if isinstance(question, FreeText)]
+    site = Site(
+        desk.study.title,
+        secret,
+        folders=[Path(__file__).parent],
+        limits=limits,
+        framed_by=frame_ancestors().split() if mturk else (),
+        forms_to=form_targets().split() if mturk else (),
+        longest_form=64 * 1024 + _BYTES_A_CHARACTER * sum(texts),
+    )
+    parts = Parts(desk)
+    _add_raters_pages(site, WelcomePages(parts, id_parameter), ItemPages(parts))
+    if token:
+        _add_admins_pages(site, AdminPages(desk, AdminDoor(token)))
+    return site
+
+
+def _add_raters_pages(site: Site, welcome: WelcomePages, items: ItemPages) -> None:
+    site.add("/", welcome.begin)
+    site.add("/consent", welcome.consent, method="POST")
+    site.add("/instructions", welcome.instructions)
+    site.add("/rate", items.next)
+    site.add("/item/{id}", items.show)
+    site.add("/item/{id}", items.take, method="POST")
+
+
+def _add_admins_pages(site: Site, admin: AdminPages) -> None:
+    site.add("/admin", admin.show)
+    site.add("/admin/login", admin.login, method="POST")
+    site.add("/admin/logout", admin.logout, method="POST")
+    site.add("/admin/raters", admin.exclude, method="POST")
+    site.add("/admin/ratings.{suffix}", admin.export)

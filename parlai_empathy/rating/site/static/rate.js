@@ -1,0 +1,63 @@
+// Makes forms handier. Everything works without it.
+"use strict";
+
+(() => {
+  const problems = document.querySelector(".problems");
+  if (problems) problems.focus();
+
+  const form = document.querySelector("form.questions");
+  if (!form) return;
+  const controls = () => [...form.elements].filter((one) => one.name.startsWith("q-"));
+
+  // A number key chooses an answer of the question that has the focus, and goes on to the next one. It does so nowhere
+  // else on the page: keys of one character are in the way of people who talk to their computer.
+  form.addEventListener("keydown", (event) => {
+    if (event.target.type !== "radio" || event.ctrlKey || event.altKey || event.metaKey) return;
+    const question = event.target.closest(".question");
+    const chosen = question.querySelector(`input[data-key="${CSS.escape(event.key)}"]`);
+    if (!chosen) return;
+    event.preventDefault();
+    chosen.checked = true;
+    chosen.dispatchEvent(new Event("input", { bubbles: true }));
+    const questions = [...form.querySelectorAll(".question")];
+    const next = questions[questions.indexOf(question) + 1];
+    (next ? next.querySelector("input:checked, input, textarea") : form.querySelector("button[type=submit]")).focus();
+  });
+
+  // A free text says how long it is: at once to the eye, and after a rest to a screen reader.
+  for (const area of form.querySelectorAll("textarea")) {
+    const [seen, heard] = area.closest(".question").querySelectorAll(".count, [role=status]");
+    const most = Number(area.dataset.most);
+    let rest;
+    const count = () => {
+      const length = [...area.value.trim()].length;
+      seen.textContent = `${length.toLocaleString("en")} of at most ${most.toLocaleString("en")} characters`;
+      seen.classList.toggle("over", length > most);
+      clearTimeout(rest);
+      rest = setTimeout(() => { heard.textContent = length > 0.9 * most ? seen.textContent : ""; }, 1000);
+    };
+    seen.hidden = false;
+    area.addEventListener("input", count);
+    count();
+  }
+
+  // What is not sent yet survives a reload, in this tab alone.
+  const key = `draft ${location.pathname}`;
+  const storage = (work) => { try { return work(sessionStorage); } catch { return null; } };
+  const old = storage((kept) => Object.keys(kept).filter((one) => one.startsWith("draft ") && one !== key)) || [];
+  for (const one of old) storage((kept) => kept.removeItem(one));
+  if (form.dataset.draft === "yes") {
+    const said = JSON.parse(storage((kept) => kept.getItem(key)) || "{}");
+    for (const one of controls()) {
+      if (!(one.name in said)) continue;
+      if (one.type === "radio") one.checked = one.value === said[one.name];
+      else { one.value = said[one.name]; one.dispatchEvent(new Event("input")); }
+    }
+    form.addEventListener("input", () => {
+      storage((kept) => kept.setItem(key, JSON.stringify(Object.fromEntries(
+        [...new FormData(form)].filter(([name]) => name.startsWith("q-"))))));
+    });
+  } else {
+    storage((kept) => kept.removeItem(key));
+  }
+})();

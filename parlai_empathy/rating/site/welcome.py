@@ -1,0 +1,62 @@
+"""The pages before the first item: who comes, what they agree to, and what they are to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parlai_empathy.rating.site.entry import enter, new_rater, rater_of, read_link
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+AGREED = "agreed"
+"""The session's word on whether the rater has seen the first page, and agreed to what stands there."""
+
+
+class WelcomePages:
+    """``/`` and ``/instructions``.
+
+    :param parts: what all pages of raters share.
+    :param id_parameter: of links of other marketplaces than those that are known.
+    """
+
+    def __init__(self, parts: Parts, id_parameter: str | None = None) -> None:
+        self._parts = parts
+        self._id_parameter = id_parameter
+
+    async def begin(self, visit: Visit) -> Response:
+        """Read a crowd's link, or show the consent; who has agreed goes on where they were."""
+        desk, session = self._parts.desk, visit.session
+        entry = read_link(visit.query, self._id_parameter)
+        if entry is not None:
+            if entry.is_preview:
+                return visit.page("preview.html", **self._parts.texts)
+            if rater_of(session) != entry.rater:
+                session.forget(AGREED)
+            await enter(desk, session, entry)
+            return visit.redirect("/")  # the link is not to stay in the address bar
+        rater = rater_of(session)
+        if rater and session.get(AGREED):
+            known = await in_thread(desk.rater, rater)
+            if known and (known.consented or not desk.study.consent):
+                return visit.redirect("/rate")
+        return visit.page("consent.html", problem=False, **self._parts.texts)
+
+    async def consent(self, visit: Visit) -> Response:
+        """Note that a rater agrees."""
+        form = await visit.form()
+        if self._parts.desk.study.consent and form.text("agree") != "yes":
+            return visit.page("consent.html", status=422, problem=True, **self._parts.texts)
+        rater = new_rater(visit.session)
+        await in_thread(self._parts.desk.enrol, rater, consented=True)
+        visit.session.put(AGREED, "yes")
+        return visit.redirect("/instructions")
+
+    async def instructions(self, visit: Visit) -> Response:
+        """What to do, with examples."""
+        if not visit.session.get(AGREED):
+            return visit.redirect("/")
+        return visit.page("instructions.html", **self._parts.texts)

@@ -1,0 +1,36 @@
+"""Files that pages load: styles and scripts. They are read once; what is not among them cannot be asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+PREFIX = "/static/"
+
+
+class StaticFile(NamedTuple):
+    """A file.
+
+    :param address: with a digest of what it holds in it, so that a browser may keep it for ever.
+    """
+
+    address: str
+    content: bytes
+    kind: str
+
+
+def static_files(folders: Iterable[Path]) -> dict[str, StaticFile]:
+    """The files of all folders by name; a later folder's take the place of an earlier one's."""
+    found = (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_file())
+    return {path.name: _static_file(path) for path in found}
+
+
+def _static_file(path: Path) -> StaticFile:
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    charset = "; charset=utf-8" if kind.startswith("text/") else ""
+    return StaticFile(f"{PREFIX}{digest}/{path.name}", content, kind + charset)

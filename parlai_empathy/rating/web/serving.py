@@ -1,0 +1,99 @@
+"""Serving a site with uvicorn: in one process, until it is stopped. No request is logged with what it asked for."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.web.needed import check_installed
+
+if TYPE_CHECKING:
+    from uvicorn import Config
+
+_STOP_AFTER = 10  # seconds for what is under way when the server is stopped
+_KEEP_OPEN = 75  # seconds for which a connection waits for the next request: a rater reads meanwhile
+_WAITING = 2048  # connections
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a site is served.
+
+    :param port: 0 for any that is free.
+    :param proxies: addresses whose word is taken on who a visitor is and whether they came over https (the headers
+        ``X-Forwarded-For`` and ``X-Forwarded-Proto``); anybody could write them.
+    :param log_requests: whether a line is logged for each request: its method, path and status, and nothing else.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    proxies: Sequence[str] = ()
+    log_requests: bool = False
+
+
+def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda url: None) -> None:
+    """Serve an app until the process is told to stop.
+
+    :param on_start: is told the site's URL as soon as it can be reached.
+    :raises OptionError: if the address cannot be used.
+    :raises MissingDependencyError: if the libraries are not installed.
+    """
+    check_installed()
+    import uvicorn
+
+    with _listening(address) as listener:
+        host, port = listener.getsockname()[:2]
+        on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+        with suppress(KeyboardInterrupt):  # uvicorn sends on what has stopped it
+            uvicorn.Server(_config(app, address)).run(sockets=[listener])
+
+
+def _config(app: Any, address: Address) -> Config:
+    import uvicorn
+
+    logging.getLogger("uvicorn.access").addFilter(without_query)
+    return uvicorn.Config(
+        app,
+        log_level="info" if address.log_requests else "warning",
+        access_log=address.log_requests,
+        server_header=False,
+        proxy_headers=bool(address.proxies),
+        forwarded_allow_ips=list(address.proxies),
+        timeout_graceful_shutdown=_STOP_AFTER,
+        timeout_keep_alive=_KEEP_OPEN,
+        backlog=_WAITING,
+    )
+
+
+def without_query(record: logging.LogRecord) -> bool:
+    """Leave out of uvicorn's line who asked, and all behind the ``?``, where a crowd's links have raters' ids."""
+    if isinstance(record.args, tuple) and len(record.args) == 5:
+        _, method, path, version, status = record.args
+        record.args = ("-", method, str(path).split("?")[0], version, status)
+    return True
+
+
+def _listening(address: Address) -> socket.socket:
+    where = f"--host {address.host} --port {address.port}"
+    if not 0 <= address.port <= 65535:
+        raise OptionError(f"{where}: ports are numbers from 0 to 65535")
+    listener = None
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, place = found[0]
+        # asyncio sends small packets at once only on sockets that are said to be TCP's.
+        listener = socket.socket(family, kind, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(_WAITING)
+    except (OSError, UnicodeError) as error:
+        if listener is not None:
+            listener.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OptionError(f"{where} cannot be used ({reason}): choose another one") from error
+    return listener

@@ -1,0 +1,121 @@
+"""A visitor's session: a few texts in a signed cookie. The server keeps nothing, so a restart loses nothing."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from parlai_empathy.rating.web.signing import Signer, is_same
+
+DAYS = 90
+"""After which a session ends."""
+
+_NAME = "empathy_session"
+
+
+class Session:
+    """Who visits, as far as their browser says so.
+
+    :param id: random; forms carry a token made of it.
+    :param began: seconds since 1970.
+    :param known: whether the browser has it already.
+    """
+
+    def __init__(self, signer: Signer, id: str, values: dict[str, str], began: float, known: bool) -> None:
+        self.id = id
+        self.is_known = known
+        self.must_be_sent = not known
+        self._signer = signer
+        self._values = values
+        self._began = began
+
+    def get(self, name: str) -> str | None:
+        """A value."""
+        return self._values.get(name)
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a value; at most some 200 characters, for browsers keep no long cookies."""
+        self.must_be_sent = self.must_be_sent or self._values.get(name) != value
+        self._values[name] = value
+
+    def forget(self, name: str) -> None:
+        """Keep a value no longer."""
+        self.must_be_sent = self._values.pop(name, None) is not None or self.must_be_sent
+
+    @property
+    def form_token(self) -> str:
+        """What the session's forms carry, and no other site can know."""
+        return self._signer.digest("form", self.id)
+
+    def is_own(self, token: str) -> bool:
+        """Whether a form with this token is from the session's own pages."""
+        return is_same(token, self.form_token)
+
+    def as_token(self) -> str:
+        """The session, signed."""
+        text = json.dumps({"id": self.id, "began": self._began, "values": self._values}, separators=(",", ":"))
+        return self._signer.token("session", text)
+
+
+class Sessions:
+    """Reads sessions from cookies, and writes them there.
+
+    :param signer: with the site's secret.
+    :param embedded: whether the site is shown inside pages of other sites, a crowd's marketplace. Browsers send cookies
+        there only if they are marked for it, and only over https.
+    :param clock: seconds since 1970.
+    """
+
+    def __init__(self, signer: Signer, embedded: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self._signer = signer
+        self._embedded = embedded
+        self._clock = clock
+
+    def of(self, scope: Any) -> Session:
+        """The session of a request; a new one if it has none, or one that is too old or not ours."""
+        token = cookies_of(scope).get(_name(scope), "")
+        return self._read(token) or Session(self._signer, secrets.token_hex(16), {}, self._clock(), known=False)
+
+    def cookie(self, scope: Any, session: Session) -> str:
+        """The header that gives a session to the browser."""
+        same_site = "None; Partitioned" if self._embedded and is_secure(scope) else "Lax"
+        return cookie(scope, _name(scope), session.as_token(), same_site, seconds=DAYS * 24 * 60 * 60)
+
+    def _read(self, token: str) -> Session | None:
+        text = self._signer.read("session", token) if token else None
+        if text is None:
+            return None
+        found = json.loads(text)  # what we have signed is as we have written it
+        if self._clock() - found["began"] > DAYS * 24 * 60 * 60:
+            return None
+        return Session(self._signer, found["id"], found["values"], found["began"], known=True)
+
+
+def is_secure(scope: Any) -> bool:
+    """Whether a request came over https, perhaps to a trusted proxy."""
+    return bool(scope.get("scheme") == "https")
+
+
+def cookies_of(scope: Any) -> dict[str, str]:
+    """The cookies of a request."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            for part in value.decode("latin-1").split(";"):
+                key, _, text = part.strip().partition("=")
+                found[key] = text
+    return found
+
+
+def cookie(scope: Any, name: str, value: str, same_site: str, seconds: int, path: str = "/") -> str:
+    """A ``Set-Cookie`` header: out of scripts' reach, and over https only where the request came so."""
+    secure = "; Secure" if is_secure(scope) else ""
+    return f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
+
+
+def _name(scope: Any) -> str:
+    """Browsers take a cookie whose name begins with ``__Host-`` over https only, and from no neighbouring host."""
+    return f"__Host-{_NAME}" if is_secure(scope) else _NAME

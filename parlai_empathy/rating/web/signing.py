@@ -1,0 +1,59 @@
+"""Texts that travel through a visitor's browser and come back unchanged, or not at all.
+
+A token is the text in base64, a dot, and its HMAC-SHA256 (RFC 2104) under a key of its purpose's own, so that a token
+for one purpose is none for another. It is readable by the visitor, and cannot be made or changed by them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+
+
+class Signer:
+    """Makes tokens and reads them.
+
+    :param secret: at least 16 bytes that nobody else knows.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < 16:
+            raise ValueError("a secret has at least 16 bytes")
+        self._secret = secret
+        self._keys: dict[str, bytes] = {}
+
+    def token(self, purpose: str, text: str) -> str:
+        """``text`` as a token."""
+        return f"{_as_base64(text.encode())}.{self.digest(purpose, text)}"
+
+    def read(self, purpose: str, token: str) -> str | None:
+        """The text of a token; None if it was made elsewhere, for another purpose, or changed."""
+        body, _, digest = token.partition(".")
+        try:
+            text = _of_base64(body)
+        except (binascii.Error, ValueError):
+            return None
+        return text if is_same(digest, self.digest(purpose, text)) else None
+
+    def digest(self, purpose: str, text: str) -> str:
+        """What only the owner of the secret can compute of ``text``."""
+        key = self._keys.get(purpose)
+        if key is None:
+            key = self._keys[purpose] = hmac.digest(self._secret, purpose.encode(), "sha256")
+        return _as_base64(hmac.digest(key, text.encode(), "sha256"))
+
+
+def is_same(given: str, right: str) -> bool:
+    """Whether two texts are the same, in a time that tells nothing of where they differ, or of how long they are."""
+    digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (given, right)]
+    return hmac.compare_digest(*digests)
+
+
+def _as_base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _of_base64(text: str) -> str:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True).decode()

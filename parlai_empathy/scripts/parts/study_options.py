@@ -1,0 +1,60 @@
+"""Options of the commands in which people judge: the study, where ratings are kept, and where a site is reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.rating.store import STORE
+from parlai_empathy.rating.study_file import STUDIES
+from parlai_empathy.rating.web.serving import Address
+
+
+def add_study(group: Any) -> None:
+    """Add which study is run, and where its ratings are kept."""
+    group.add_argument(
+        "--study", default=None, metavar="STUDY", help=f"A study's file, or one of: {', '.join(STUDIES)}."
+    )
+    group.add_argument(
+        "--logs",
+        nargs="*",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="Logs of the replies to rate, as parlai score_responses reads them; in place of the study's own.",
+    )
+    group.add_argument(
+        "--store",
+        default=STORE,
+        metavar="URL",
+        help="Where ratings are kept: a file, or postgresql://user@host/name.",
+    )
+    group.add_argument(
+        "--new-version",
+        type="bool",
+        default=False,
+        help="Go on with a study whose text or items were changed since the store's ratings were made.",
+    )
+
+
+def add_address(group: Any) -> None:
+    """Add where a site is reached."""
+    group.add_argument(
+        "--host", default="127.0.0.1", help="The address to listen at; 0.0.0.0 for all of the machine's."
+    )
+    group.add_argument("--port", type=int, default=8000, help="The port to listen at; 0 for any that is free.")
+    group.add_argument(
+        "--proxies",
+        nargs="*",
+        default=[],
+        metavar="ADDRESS",
+        help="Addresses of proxies before the site, whose word on visitors' addresses and https is taken.",
+    )
+    group.add_argument(
+        "--log-requests", type="bool", default=False, help="Log each request: method, path and status, nobody's name."
+    )
+
+
+def address_of(opt: Opt) -> Address:
+    """Where a site is reached."""
+    return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])

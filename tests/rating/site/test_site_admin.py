@@ -1,0 +1,97 @@
+"""The administrator's pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rating_site_lab import answers_of, item_of
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.rating.site.admin_door import admin_token
+
+Make = Callable[..., Any]
+
+
+def test_counts_are_live(lab: Make) -> None:
+    site = lab("ed", systems="AB", gold=False, ratings_per_system=4)
+    boss = site.admin()
+    assert "A 0 4 0 0 0 0 B 0 4 0 0 0 0" in boss.page.words
+    ann = site.rater()
+    ann.post(item_of(ann.page), answers_of(ann.page))
+    # One of the systems has been rated, with all three questions, and the other one is in Ann's hand.
+    words = boss.get("/admin").words
+    assert "A 1 4 0 1 1 1 B 0 4 1 0 0 0" in words or "A 0 4 1 0 0 0 B 1 4 0 1 1 1" in words
+    assert "1 in all, 0 excluded." in words
+    assert "1 of 10" in words
+
+
+def test_raters_are_excluded_and_included(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    ann.post(item_of(ann.page), answers_of(ann.page))
+    rater = site.desk.raters()[0].id
+    boss = site.admin()
+    page = boss.post("/admin/raters", {"rater": rater, "reason": " ", "what": "exclude"})
+    assert page.status == 422
+    assert "there is no reason to exclude them: write one." in page.words
+    page = boss.post("/admin/raters", {"rater": rater, "reason": "all the same", "what": "exclude"})
+    assert "1 in all, 1 excluded." in page.words
+    assert "Excluded: all the same" in page.words
+    assert site.desk.raters()[0].excluded == "all the same"
+    assert "0 excluded." in boss.post("/admin/raters", {"rater": rater, "what": "include"}).words
+    assert boss.post("/admin/raters", {"rater": "nobody", "reason": "x", "what": "exclude"}).status == 422
+
+
+def test_ratings_are_exported(lab: Make, tmp_path: Path) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.rater()
+    for one in (ann, bob):
+        one.post(item_of(one.page), answers_of(one.page))
+    site.desk.exclude(site.desk.raters()[1].id, "too fast")
+    boss = site.admin()
+    page = boss.get("/admin/ratings.csv")
+    assert page.header("content-disposition") == 'attachment; filename="herons.csv"'
+    assert page.header("content-type") == "text/csv; charset=utf-8"
+    assert page.header("cache-control") == "no-store"
+    assert len(list(csv.DictReader(io.StringIO(page.text)))) == 2
+    assert len(list(csv.DictReader(io.StringIO(boss.get("/admin/ratings.csv?excluded=yes").text)))) == 4
+    page = boss.get("/admin/ratings.jsonl")
+    assert [json.loads(line)["question"] for line in page.text.splitlines()] == ["own_reply", "relevance"]
+    (tmp_path / "ratings.jsonl").write_bytes(page.content)
+    assert len(ratings_of(tmp_path / "ratings.jsonl")) == 2
+    assert boss.get("/admin/ratings.xlsx").status == 404
+
+
+def test_raters_fill_several_pages(lab: Make) -> None:
+    site = lab()
+    for number in range(101):
+        site.desk.enrol(f"rater-{number:03}")
+        site.clock.now += 1
+    boss = site.admin()
+    assert "rater-099" in boss.page.text
+    assert "rater-100" not in boss.page.text
+    assert "Page 1 of 2" in boss.page.words
+    assert "rater-100" in boss.get("/admin?page=2").text
+    for page in ("0", "3", "-1", "x", "²"):
+        assert boss.get(f"/admin?page={page}" if page != "²" else "/admin?page=%C2%B2").status == 404
+
+
+def test_gold_checks_are_marked(lab: Make) -> None:
+    check = {"reply": "No.", "expected": {"relevance": 1}}
+    words = lab(checks=[check]).admin().page.words
+    assert "check gold check 0 \N{EN DASH} 0" in words
+
+
+def test_token_comes_from_the_environment() -> None:
+    assert admin_token({}) == ""
+    assert admin_token({"EMPATHY_ADMIN_TOKEN": "  "}) == ""
+    assert admin_token({"EMPATHY_ADMIN_TOKEN": "0123456789abcdef\n"}) == "0123456789abcdef"
+    with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters: expected at least 16"):
+        admin_token({"EMPATHY_ADMIN_TOKEN": "12345"})

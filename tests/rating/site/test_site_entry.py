@@ -1,0 +1,111 @@
+"""Raters who come by a crowd's link, and how they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rating_site_lab import answers_of, item_of
+
+Make = Callable[..., Any]
+PROLIFIC = "/?PROLIFIC_PID=5f00aa&STUDY_ID=61bb&SESSION_ID="
+MTURK = "/?hitId=3HIT&workerId=A1HERON&turkSubmitTo=https%3A%2F%2Fworkersandbox.mturk.com&assignmentId="
+
+
+def rate_all(visitor: Any, link: str) -> None:
+    visitor.get(link)
+    visitor.post("/consent", {"agree": "yes"})
+    visitor.get("/rate")
+    while "/item/" in visitor.page.text and "questions" in visitor.page.text:
+        visitor.post(item_of(visitor.page), answers_of(visitor.page))
+
+
+def test_prolific_has_its_own_rater_and_its_link_at_the_end(lab: Make) -> None:
+    site = lab(items=2, completion={"code": "C0DE"})
+    ann = site.visitor()
+    assert ann.get(f"{PROLIFIC}60cc", follow=False).location == "/"  # the ids leave the address bar
+    rate_all(ann, f"{PROLIFIC}60cc")
+    assert 'href="https://app.prolific.com/submissions/complete?cc=C0DE"' in ann.page.text
+    rater = site.desk.raters()[0]
+    assert (rater.id, rater.done) == ("prolific:5f00aa", 2)
+    assert rater.details["ticket"] == "60cc"
+
+
+def test_link_goes_on_in_another_browser(lab: Make) -> None:
+    site = lab()
+    ann, again = site.visitor(), site.visitor()
+    ann.get(f"{PROLIFIC}60cc")
+    ann.post("/consent", {"agree": "yes"})
+    item = item_of(ann.get("/rate"))
+    again.get(f"{PROLIFIC}60cc")
+    again.post("/consent", {"agree": "yes"})
+    assert item_of(again.get("/rate")) == item
+
+
+def test_name_alone_opens_nobodys_session(lab: Make) -> None:
+    site = lab()
+    ann, thief = site.visitor(), site.visitor()
+    ann.get(f"{PROLIFIC}60cc")
+    ann.post("/consent", {"agree": "yes"})
+    item = item_of(ann.get("/rate"))
+    page = thief.get(f"{PROLIFIC}60dd")
+    assert page.status == 403
+    assert "Somebody has begun under this name" in page.words
+    assert thief.get(item).status in (200, 404)
+    assert "q-own_reply" not in thief.page.text
+
+
+def test_same_browser_may_come_with_a_new_ticket(lab: Make) -> None:
+    site = lab()
+    ann = site.visitor()
+    ann.get(f"{PROLIFIC}60cc")
+    ann.post("/consent", {"agree": "yes"})
+    assert ann.get(f"{PROLIFIC}60dd").status == 200
+    assert site.desk.raters()[0].details["ticket"] == "60dd"
+
+
+def test_mechanical_turk_gets_its_form(lab: Make) -> None:
+    site = lab(items=2, options={"mturk": True})
+    ann = site.visitor(scheme="https")
+    rate_all(ann, f"{MTURK}3ASSIGNMENT")
+    assert '<form method="post" action="https://workersandbox.mturk.com/mturk/externalSubmit">' in ann.page.text
+    assert ann.page.hidden("assignmentId") == "3ASSIGNMENT"
+    assert ann.page.hidden("items") == "2"
+    assert ann.page.hidden("token") == ""  # ours is not for others
+
+
+def test_preview_shows_what_is_to_be_done_and_keeps_nothing(lab: Make) -> None:
+    site = lab(options={"mturk": True})
+    ann = site.visitor(scheme="https")
+    page = ann.get(f"{MTURK}ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert "This is what you would do." in page.words
+    assert "We were held up by the storm." in page.words
+    assert "<form" not in page.text
+    assert site.desk.raters() == []
+
+
+def test_broken_links_have_a_plain_page(lab: Make) -> None:
+    ann = lab().visitor()
+    page = ann.get("/?PROLIFIC_PID={{%25PROLIFIC_PID%25}}&SESSION_ID=1")
+    assert page.status == 400
+    assert "This link does not work" in page.words
+    page = ann.get("/?assignmentId=1&workerId=2&turkSubmitTo=https://evil.example")
+    assert page.status == 400
+    assert "evil" not in page.text
+
+
+def test_other_marketplaces_name_their_parameter(lab: Make) -> None:
+    site = lab(options={"id_parameter": "panelist"})
+    site.visitor().get("/?panelist=42")
+    assert [rater.id for rater in site.desk.raters()] == ["link:42"]
+    other = lab()
+    other.visitor().get("/?panelist=43")
+    assert [rater.id for rater in other.desk.raters()] == ["link:42"]
+
+
+def test_another_rater_in_the_same_browser_agrees_anew(lab: Make) -> None:
+    site = lab()
+    ann = site.visitor()
+    ann.get(f"{PROLIFIC}60cc")
+    ann.post("/consent", {"agree": "yes"})
+    assert "I have read this" in ann.get("/?PROLIFIC_PID=5f00bb&SESSION_ID=60ee").words

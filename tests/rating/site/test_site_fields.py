@@ -1,0 +1,67 @@
+"""Questions as forms show them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, problems
+from parlai_empathy.rating.site.fields import fields_of, options_of, sent
+
+SIDES = ("Reply 1", "Reply 2")
+LIKERT = Likert("fit", "Does it fit?", points=5, labels=((1, "not at all"), (5, "very much")))
+CHOICE = Choice("kind", "Which?", required=False, choices=("grey", "white"))
+TEXT = FreeText("why", "Why?", least=3, most=10)
+SIDE = Preference("better", "Which is better?")
+ALL = (LIKERT, CHOICE, TEXT, SIDE)
+
+
+def test_options_are_what_can_be_sent() -> None:
+    for question in (LIKERT, CHOICE, SIDE):
+        for option in options_of(question, SIDES):
+            assert problems([question], {question.id: option.value}) == {}
+    assert [option.value for option in options_of(SIDE, SIDES)] == ["left", "right", "tie"]
+    assert len(options_of(Preference("better", "Which?", tie=False), SIDES)) == 2
+    assert options_of(TEXT, SIDES) == ()
+
+
+def test_keys_are_digits_and_unique() -> None:
+    for question in (*ALL, Likert("long", "How much?", points=12)):
+        keys = [option.key for option in options_of(question, SIDES) if option.key]
+        assert len(set(keys)) == len(keys)
+        assert all(len(key) == 1 and key.isdigit() for key in keys)
+
+
+def test_short_scales_stand_side_by_side() -> None:
+    many, wordy = Likert("a", "A?", points=8), Likert("b", "B?", points=5, labels=((1, "in no way whatsoever"),))
+    assert [field.is_scale for field in fields_of((LIKERT, many, wordy, CHOICE), SIDES, {})] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@given(st.dictionaries(st.sampled_from([question.id for question in ALL]), st.text(max_size=12)))
+def test_every_problem_is_shown_with_words_of_its_own(said: dict[str, str]) -> None:
+    wrong = problems(ALL, said)
+    for question, field in zip(ALL, fields_of(ALL, SIDES, said, check=True), strict=True):
+        assert bool(field.problem) == (question.id in wrong)
+        assert "question" not in field.problem  # that one is for programs
+
+
+def test_nothing_is_wrong_before_it_was_sent() -> None:
+    assert [field.problem for field in fields_of(ALL, SIDES, {})] == [""] * 4
+
+
+def test_explanations_are_named() -> None:
+    fit, kind, why, _ = fields_of(ALL, SIDES, {}, check=True)
+    assert (fit.described_by, kind.described_by, why.described_by) == (
+        "q-fit-problem",
+        "",
+        "q-why-hint q-why-problem",
+    )
+
+
+def test_only_what_was_asked_is_read() -> None:
+    assert sent((LIKERT, TEXT), {"q-fit": "3", "fit": "4", "q-other": "5"}) == {"fit": "3", "why": ""}

@@ -1,0 +1,376 @@
+"""What nobody must be able to do with the site: a test for each."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from rating_site_lab import EVIL, TOKEN, answers_of, item_of
+from web_visitor import FORM, Visitor
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.site.pages import rating_site
+from parlai_empathy.rating.web.limits import Limits, Rate
+
+Make = Callable[..., Any]
+
+
+def rows(lab: Any) -> list[dict[str, Any]]:
+    return list(rating_rows(lab.store, lab.desk.study.name))
+
+
+# --- another rater's session and items -------------------------------------------------------------------------------
+
+
+def test_anothers_item_cannot_be_read(lab: Make) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.rater()
+    item = item_of(ann.page)
+    for state in ("open", "answered"):
+        page = bob.get(item)
+        assert page.status == 404, state
+        assert "There is no such page" in page.words
+        bob.get("/rate")
+        ann.post(item, answers_of(ann.get(item)))
+
+
+def test_anothers_item_cannot_be_answered(lab: Make) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.rater()
+    item = item_of(ann.page)
+    assert bob.post(item, answers_of(bob.page)).status == 404
+    ann.post(item, answers_of(ann.page))
+    bob.get("/rate")
+    assert bob.post(item, {**answers_of(bob.page, "Not hers."), "revise": "yes"}).status == 404
+    assert [row["text"] for row in rows(site) if row["text"]] == ["I like them."]
+
+
+@pytest.mark.parametrize("change", ["id", "signature", "rater"])
+def test_session_cannot_be_made_or_changed(lab: Make, change: str) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.visitor()
+    body, _, digest = ann.cookies["empathy_session"].partition(".")
+    forged = {
+        "id": f"{body[:-2]}AA.{digest}",
+        "signature": f"{body}.{digest[:-2]}AA",
+        "rater": f"{body}.",
+    }[change]
+    bob.cookies["empathy_session"] = forged
+    assert "I have read this" in bob.get("/rate").words
+    assert len(site.desk.raters()) == 1
+
+
+def test_session_of_another_site_is_none_here(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    other = Visitor(lab(options={"token": TOKEN}).app)  # the same secret: a restart
+    other.cookies.update(ann.cookies)
+    assert other.get("/rate").status == 200
+    stranger = Visitor(rating_site(site.desk, b"another secret, of another site").app())
+    stranger.cookies.update(ann.cookies)
+    assert "I have read this" in stranger.get("/rate").words
+
+
+# --- forged forms ----------------------------------------------------------------------------------------------------
+
+
+def test_forms_need_the_sessions_own_token(lab: Make) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.rater()
+    item = item_of(ann.page)
+    for token in ("", "x", bob.page.hidden("token")):
+        page = ann.post(item, answers_of(ann.get(item)), token)
+        assert page.status == 403
+        assert "This form is too old" in page.words
+    assert rows(site) == []
+
+
+def test_forms_without_a_session_are_refused(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    token = ann.page.hidden("token")
+    nobody = site.visitor()
+    for address in ("/consent", item_of(ann.page), "/admin/login", "/admin/raters", "/admin/logout"):
+        assert nobody.post(address, {"agree": "yes"}, token).status == 403, address
+        nobody.cookies.clear()
+
+
+# --- what is shown is escaped ----------------------------------------------------------------------------------------
+
+
+def test_replies_contexts_and_answers_are_escaped(lab: Make) -> None:
+    site = lab(title=EVIL, instructions=EVIL, consent=EVIL, content_warning=EVIL, items=3, gold=True)
+    ann = site.visitor()
+    pages = [ann.get("/"), ann.post("/consent", {"agree": "yes"}), ann.get("/rate")]
+    for _ in range(3):
+        item = item_of(ann.page)
+        ann.post(item, {"q-own_reply": EVIL})  # sent back, for the other answer is missing
+        pages.append(ann.page)
+        ann.post(item, {"q-own_reply": EVIL, "q-relevance": "1"})
+        pages += [ann.get(item), ann.get("/rate")]
+    site.desk.exclude(site.desk.raters()[0].id, EVIL)
+    pages += [ann.page, site.admin().page]
+    for page in pages:
+        assert "<script>" not in page.text
+        assert "<b>bold" not in page.text
+        assert "&lt;script&gt;alert(&#39;heron&#39;)&lt;/script&gt; &amp; &lt;b&gt;bold&lt;/b&gt;" in page.text
+
+
+def test_refusals_do_not_repeat_what_was_sent(lab: Make) -> None:
+    ann = lab().visitor()
+    assert "heron" not in ann.get("/item/<script>heron").text
+    assert "heron" not in ann.get("/heron").text
+
+
+# --- the administrator -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_token_there_is_no_admin_page(lab: Make) -> None:
+    ann = lab(options={"token": ""}).visitor()
+    for address in ("/admin", "/admin/ratings.csv"):
+        assert ann.get(address).status == 404
+    assert ann.post("/admin/login", {"admin_token": ""}).status == 404
+
+
+def test_admin_pages_need_the_login(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    rater = site.desk.raters()[0].id
+    assert "Log in" in ann.get("/admin").words
+    assert rater not in ann.page.text
+    assert ann.get("/admin/ratings.csv").status == 403
+    ann.get("/admin")
+    assert ann.post("/admin/raters", {"rater": rater, "reason": "x"}).status == 403
+    assert site.desk.raters()[0].excluded is None
+
+
+@pytest.mark.parametrize("given", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "ü", "\ud800"])
+def test_wrong_token_is_refused(lab: Make, given: str) -> None:
+    ann = lab().visitor()
+    ann.get("/admin")
+    body = urlencode({"token": ann.page.hidden("token"), "admin_token": given}, errors="surrogatepass").encode()
+    page = ann.send("/admin/login", body, FORM)
+    assert page.status in (400, 403)
+    assert "empathy_admin" not in ann.cookies
+
+
+def test_token_is_compared_in_constant_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digests of one length go to ``hmac.compare_digest``: neither where two differ nor how long they are shows."""
+    compared = []
+
+    def compare(a: bytes, b: bytes) -> bool:
+        compared.append((len(a), len(b)))
+        return real(a, b)
+
+    real = hmac.compare_digest
+    ann = lab().visitor()
+    ann.get("/admin")
+    monkeypatch.setattr("parlai_empathy.rating.web.signing.hmac.compare_digest", compare)
+    ann.post("/admin/login", {"admin_token": "short"})
+    assert len(compared) == 3  # the session's signature, the form's token, the administrator's
+    assert set(compared) == {(32, 32)}
+
+
+def test_admins_cookie_is_strict_and_forgotten(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = lab()
+    boss = site.visitor(scheme="https")
+    boss.get("/admin")
+    page = boss.post("/admin/login", {"admin_token": TOKEN}, follow=False)
+    cookie = page.header("set-cookie")
+    assert cookie.startswith("empathy_admin=")
+    assert cookie.endswith("; Path=/admin; Max-Age=43200; HttpOnly; SameSite=Strict; Secure")
+    assert TOKEN not in cookie
+    old = dict(boss.cookies)
+    boss.get("/admin")
+    boss.post("/admin/logout")
+    assert boss.cookies["empathy_admin"] == ""
+    assert boss.get("/admin/ratings.csv").status == 403
+    boss.cookies.update(old)
+    assert boss.get("/admin/ratings.csv").status == 200
+    tomorrow = time.time() + 13 * 60 * 60
+    monkeypatch.setattr("parlai_empathy.rating.site.admin_door.time.time", lambda: tomorrow)
+    assert boss.get("/admin/ratings.csv").status == 403
+
+
+def test_another_token_ends_all_logins(lab: Make) -> None:
+    boss = lab().admin()
+    boss.app = lab(options={"token": "another token for the tests"}).app
+    assert boss.get("/admin/ratings.csv").status == 403
+
+
+def test_raters_cookie_is_no_admins(lab: Make) -> None:
+    ann = lab().rater()
+    ann.cookies["empathy_admin"] = ann.cookies["empathy_session"]
+    assert ann.get("/admin/ratings.csv").status == 403
+
+
+# --- uploads and sizes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "text/plain", "application/json", ""])
+def test_nothing_but_plain_forms_is_taken(lab: Make, kind: str) -> None:
+    site = lab()
+    ann = site.rater()
+    body = urlencode({"token": ann.page.hidden("token"), **answers_of(ann.page)}).encode()
+    assert ann.send(item_of(ann.page), body, kind).status == 415
+    assert rows(site) == []
+
+
+def test_large_bodies_are_refused(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    item = item_of(ann.page)
+    assert ann.send(item, b"a=" + b"b" * 100_000, FORM).status == 413
+    ann.get(item)
+    # The longest answer that a question takes is well below: 500 characters, each written with twelve.
+    assert ann.post(item, {"q-relevance": "1", "q-own_reply": "🐦" * 500}).status == 200
+
+
+@pytest.mark.parametrize("body", [b"a=%ff", b"\xff", b"&".join(b"a=1" for _ in range(2000))])
+def test_what_is_no_form_is_refused(lab: Make, body: bytes) -> None:
+    ann = lab().rater()
+    assert ann.send(item_of(ann.page), body, FORM).status in (400, 403)
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_has_a_limit_of_its_own(lab: Make) -> None:
+    site = lab(options={"token": "", "limits": Limits(visits=Rate(60, 5))})
+    ann = site.visitor()
+    ann.get("/")
+    statuses = [ann.get("/").status for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+    assert ann.page.header("retry-after") == "1"
+    assert "Too fast" in ann.page.words
+    assert site.visitor().get("/").status == 200  # from the same address
+
+
+def test_newcomers_are_limited_by_their_address(lab: Make) -> None:
+    site = lab(options={"token": "", "limits": Limits(newcomers=Rate(60, 3))})
+    assert [site.visitor().get("/").status for _ in range(5)] == [200, 200, 200, 429, 429]
+    assert site.visitor(address="192.0.2.2").get("/").status == 200
+
+
+def test_tries_to_log_in_are_limited(lab: Make) -> None:
+    site = lab(options={"token": TOKEN, "limits": Limits(logins=Rate(1, 2))})
+    statuses = []
+    for _ in range(3):
+        ann = site.visitor()
+        ann.get("/admin")
+        statuses.append(ann.post("/admin/login", {"admin_token": "guess"}).status)
+    assert statuses == [403, 403, 429]
+    ann = site.visitor()
+    ann.get("/admin")
+    assert ann.post("/admin/login", {"admin_token": TOKEN}).status == 429
+
+
+# --- headers, cookies, logs ------------------------------------------------------------------------------------------
+
+
+def test_every_page_has_the_headers(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    for page in (ann.page, ann.get("/"), ann.get("/nowhere"), ann.get("/admin"), ann.get("/static/x/site.css")):
+        policy = page.header("content-security-policy").split("; ")
+        assert "default-src 'self'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in page.header("content-security-policy")
+        assert page.header("x-frame-options") == "DENY"
+        assert page.header("x-content-type-options") == "nosniff"
+        assert page.header("referrer-policy") == "same-origin"
+        assert page.header("cache-control") == "no-store"
+
+
+def test_pages_have_no_script_or_style_of_their_own(lab: Make) -> None:
+    """The policy forbids them, so they would not work."""
+    site = lab()
+    ann = site.rater()
+    for page in (ann.page, ann.get("/"), site.admin().page):
+        assert " style=" not in page.text
+        assert "<style" not in page.text
+        assert " on" not in page.text.split("<main")[0]
+        assert page.text.count("<script") == page.text.count('<script src="/static/')
+
+
+def test_nothing_is_loaded_from_elsewhere(lab: Make) -> None:
+    site = lab()
+    ann = site.rater()
+    for page in (ann.page, ann.get("/"), site.admin().page):
+        assert "http://" not in page.text
+        assert "https://" not in page.text
+
+
+def test_cookies_are_secure_over_https(lab: Make) -> None:
+    site = lab()
+    plain = site.visitor().get("/").header("set-cookie")
+    assert plain.startswith("empathy_session=")
+    assert plain.endswith("; HttpOnly; SameSite=Lax")
+    secure = site.visitor(scheme="https").get("/").header("set-cookie")
+    assert secure.startswith("__Host-empathy_session=")
+    assert secure.endswith("; HttpOnly; SameSite=Lax; Secure")
+
+
+def test_only_mechanical_turk_may_frame_and_only_if_asked(lab: Make) -> None:
+    ann = lab(options={"mturk": True}).visitor(scheme="https")
+    page = ann.get("/")
+    policy = page.header("content-security-policy")
+    assert "frame-ancestors https://worker.mturk.com https://workersandbox.mturk.com" in policy
+    assert "form-action 'self' https://www.mturk.com https://workersandbox.mturk.com" in policy
+    assert page.header("x-frame-options") == ""
+    assert page.header("set-cookie").endswith("; HttpOnly; SameSite=None; Partitioned; Secure")
+
+
+def test_logs_name_nobody(lab: Make, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    caplog.set_level(logging.DEBUG)
+    site = lab()
+    ann = site.visitor()
+    ann.get("/?PROLIFIC_PID=5f00000000000000000000aa&SESSION_ID=60aa&STUDY_ID=61")
+    ann.post("/consent", {"agree": "yes"})
+    ann.get("/rate")
+    ann.post(item_of(ann.page), answers_of(ann.page))
+    site.admin()
+    said = caplog.text + "".join(capfd.readouterr())
+    for secret in ("5f00000000000000000000aa", "60aa", TOKEN, ann.cookies["empathy_session"]):
+        assert secret not in said
+
+
+def test_failing_store_is_a_plain_page(
+    lab: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = lab()
+    ann = site.rater()
+    item, said = item_of(ann.page), answers_of(ann.page)
+
+    def fail(*_: object, **__: object) -> None:
+        raise DataError("the store fails")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(site.desk, "answer", fail)
+        page = ann.post(item, said)
+        assert page.status == 503
+        assert "Nothing is stored twice." in page.words
+        assert "the store fails" not in page.words
+    assert "the store fails" in caplog.text
+    ann.get(item)
+    assert ann.post(item, said).status == 200
+    assert len(rows(site)) == 2
+
+
+def test_mistakes_of_ours_are_a_plain_page(
+    lab: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = lab()
+    ann = site.rater()
+    monkeypatch.setattr(site.desk, "next_item", lambda rater: 1 // 0)
+    page = ann.get("/rate")
+    assert page.status == 500
+    assert "Traceback" not in page.text
+    assert "ZeroDivisionError" in caplog.text
+    assert page.header("content-security-policy")

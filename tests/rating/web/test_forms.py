@@ -1,0 +1,38 @@
+"""Forms as browsers send them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.rating.web.form import Form, fields_of
+from parlai_empathy.rating.web.refusals import Refusal
+
+TEXTS = st.text(st.characters(codec="utf-8"))
+
+
+@given(st.dictionaries(TEXTS, TEXTS))
+def test_what_is_sent_is_read(fields: dict[str, str]) -> None:
+    expected = {name: value.replace("\r\n", "\n") for name, value in fields.items()}
+    assert fields_of(urlencode(fields).encode()) == expected
+
+
+@given(st.binary())
+def test_anything_is_read_or_refused(body: bytes) -> None:
+    with suppress(Refusal):  # and no other exception
+        assert isinstance(fields_of(body), dict)
+
+
+def test_fields_that_were_not_sent_are_empty() -> None:
+    form = Form({"a": "1"})
+    assert (form.text("a"), form.text("b"), dict(form)) == ("1", "", {"a": "1"})
+
+
+@pytest.mark.parametrize("body", [b"a=%ff", b"a=\xc3\xa9", b"a&" * 1001])
+def test_what_is_no_form_is_refused(body: bytes) -> None:
+    with pytest.raises(Refusal, match="400"):
+        fields_of(body)

@@ -1,0 +1,87 @@
+"""Serving with uvicorn."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.web.serving import Address, serve, without_query
+
+PROGRAM = """
+import sys
+from parlai_empathy.rating.web.serving import Address, serve
+
+async def app(scope, receive, send):
+    if scope["type"] == "http":
+        text = f"{scope['client'][0]} {scope['scheme']}".encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(text))]})
+        await send({"type": "http.response.body", "body": text})
+
+proxies = sys.argv[1:]
+serve(app, Address(port=0, proxies=proxies, log_requests=True), lambda url: print(url, flush=True))
+print("stopped")
+"""
+
+
+def asked(url: str, path: str, headers: dict[str, str]) -> tuple[str, str]:
+    """What a server says, and what it calls itself."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://").rstrip("/"), timeout=10)
+    connection.request("GET", path, headers=headers)
+    response = connection.getresponse()
+    return response.read().decode(), response.headers.get("server", "")
+
+
+@pytest.mark.parametrize(("proxies", "expected"), [((), "127.0.0.1 http"), (("127.0.0.1",), "198.51.100.9 https")])
+def test_proxies_are_believed_only_if_named(tmp_path: Path, proxies: tuple[str, ...], expected: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    process = subprocess.Popen(
+        [sys.executable, str(program), *proxies],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "FORWARDED_ALLOW_IPS": "*"},  # uvicorn's own variable must not open what we close
+    )
+    assert process.stdout
+    url = process.stdout.readline().strip()
+    headers = {"X-Forwarded-For": "198.51.100.9", "X-Forwarded-Proto": "https"}
+    said, name = asked(url, "/item/1?PROLIFIC_PID=5f00aa", headers)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=20)
+    assert (said, name) == (expected, "")
+    assert "5f00aa" not in out + err
+    assert "198.51.100.9" not in out + err
+    assert '- - "GET /item/1 HTTP/1.1" 200' in out + err
+
+
+def test_taken_port_is_said_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(OptionError, match=f"--host 127.0.0.1 --port {port} cannot be used .*: choose another one"):
+            serve(None, Address(port=port))
+
+
+@pytest.mark.parametrize("address", [Address(host="192.0.2.300"), Address(port=70000), Address(port=-1)])
+def test_impossible_addresses_are_said_in_one_line(address: Address) -> None:
+    with pytest.raises(OptionError, match=r"cannot be used|from 0 to 65535") as caught:
+        serve(None, address)
+    assert "\n" not in str(caught.value)
+
+
+def test_log_line_leaves_out_the_query_and_who_asked() -> None:
+    args = ("192.0.2.1:5000", "GET", "/?PROLIFIC_PID=1", "1.1", 200)
+    record = logging.LogRecord("uvicorn.access", logging.INFO, "", 1, '%s - "%s %s HTTP/%s" %d', args, None)
+    assert without_query(record)
+    assert record.getMessage() == '- - "GET / HTTP/1.1" 200'
+    other = logging.LogRecord("uvicorn.access", logging.INFO, "", 1, "hello %s", ("you",), None)
+    assert without_query(other)
+    assert other.getMessage() == "hello you"

@@ -1,0 +1,55 @@
+"""Tokens that cannot be made or changed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.rating.web.signing import Signer, is_same
+
+SECRET = b"0123456789abcdef"
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
+
+
+@given(TEXTS, TEXTS)
+def test_tokens_are_read_by_who_made_them(purpose: str, text: str) -> None:
+    token = Signer(SECRET).token(purpose, text)
+    assert Signer(SECRET).read(purpose, token) == text
+    assert Signer(b"another secret of 16").read(purpose, token) is None
+    assert Signer(SECRET).read(f"{purpose}x", token) is None
+
+
+@given(TEXTS, st.data())
+def test_no_change_goes_unseen(text: str, data: st.DataObject) -> None:
+    token = Signer(SECRET).token("x", text)
+    place = data.draw(st.integers(0, len(token) - 1))
+    other = data.draw(st.characters().filter(lambda letter: letter != token[place]))
+    changed = f"{token[:place]}{other}{token[place + 1 :]}"
+    # The last letter of base64 has bits that stand for nothing: another letter can mean the same text, never another.
+    assert Signer(SECRET).read("x", changed) in (None, text)
+
+
+@given(st.text())
+def test_anything_else_is_no_token(text: str) -> None:
+    assert Signer(SECRET).read("x", text) is None
+
+
+def test_token_is_hmac_sha256_of_rfc_2104() -> None:
+    key = hmac.new(SECRET, b"session", hashlib.sha256).digest()
+    digest = base64.urlsafe_b64encode(hmac.new(key, b"heron", hashlib.sha256).digest()).decode().rstrip("=")
+    assert Signer(SECRET).token("session", "heron") == f"aGVyb24.{digest}"
+
+
+def test_short_secrets_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 16 bytes"):
+        Signer(b"short")
+
+
+@given(st.text(max_size=5), st.text(max_size=5))
+def test_sameness_is_sameness(a: str, b: str) -> None:
+    assert is_same(a, b) == (a == b)

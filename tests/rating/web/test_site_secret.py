@@ -1,0 +1,57 @@
+"""The secret of cookies: from the environment, or in a file for its owner alone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.web.secret import site_secret
+
+LONG = "0123456789abcdef0123456789abcdef"
+
+
+def test_secret_is_made_once_and_kept(tmp_path: Path) -> None:
+    store = str(tmp_path / "ratings.db")
+    first = site_secret(store, {})
+    assert len(first) == 64
+    assert site_secret(store, {}) == first
+    path = tmp_path / "ratings.db.secret"
+    assert path.read_bytes() == first
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["ratings.db.secret"]
+    assert site_secret(str(tmp_path / "other.db"), {}) != first
+
+
+def test_many_that_start_at_once_have_the_same(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: site_secret(str(tmp_path / "ratings.db"), {}), range(32)))
+    assert len(found) == 1
+
+
+def test_environment_comes_first(tmp_path: Path) -> None:
+    assert site_secret(str(tmp_path / "ratings.db"), {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
+    assert list(tmp_path.iterdir()) == []
+    assert site_secret("postgresql://herons@pond/ratings", {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
+
+
+def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+    store = tmp_path / "ratings.db"
+    with pytest.raises(OptionError, match="EMPATHY_SITE_SECRET has 5 characters: expected at least 32"):
+        site_secret(str(store), {"EMPATHY_SITE_SECRET": "heron"})
+    with pytest.raises(OptionError, match="EMPATHY_SITE_SECRET is not set") as caught:
+        site_secret("postgresql://herons:hush@pond/ratings", {})
+    assert "hush" not in str(caught.value)
+    secret = tmp_path / "ratings.db.secret"
+    secret.write_text(LONG)
+    secret.chmod(0o644)
+    with pytest.raises(OptionError, match="can be read by others: chmod 600"):
+        site_secret(str(store), {})
+    secret.chmod(0o600)
+    secret.write_text("x")
+    with pytest.raises(OptionError, match="has 1 bytes: expected at least 32; delete it"):
+        site_secret(str(store), {})
+    with pytest.raises(OptionError, match="cannot be used"):
+        site_secret(str(tmp_path / "nowhere" / "ratings.db"), {})

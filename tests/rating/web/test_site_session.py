@@ -1,0 +1,81 @@
+"""Sessions in signed cookies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_studies import Clock
+
+from parlai_empathy.rating.web.session import DAYS, Session, Sessions, cookies_of
+from parlai_empathy.rating.web.signing import Signer
+
+SIGNER = Signer(b"0123456789abcdef")
+
+
+def scope_with(cookie: str = "", scheme: str = "http") -> dict[str, Any]:
+    return {"scheme": scheme, "headers": [(b"cookie", cookie.encode("latin-1"))]}
+
+
+def back(sessions: Sessions, session: Session, scheme: str = "http") -> Session:
+    """The session of a browser that was given this one's cookie."""
+    header = sessions.cookie(scope_with(scheme=scheme), session)
+    return sessions.of(scope_with(f"other=1; {header.split(';')[0]}; third", scheme))
+
+
+def test_values_come_back() -> None:
+    sessions = Sessions(SIGNER)
+    session = sessions.of(scope_with())
+    assert (session.is_known, session.must_be_sent) == (False, True)
+    session.put("rater", "ann; é")
+    again = back(sessions, session)
+    assert (again.id, again.get("rater"), again.get("other")) == (session.id, "ann; é", None)
+    assert (again.is_known, again.must_be_sent) == (True, False)
+    assert again.form_token == session.form_token
+
+
+def test_only_changes_are_sent_again() -> None:
+    sessions = Sessions(SIGNER)
+    session = sessions.of(scope_with())
+    session.put("rater", "ann")
+    for change, expected in (("put same", False), ("put other", True), ("forget", True), ("forget nothing", False)):
+        again = back(sessions, session)
+        if change.startswith("put"):
+            again.put("rater", "ann" if change == "put same" else "bob")
+        else:
+            again.forget("rater" if change == "forget" else "agreed")
+        assert again.must_be_sent is expected, change
+
+
+def test_sessions_end() -> None:
+    clock = Clock()
+    sessions = Sessions(SIGNER, clock=clock)
+    session = sessions.of(scope_with())
+    clock.now += DAYS * 24 * 60 * 60
+    assert back(sessions, session).id == session.id
+    clock.now += 1
+    assert back(sessions, session).id != session.id
+
+
+def test_two_visitors_are_two() -> None:
+    sessions = Sessions(SIGNER)
+    one, two = sessions.of(scope_with()), sessions.of(scope_with())
+    assert one.id != two.id
+    assert not one.is_own(two.form_token)
+    assert one.is_own(one.form_token)
+
+
+def test_cookie_over_http_is_none_over_https() -> None:
+    sessions = Sessions(SIGNER)
+    session = sessions.of(scope_with())
+    header = sessions.cookie(scope_with(), session)
+    assert not sessions.of(scope_with(header.split(";")[0], "https")).is_known
+    assert back(sessions, session, "https").is_known
+
+
+@given(st.text(st.characters(codec="latin-1")))
+def test_any_cookie_is_read(text: str) -> None:
+    assert not Sessions(SIGNER).of(scope_with(text)).is_known
+    assert not Sessions(SIGNER).of(scope_with(f"empathy_session={text}")).is_known
+    assert isinstance(cookies_of(scope_with(text)), dict)

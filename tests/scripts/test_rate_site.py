@@ -1,0 +1,113 @@
+"""``parlai rate_site``: its options, and the site that it serves."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.scripts.rate_site import RateSite
+
+LOGS = ("--logs", "A=A.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("EMPATHY_ADMIN_TOKEN", "EMPATHY_SITE_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    records = [{"context": [f"Heron {n}."], "reply": f"Lovely {n}."} for n in "123"]
+    Path("A.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Runs the command in a process of its own."""
+
+    def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "parlai", "rate_site", "--port", "0", *arguments],
+            cwd=folder,
+            env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+def status_of(url: str, path: str) -> int:
+    connection = http.client.HTTPConnection(url.removeprefix("http://").rstrip("/"), timeout=20)
+    connection.request("GET", path)
+    return connection.getresponse().status
+
+
+def test_site_is_served_until_it_is_stopped(command: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
+    process = command("--study", "humod", *LOGS, EMPATHY_ADMIN_TOKEN="a token for the tests")
+    assert process.stdout
+    raters, admin = process.stdout.readline().split(), process.stdout.readline().split()
+    assert raters[:3] == ["Raters", "of", "humod:"]
+    assert admin == ["Administration:", f"{raters[3]}admin"]
+    assert [status_of(raters[3], path) for path in ("/", "/admin", "/nowhere")] == [200, 200, 404]
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert "token for the tests" not in out + err
+    assert (folder / "ratings.db.secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subprocess.Popen[str]]) -> None:
+    process = command("--study", "humod", *LOGS)
+    assert process.stdout
+    url = process.stdout.readline().split()[-1]
+    assert process.stdout.readline() == "Administration: none; set EMPATHY_ADMIN_TOKEN to have one\n"
+    assert status_of(url, "/admin") == 404
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--store", "x.db"), "--study: say what is to be rated"),
+        (("--study", "hmod"), "there is no such file; name one, or one of acute"),
+        (("--study", "humod"), "no systems are named: say --logs NAME=FILE"),
+        (("--study", "chat"), "the rating site serves likert and pairwise; parlai chat_site"),
+        (("--study", "collect_ed"), "the rating site serves likert and pairwise; parlai rate has the others"),
+        (("--study", "humod", *LOGS, "--store", "no/where.db"), "--store no/where.db"),
+        (("--study", "humod", *LOGS, "--port", "99999"), "--host 127.0.0.1 --port 99999: ports are numbers from 0"),
+        (("--study", "humod", *LOGS, "--host", "192.0.2.300"), "--host 192.0.2.300 --port 8000 cannot be used"),
+        (("--study", "humod", *LOGS, "--id-parameter", "workerId"), "--id-parameter workerId"),
+    ],
+)
+def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        RateSite.main(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_weak_tokens_and_secrets_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
+    with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
+        RateSite.main("--study", "humod", *LOGS)
+    monkeypatch.delenv("EMPATHY_ADMIN_TOKEN")
+    monkeypatch.setenv("EMPATHY_SITE_SECRET", "heron")
+    with pytest.raises(OptionError, match="EMPATHY_SITE_SECRET has 5 characters"):
+        RateSite.main("--study", "humod", *LOGS)
+
+
+def test_missing_libraries_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(MissingDependencyError, match=r"uvicorn, which is not installed: pip install .*site"):
+        RateSite.main("--study", "humod", *LOGS)
