@@ -85,9 +85,7 @@ def _compare(folder: Path, arguments: argparse.Namespace) -> None:
         assert posts == plain_posts, "they choose other posts"
     dump.unlink()
     one, other = statistics.median(plain), statistics.median(ours)
-    print(
-        f"{arguments.comments:,} comments, {len(posts):,} posts chosen; medians of {arguments.rounds}, each beside the other"
-    )
+    print(f"{arguments.comments:,} comments, {len(posts):,} posts chosen; medians of {arguments.rounds} rounds")
     print(f"plain loop  {arguments.comments / one:9,.0f} comments/s  {plain_memory:7,.0f} MB")
     print(f"curation    {arguments.comments / other:9,.0f} comments/s  {memory:7,.0f} MB")
     ratios = [a / b for a, b in zip(plain, ours, strict=True)]

@@ -102,7 +102,8 @@ def shares(message: Mapping[str, Any], classes: Sequence[str]) -> list[float]:
     """How much each class is true of a message; the shares add up to 1.
 
     Where the message has ``ratings``, each of them counts alike. Of a mean (``rating_mean``) its two neighbours among
-    the classes take their parts. Else each label counts alike: most messages have one, a text with two emotions has two.
+    the classes take their parts. Else each label counts alike: most messages have one, a text with two emotions
+    has two.
 
     :raises DataError: if a label or a rating is none of the classes, or the mean lies outside them.
     """
@@ -113,9 +114,7 @@ def shares(message: Mapping[str, Any], classes: Sequence[str]) -> list[float]:
         return _of_mean(message["rating_mean"], values)
     labels = labels_of(message)
     if strange := [label for label in labels if label not in classes]:
-        raise DataError(
-            f"the label {strange[0]!r} is none of this judge's classes ({', '.join(classes)}): check --task and --classes"
-        )
+        raise DataError(f"the label {strange[0]!r} is none of this judge's classes ({', '.join(classes)}): {_CHECK}")
     return [labels.count(name) / len(labels) for name in classes]
 
 

@@ -92,10 +92,12 @@ def put(
 ) -> None:
     """Store answers, a row each; a later answer to the same question takes the place of an earlier one."""
     kinds = {question.id: question.kind for question in study.questions}
+    sides = {name for name, kind in kinds.items() if kind == Preference.kind}
     t.run_many(
         """INSERT INTO rating_answers VALUES (:id, :question, :turn, :kind, :rating, :text, :now, :seconds)
         ON CONFLICT (assignment, question, turn) DO UPDATE
-        SET kind = excluded.kind, rating = excluded.rating, text = excluded.text, given = excluded.given, seconds = excluded.seconds""",
+        SET kind = excluded.kind, rating = excluded.rating, text = excluded.text, given = excluded.given,
+            seconds = excluded.seconds""",
         [
             {
                 "id": row["id"],
@@ -103,7 +105,7 @@ def put(
                 "turn": turn,
                 "kind": kinds[name],
                 # Raters speak of left and right; what is stored speaks of the item's system.
-                "rating": _turned(answer.rating) if kinds[name] == Preference.kind and row["swapped"] else answer.rating,
+                "rating": _turned(answer.rating) if row["swapped"] and name in sides else answer.rating,
                 "text": answer.text,
                 "now": now,
                 "seconds": seconds,

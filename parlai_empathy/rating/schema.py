@@ -42,7 +42,8 @@ TABLES = (
         ON rating_assignments (study, deadline) WHERE state = 'open'""",
     """CREATE TABLE IF NOT EXISTS rating_answers (
         assignment TEXT NOT NULL, question TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
-        rating DOUBLE PRECISION, text TEXT, given DOUBLE PRECISION NOT NULL, seconds DOUBLE PRECISION, PRIMARY KEY (assignment, question, turn))""",
+        rating DOUBLE PRECISION, text TEXT, given DOUBLE PRECISION NOT NULL, seconds DOUBLE PRECISION,
+        PRIMARY KEY (assignment, question, turn))""",
     """CREATE TABLE IF NOT EXISTS rating_messages (
         assignment TEXT NOT NULL, turn INTEGER NOT NULL, speaker TEXT NOT NULL, text TEXT NOT NULL,
         details TEXT NOT NULL, said DOUBLE PRECISION NOT NULL, PRIMARY KEY (assignment, turn))""",

@@ -38,7 +38,7 @@ from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scoring.agent_judge import judge_name
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.study_options import address_of
+from parlai_empathy.scripts.parts.study_options import add_address, address_of
 
 _FREE = Path(__file__).parents[1] / "rating" / "chat" / "free.yaml"
 
@@ -222,7 +222,7 @@ def _add_distress(parser: ParlaiParser) -> None:
 
 def _add_site(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Site")
-    addaddress_of(group)
+    add_address(group)
 
 
 if __name__ == "__main__":
