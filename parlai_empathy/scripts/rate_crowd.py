@@ -43,7 +43,8 @@ class RateCrowd(ParlaiScript):
     def setup_args(cls) -> ParlaiParser:
         """What to do, with which batch, on which terms."""
         parser = ParlaiParser(True, False, "Raters from Amazon Mechanical Turk, Prolific and other marketplaces")
-        parser.add_argument("action", choices=_ACTIONS, help="What to do.")
+        # ParlAI looks at the command line before it has taken the command's name off: choices would refuse that.
+        parser.add_argument("action", nargs="?", default=None, metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")
         _add_which(parser)
         _add_terms(parser)
         _add_payment(parser)
@@ -53,6 +54,8 @@ class RateCrowd(ParlaiScript):
     def run(self) -> None:
         """Do it, and say what was done."""
         action = self.opt["action"]
+        if action not in _ACTIONS:
+            raise OptionError(f"{action or 'rate_crowd'}: say what to do, one of {', '.join(_ACTIONS)}")
         if action == "link":
             self._link()
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mturk_double import MturkDouble
+from processes import parlai_command, succeeded
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.scripts import rate_crowd
@@ -140,3 +141,17 @@ def test_rejection_must_name_whom(run: Run, mturk: MturkDouble) -> None:
     publish(run)
     with pytest.raises(OptionError, match="--workers: name those"):
         run("reject", "--batch", "ed", "--reason", "Nothing was judged.")
+
+
+def test_the_action_stands_behind_the_command(tmp_path: Path) -> None:
+    done = parlai_command("rate_crowd", "link", "--url", "https://ratings.example.org/", cwd=tmp_path)
+    assert succeeded(done).stdout.startswith("https://ratings.example.org/?PROLIFIC_PID=")
+
+
+@pytest.mark.parametrize("action", [[], ["pay"]])
+def test_an_action_that_there_is_not(tmp_path: Path, action: list[str]) -> None:
+    done = parlai_command("rate_crowd", *action, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(
+        "say what to do, one of publish, status, approve, reject, bonus, close, link"
+    )
