@@ -21,6 +21,7 @@ from parlai_empathy.agents.common_options import (
     flag,
 )
 from parlai_empathy.agents.presets import Choice, set_defaults
+from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
@@ -217,6 +218,7 @@ def _add_of_pool(group: Any) -> None:
         default=20,
         help="Longest reply in the pool (the paper's 20); -1 for no limit.",
     )
+    add_pool_index(group)
 
 
 def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from torch import Tensor, nn
 
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.modules.vector_index import exact_search
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class Pool:
     :param texts: the replies, each once.
     :param encodings: ``(len(texts), dim)``
     :param fingerprint: of the model that encoded them.
+    :param path: of the file that the pool was read from, if there is one.
     """
 
     texts: list[str]
     encodings: Tensor
     fingerprint: str
+    path: str | None = None
 
     @property
     def name(self) -> str:
@@ -40,9 +44,14 @@ class Pool:
         digest = hashlib.sha256("\n".join(self.texts).encode()).hexdigest()[:8]
         return f"{len(self.texts)}-{digest}"
 
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """Each reply's place."""
+        return {text: place for place, text in enumerate(self.texts)}
+
     def best(self, contexts: Tensor) -> list[str]:
         """The best reply for each context by dot product: ``(n, dim)`` to ``n`` texts."""
-        return [self.texts[i] for i in (contexts @ self.encodings.T).argmax(dim=1).tolist()]
+        return [self.texts[i] for i in exact_search(contexts, self.encodings, 1)[1][:, 0].tolist()]
 
     def save(self, path: str | Path) -> None:
         """Write the pool, whole or not at all."""
@@ -52,10 +61,13 @@ class Pool:
 
 
 def load_pool(path: str | Path) -> Pool:
-    """Read a pool; nothing in the file is executed. Raises :class:`ModelFileError` if it is not a whole pool."""
+    """Read a pool; nothing in the file is executed. Its encodings are mapped, and take memory where they are read.
+
+    :raises ModelFileError: if it is not a whole pool.
+    """
     try:
-        stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        pool = Pool(**stored)
+        stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        pool = Pool(**stored, path=str(path))
         if len(pool.texts) != len(pool.encodings):
             raise ValueError("as many encodings as replies were expected")
         return pool

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from tqdm import tqdm
 from parlai_empathy.agents.retrieval.pool import (
     Pool,
     file_fingerprint,
+    load_pool,
     model_fingerprint,
     pool_tasks,
     read_replies,
@@ -30,6 +33,7 @@ from parlai_empathy.agents.retrieval.pool import (
     stored_or_new,
     training_replies,
 )
+from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.errors import EmpathyError, OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.precision_at_k import (
@@ -39,6 +43,7 @@ from parlai_empathy.metrics.precision_at_k import (
     ranked_precisions,
     true_ranks,
 )
+from parlai_empathy.modules.vector_index import VectorIndex
 
 _ENCODE_BATCH = 256  # replies encoded at once
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
@@ -56,6 +61,8 @@ class PoolRanker(TorchRankerAgent):
         # A saved model remembers the task of its training: an evaluation's, or a chat's, is another.
         opt.setdefault("pool_task", opt.get("task"))
         self._pool: Pool | None = shared["pool"] if shared else None
+        # The pool's index, if it has one, and the pool that this was found out for.
+        self._index: tuple[VectorIndex | None, Pool] | None = shared["index"] if shared else None
         self._no_pool = False  # there was no way to build one
         self._encoded: dict[str, Tensor] = {}  # replies that evaluation met before
         self._seen = 0  # evaluation examples so far, for their place in the fold
@@ -160,7 +167,8 @@ class PoolRanker(TorchRankerAgent):
     def _among_fixed(self, batch: Batch) -> Tensor | None:
         if batch.labels is None:
             return None
-        places = [self._pool_index.get(label, -1) for label in batch.labels]
+        place_of = self.pool().place_of
+        places = [place_of.get(label, -1) for label in batch.labels]
         return None if min(places) < 0 else torch.tensor(places, device=batch.text_vec.device)
 
     @abstractmethod
@@ -196,7 +204,19 @@ class PoolRanker(TorchRankerAgent):
         if batch.label_vec is not None:
             self._record_block_precision(batch)
             self._record_avg_bleu(batch)
+        if self.eval_candidates == "fixed" and batch.labels is None:
+            return self._answers(batch)
         return super().eval_step(batch)
+
+    def _answers(self, batch: Batch) -> Output:
+        """The pool's best replies, where there is nothing to measure: ParlAI would score and sort the whole pool."""
+        pool, most = self.pool(), self.opt["cap_num_predictions"]
+        scores, ranked = best_replies(pool, self._pool_index(), self.encode_contexts(batch), most)
+        if self.opt.get("repeat_blocking_heuristic", True):
+            ranked = self.block_repeats(ranked)
+        among = self.opt["topk"] if self.opt.get("inference") == "topk" else 1
+        chosen = [random.choice(texts[:among]) for texts in ranked]
+        return Output(chosen, ranked, sorted_scores=scores.cpu() if self.opt.get("return_cand_scores") else None)
 
     def _record_block_precision(self, batch: Batch) -> None:
         count = len(batch.text_vec)
@@ -243,9 +263,20 @@ class PoolRanker(TorchRankerAgent):
             if is_new and path and is_primary_worker():
                 pool.save(path)
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
+                pool = load_pool(path)  # mapped, it takes less memory
             device = next(self.bare_model.parameters()).device
-            self._pool = Pool(pool.texts, pool.encodings.to(device), pool.fingerprint)
+            self._pool = replace(pool, encodings=pool.encodings.to(device))
         return self._pool
+
+    @abstractmethod
+    def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
+        """Encode contexts that are given as their turns, oldest first, as in a conversation: ``(n, dim)``."""
+
+    def _pool_index(self) -> VectorIndex | None:
+        pool = self.pool()
+        if self._index is None or self._index[1] is not pool:
+            self._index = index_for(self.opt.get("pool_index", "auto"), pool, self.encode_turns), pool
+        return self._index[0]
 
     def _pool_path(self) -> str | None:
         """``<model>.pool``; of a file or of other tasks ``<model>.<its name>.pool``; None for an unsaved model."""
@@ -287,12 +318,11 @@ class PoolRanker(TorchRankerAgent):
         # ParlAI asks of the token ids only how many dimensions they have: the encodings have as many.
         self.fixed_candidate_vecs = self.fixed_candidate_encs
         self.num_fixed_candidates = len(pool.texts) if pool else 0
-        self._pool_index = {text: i for i, text in enumerate(pool.texts)} if pool else {}
 
     def block_repeats(self, cand_preds: list[list[str]]) -> list[list[str]]:
         """ParlAI's: do not repeat a line of the conversation, unless there is nothing else to say."""
         return [blocked or all_ for blocked, all_ in zip(super().block_repeats(cand_preds), cand_preds, strict=True)]
 
     def share(self) -> dict[str, Any]:
-        """Also share the pool, with the copies of this agent that a batch or a self-chat needs."""
-        return {**super().share(), "pool": self._pool}
+        """Also share the pool and its index, with the copies of this agent that a batch or a self-chat needs."""
+        return {**super().share(), "pool": self._pool, "index": self._index}

@@ -25,6 +25,7 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
 
@@ -65,6 +66,7 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
         opt["datafile"] = str(build(opt) / f"{self.fold}.csv")
         super().__init__(opt, shared)
+        self.metrics = QuickMetrics(opt.get("metrics", "default"), shared["metrics"] if shared else None)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message an example, each the start of a new episode."""

@@ -1,0 +1,159 @@
+"""How fast one reply is found in a pool of a million: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
+
+    python benchmarks/retrieval_pool.py [--edition sample] [--candidates 1000000]
+
+The paper's Transformer with vectors of 384 numbers is trained for a moment. The pool's vectors are those that it gives
+to the training replies, each many times with some noise: sentences lie in clusters, and numbers that are wholly random
+would be a worst case that never comes. Both agents have the same weights and the same vectors, and answer the same
+contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
+
+As it comes, ParlAI sorts all candidates and makes a tensor of each, so that a batch of 64 takes minutes. It is measured
+so with single contexts; "top-k" is ParlAI with ``--rank-top-k 100``, the fastest that it can do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from parlai.core.message import Message
+from parlais_biencoder import same_biencoder
+from small_model import TASK, load, parser_of, trained
+from timing import compare, seconds
+
+from parlai_empathy.agents.retrieval.pool import Pool, model_fingerprint, training_replies
+from parlai_empathy.agents.retrieval.pool_search import best_replies
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.modules.vector_index import exact_search
+from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+_NOISE = 0.5  # its length, in lengths of a vector
+_DIFFERENT = 5_000  # replies; the others are noise round them
+_TRIED = 1000  # contexts whose best reply is looked for both ways
+
+
+def main() -> None:
+    """Measure, and print replies per second, their ratio, how often the best one is found, and memory."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--candidates", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=int, default=20, help="how long the model is trained")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        with torch.enable_grad():
+            agent = trained(folder, arguments.edition, arguments.seconds, embedding_size=384)
+        fold = build({**agent.opt, "datapath": folder}) / "test.csv"
+        pool = _store_pool(agent, arguments.candidates)
+        took = seconds(agent._pool_index)
+        size = Path(f"{pool.path}.index").stat().st_size / 2**20
+        print(f"{len(pool.texts):,} candidates of {agent.dim} numbers; index built in {took:.0f} s, {size:.0f} MB")
+        contexts = _contexts(fold)
+        _recall(agent, contexts[:_TRIED])
+        _memory(agent, contexts[:_TRIED])
+        _compare(agent, contexts)
+
+
+def _store_pool(agent: RetrievalAgent, number: int) -> Pool:
+    """Training replies, each with its vector and, until there are enough, with noisy ones."""
+    texts = list(dict.fromkeys(training_replies(agent.opt, TASK)))[:_DIFFERENT]
+    vectors, draw = agent.encode_texts([texts])[0], torch.Generator().manual_seed(0)
+    agent._encoded.clear()
+    all_vectors = torch.empty(number, agent.dim)
+    for start in range(0, number, len(texts)):
+        part = vectors[: number - start]
+        noise = torch.randn(part.shape, generator=draw) * (_NOISE * (start > 0) * agent.dim**-0.5)
+        noisy = part + noise * part.norm(dim=1, keepdim=True)
+        all_vectors[start : start + len(part)] = noisy * (part.norm(dim=1) / noisy.norm(dim=1)).unsqueeze(1)
+    fingerprint = f"{model_fingerprint(agent.bare_model)} {agent._pool_source()}"
+    Pool(list(itertools.islice(itertools.cycle(texts), number)), all_vectors, fingerprint).save(
+        agent._pool_path() or ""
+    )
+    return agent.pool()
+
+
+def _contexts(fold: Path) -> list[list[str]]:
+    """The turns before each reply of the Listener, in a random order."""
+    contexts = [
+        [before.text for before in dialogue.turns[max(0, turn.index - 5) : turn.index - 1]]
+        for dialogue in read_empathetic_dialogues(fold)
+        for turn in dialogue.turns
+        if turn.is_listener
+    ]
+    random.Random(0).shuffle(contexts)
+    return contexts
+
+
+def _recall(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
+    queries, pool, index = agent.encode_turns(contexts), agent.pool(), agent._pool_index()
+    assert index is not None
+    true, found = exact_search(queries, pool.encodings, 1)[1], index.search(queries, 1)[1]
+    print(f"recall@1 against exact search, {len(contexts)} contexts: {(true == found).double().mean():.4f}", flush=True)
+
+
+def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
+    """What a process of its own needs for the pool and the answers, beside what it needs for the model."""
+    spawning = multiprocessing.get_context("spawn")
+    queue: Any = spawning.Queue()
+    process = spawning.Process(target=_answer_alone, args=(agent.opt["model_file"], contexts, queue))
+    process.start()
+    start, memory = queue.get()
+    process.join()
+    floats = agent.pool().encodings.nbytes / 2**20
+    print(
+        f"resident memory of the pool, its texts too: {memory:.0f} MB, {memory / floats:.0%} of its vectors in float32"
+    )
+    print(f"ready after {start:.1f} s", flush=True)
+
+
+def _answer_alone(model_file: str, contexts: list[list[str]], queue: Any) -> None:
+    agent = load(model_file)
+    queries = agent.encode_turns(contexts)
+    before = _resident()
+    took = seconds(agent._pool_index)
+    for query in queries:
+        best_replies(agent.pool(), agent._pool_index(), query.unsqueeze(0), 100)
+    queue.put((took, _resident() - before))
+
+
+def _resident() -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0]) / 2**10
+
+
+def _compare(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
+    pool, ours = agent.pool(), load(agent.opt["model_file"], eval_candidates="fixed")
+    theirs = same_biencoder(agent)
+    theirs.eval_candidates, theirs.fixed_candidates = "fixed", pool.texts
+    theirs.fixed_candidate_vecs = theirs.fixed_candidate_encs = torch.empty(pool.encodings.shape).copy_(pool.encodings)
+    texts = ["\n".join(turns) for turns in contexts]
+    for what, batch, number, top in (("", 1, 2, -1), (", top-k", 1, 10, 100), (", top-k", 64, 64, 100)):
+        theirs.rank_top_k = top
+        _line(theirs, ours, f"batch {batch}{what}", texts[:number], batch)
+
+
+def _line(theirs: Any, ours: Any, what: str, texts: list[str], batch: int) -> None:
+    their_replies, our_replies = (_replies(agent, texts, batch) for agent in (theirs, ours))
+    same = sum(one == other for one, other in zip(their_replies, our_replies, strict=True)) / len(texts)
+    assert same >= 0.9, "they give other answers"
+    found = compare(lambda: _replies(theirs, texts, batch), lambda: _replies(ours, texts, batch))
+    print(f"{found.line(what, len(texts), 'replies')}; {same:.0%} of the replies the same", flush=True)
+
+
+def _replies(agent: Any, texts: list[str], batch: int) -> list[str]:
+    replies = []
+    for start in range(0, len(texts), batch):
+        observed = []
+        for text in texts[start : start + batch]:
+            agent.reset()
+            observed.append(agent.observe(Message({"text": text, "episode_done": True})))
+        replies += [message["text"] for message in agent.batch_act(observed)]
+    return replies
+
+
+if __name__ == "__main__":
+    main()

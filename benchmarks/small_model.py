@@ -1,0 +1,58 @@
+"""A retrieval model to measure with, trained for a moment: how fast it is does not depend on how good it is.
+
+EmpatheticDialogues is taken from ``EMPATHY_MIRROR``, or downloaded; ``--edition sample`` takes the package's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.worlds import create_task
+from parlai.scripts.build_dict import build_dict
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+
+TASK = "empathy:empathetic_dialogues"
+
+
+def parser_of(about: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that these benchmarks share; ParlAI says nothing from here on."""
+    logging.logger.setLevel("ERROR")
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edition", choices=["full", "sample"], default="full")
+    return parser
+
+
+def untrained(folder: str | Path, edition: str, **options: Any) -> RetrievalAgent:
+    """The paper's Transformer with random weights, and the words of the training fold.
+
+    :param options: what shall differ from the agent's own defaults.
+    """
+    arguments = {"task": TASK, "model": "empathy:retrieval", "edition": edition, "datapath": str(folder), "seed": 1}
+    arguments |= {"model_file": str(Path(folder) / "model"), "no_cuda": True, "loglevel": "error", **options}
+    opt = TrainModel.setup_args().parse_kwargs(**arguments)
+    opt["dict_file"] = f"{opt['model_file']}.dict"
+    build_dict(opt)
+    return create_agent(opt)
+
+
+def trained(folder: str | Path, edition: str, seconds: int, **options: Any) -> RetrievalAgent:
+    """The same, trained for some seconds, saved and loaded."""
+    agent = untrained(folder, edition, **options)
+    world = create_task(agent.opt, agent)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        world.parley()
+    agent.save()
+    return load(agent.opt["model_file"], edition=edition)
+
+
+def load(model_file: str, **options: Any) -> RetrievalAgent:
+    """A trained model, with other options."""
+    return create_agent_from_model_file(model_file, {"loglevel": "error", **options})

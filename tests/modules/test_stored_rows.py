@@ -1,0 +1,74 @@
+"""Rows read from a file: the same as those in memory, wherever they stand; a file that does not fit is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.modules.stored_rows import StoredRows
+
+MATRIX = torch.arange(28.0).view(7, 4) / 3
+
+
+def saved(folder: Path, **more: Any) -> Path:
+    path = folder / "some.pool"
+    torch.save({"texts": ["a", "naïve 😢"] * 50, "encodings": MATRIX, **more}, path)
+    return path
+
+
+@settings(deadline=None, max_examples=40)
+@given(places=st.lists(st.integers(0, 6), max_size=12))
+def test_rows_are_those_of_the_matrix(tmp_path_factory: pytest.TempPathFactory, places: list[int]) -> None:
+    rows = StoredRows.of_only_tensor(saved(tmp_path_factory.mktemp("rows")), MATRIX)
+    assert torch.equal(rows(torch.tensor(places, dtype=torch.long)), MATRIX[places])
+
+
+def test_a_plain_file_is_read_from_an_offset(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"header" + MATRIX.numpy().tobytes())
+    assert torch.equal(StoredRows(tmp_path / "plain", 6, 4)(torch.tensor([6, 0])), MATRIX[[6, 0]])
+
+
+def test_what_was_opened_can_be_read_after_another_file_took_its_place(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    rows = StoredRows.of_only_tensor(path, MATRIX)
+    path.rename(tmp_path / "old")
+    path.write_bytes(b"something else")
+    assert torch.equal(rows(torch.tensor([3])), MATRIX[3:4])
+
+
+def refused(path: Path, tensor: torch.Tensor = MATRIX) -> str:
+    with pytest.raises(ModelFileError) as caught:
+        StoredRows.of_only_tensor(path, tensor)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def test_another_matrix_than_the_files_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    assert "was changed" in refused(path, MATRIX + 1)
+    assert "was changed" in refused(path, MATRIX[:6])
+
+
+def test_a_file_with_two_matrices_with_none_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+    refused(saved(tmp_path, more=torch.zeros(3)))
+    torch.save({"texts": ["a"]}, tmp_path / "none")
+    refused(tmp_path / "none")
+    (tmp_path / "other").write_bytes(b"PK\x03\x04 and no more")
+    refused(tmp_path / "other")
+    refused(tmp_path / "missing")
+
+
+def test_a_file_that_was_cut_short_is_named_when_a_row_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(MATRIX.numpy().tobytes()[:-1])
+    rows = StoredRows(tmp_path / "plain", 0, 4)
+    assert torch.equal(rows(torch.tensor([5])), MATRIX[5:6])
+    with pytest.raises(ModelFileError, match="ends before row 6"):
+        rows(torch.tensor([6]))
