@@ -14,7 +14,7 @@ import numpy as np
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_bytes
 
-BLOCK = 1 << 24  # bytes of lines that are read together: some 30,000 comments
+BLOCK = 3 << 24  # bytes of lines that are read together: some 90,000 comments, so that planning a query costs little
 
 
 @dataclass(frozen=True)
