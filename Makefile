@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Torch's threads wait for one another: on a busy machine with few cores, one thread is many times faster than two.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install demo test lint docs clean
+.PHONY: install demo test bench lint docs clean
 
 install: .venv/installed
 
@@ -22,6 +22,10 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network) and a quiet machine.
+bench: install
+	$(BIN)/python benchmarks/run_all.py
 
 lint: install
 	$(BIN)/ruff check .

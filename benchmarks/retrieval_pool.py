@@ -93,6 +93,10 @@ def _recall(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
     assert index is not None
     true, found = exact_search(queries, pool.encodings, 1)[1], index.search(queries, 1)[1]
     print(f"recall@1 against exact search, {len(contexts)} contexts: {(true == found).double().mean():.4f}", flush=True)
+    for batch in (1, 64):
+        some = queries[:batch]
+        alone = compare(lambda: (some @ pool.encodings.T).topk(100), lambda: index.search(some, 100))  # noqa: B023
+        print(alone.line(f"search alone, batch {batch}", batch, "searches"), flush=True)
 
 
 def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:

@@ -1,0 +1,64 @@
+"""Run the benchmarks that need no model of yours, one after another, and write docs/benchmarks.md: ``make bench``.
+
+python benchmarks/run_all.py [--edition sample]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+# Each by its file, with what it is about; True if it takes --edition.
+BENCHMARKS = {
+    "retrieval_pool": ("One reply from a pool of a million", True),
+    "precision_at_k": ("P@1,100 over the test fold", True),
+    "retrieval_training": ("Training the paper's retrieval Transformer", True),
+    "ed_loading": ("Loading and serving EmpatheticDialogues", False),
+    "help": ("`parlai --help`", False),
+    "curation": ("Curating RED", False),
+}
+
+
+def main() -> None:
+    """Run them, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edition", choices=["full", "sample"], default="full")
+    edition = parser.parse_args().edition
+    parts = [_section(name, *about, edition) for name, about in BENCHMARKS.items()]
+    PAGE.write_text("\n\n".join([_head(), *parts]) + "\n", encoding="utf-8")
+
+
+def _head() -> str:
+    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    return (
+        "# Benchmarks\n\n"
+        "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, in turns and at "
+        "least five times, and sees that both give the same answers; its file in `benchmarks/` says what is compared. "
+        "Rates are medians; behind the median ratio stand the least and the greatest."
+        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process."
+    )
+
+
+def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
+    command = [f"benchmarks/{name}.py", *(["--edition", edition] if has_editions and edition != "full" else [])]
+    print(f"== {' '.join(command)}", flush=True)
+    begin = time.monotonic()
+    process = subprocess.run(
+        [sys.executable, *command], cwd=HERE.parent, capture_output=True, text=True, encoding="utf-8"
+    )
+    if process.returncode:
+        sys.exit(f"{command[0]} failed: {process.stderr[-2000:]}")
+    took = time.monotonic() - begin
+    print(process.stdout, flush=True)
+    return f"## {title}\n\n```console\n$ python {' '.join(command)}\n{process.stdout.strip()}\n```\n\n{took:.0f} s."
+
+
+if __name__ == "__main__":
+    main()
