@@ -14,7 +14,7 @@ import numpy as np
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_bytes
 
-BLOCK = 3 << 24  # bytes of lines that are read together: some 90,000 comments, so that planning a query costs little
+BLOCK = 1 << 20  # bytes of lines that are read together: a vector of DuckDB's, and no more than a cache holds
 
 
 @dataclass(frozen=True)
@@ -26,20 +26,6 @@ class Block:
 
     content: bytes
     first: int
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a block.
-
-    :param texts: a pyarrow array of strings. A line that is no text, or longer than any post can be, is null.
-    :param not_utf8: how many lines are null because they are not UTF-8.
-    :param too_long: how many lines are null because of their length.
-    """
-
-    texts: Any
-    not_utf8: int = 0
-    too_long: int = 0
 
 
 def read_blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
@@ -82,8 +68,11 @@ def _whole_lines(path: Path, size: int) -> Iterator[tuple[bytes, Exception | Non
     yield b"".join(pieces), None
 
 
-def lines_of(block: Block) -> Lines:
-    """The lines of a block, without a copy where all of them are texts."""
+def lines_of(block: Block) -> Any:
+    """The lines of a block, without a copy where all of them are texts.
+
+    :returns: a batch of pyarrow with ``number``, ``line``, and ``unreadable``: null, or why there is no ``line``.
+    """
     import pyarrow
 
     content = block.content.removeprefix(codecs.BOM_UTF8) if block.first == 1 else block.content
@@ -92,30 +81,43 @@ def lines_of(block: Block) -> Lines:
     ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
     # Arrow's own layout: a line begins where the one before it ends. The line ends stay: to JSON they are white space.
     offsets = np.concatenate(([0], ends)).astype(np.int32)
-    if np.diff(offsets).max() <= LONGEST_LINE + 1:  # with the line end
-        texts = pyarrow.StringArray.from_buffers(len(ends), pyarrow.py_buffer(offsets), pyarrow.py_buffer(content))
-        try:
-            texts.validate(full=True)
-        except pyarrow.ArrowInvalid:
-            return _one_by_one(content)
-        return Lines(texts)
-    return _one_by_one(content)
+    lines = pyarrow.StringArray.from_buffers(len(ends), pyarrow.py_buffer(offsets), pyarrow.py_buffer(content))
+    unreadable = pyarrow.nulls(len(ends), pyarrow.string())
+    if np.diff(offsets).max() > LONGEST_LINE + 1 or not _is_text(lines):  # with the line end
+        lines, unreadable = _one_by_one(content)
+    numbers = pyarrow.array(np.arange(block.first, block.first + len(lines)))
+    return pyarrow.record_batch([numbers, lines, unreadable], schema=lines_schema())
 
 
-def _one_by_one(content: bytes) -> Lines:
-    """The lines of a block, each looked at: one of them is no text, or too long."""
+def lines_schema() -> Any:
+    """The columns of :func:`lines_of`."""
     import pyarrow
 
-    found: list[str | None] = []
-    not_utf8 = too_long = 0
+    return pyarrow.schema([("number", "int64"), ("line", "string"), ("unreadable", "string")])
+
+
+def _is_text(lines: Any) -> bool:
+    import pyarrow
+
+    try:
+        lines.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
+
+
+def _one_by_one(content: bytes) -> tuple[Any, Any]:
+    """The lines of a block, each looked at, and why some are left out: one of them is no text, or too long."""
+    import pyarrow
+
+    found: list[tuple[str | None, str | None]] = []
     for line in content[:-1].split(b"\n"):
-        text = None
         if len(line) > LONGEST_LINE:
-            too_long += 1
-        else:
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError:
-                not_utf8 += 1
-        found.append(text)
-    return Lines(pyarrow.array(found, pyarrow.string()), not_utf8, too_long)
+            found.append((None, "too long a line"))
+            continue
+        try:
+            found.append((line.decode("utf-8"), None))
+        except UnicodeDecodeError:
+            found.append((None, "not UTF-8"))
+    lines, reasons = zip(*found, strict=True)
+    return pyarrow.array(lines, pyarrow.string()), pyarrow.array(reasons, pyarrow.string())

@@ -70,11 +70,18 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
     import pyarrow
 
     numbers = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
+    # All texts are unpacked to find these few: once for the posts and what they answer.
+    engine.table(
+        "chosen_texts",
+        """SELECT p.dump, p.number, p.text FROM posts p SEMI JOIN (
+            SELECT dump, number FROM chosen UNION ALL SELECT parent_dump, parent_number FROM chosen
+        ) c ON p.dump = c.dump AND p.number = c.number""",
+    )
     query = f"""
         SELECT own.text AS post, other.text AS parent, c.class, c.is_valid, c.subreddit, c.name AS id,
                {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
-        FROM chosen c JOIN posts own ON c.dump = own.dump AND c.number = own.number
-        JOIN posts other ON c.parent_dump = other.dump AND c.parent_number = other.number
+        FROM chosen c JOIN chosen_texts own ON c.dump = own.dump AND c.number = own.number
+        JOIN chosen_texts other ON c.parent_dump = other.dump AND c.parent_number = other.number
         ORDER BY c.drawn, c.name"""
     taken = 0
     for found in exactly(engine, query, _ROWS):

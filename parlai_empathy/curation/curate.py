@@ -91,7 +91,8 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     parts = unpack(plan.dumps, plan.work / "posts", plan.memory, plan.threads)
     if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
         raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
-    engine.view("posts", [part.file for part in parts])
+    engine.view("lines", [part.file for part in parts])
+    engine.view_of("posts", "SELECT * FROM lines WHERE bad IS NULL")
     logging.info("who answers whom")
     relate(engine, plan.recipe)
     fates: Counter[str] = Counter(dict(engine.rows("SELECT fate, count(*) FROM comments GROUP BY fate")))

@@ -7,7 +7,11 @@ white space and the end of a word are.
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import Any
+
+import numpy as np
 
 from parlai_empathy.metrics import specificity
 from parlai_empathy.tasks.reddit import cleaning
@@ -30,58 +34,81 @@ FIELDS = {
 """What is read of a line. Fields that a line lacks, or whose values are of another kind, are null."""
 
 
-def posts_query() -> str:
-    """The query that makes posts of a view ``lines``, with the columns ``number`` and ``line``; blank lines give none.
+def posts_query(dump: str) -> str:
+    """The query that makes posts of the lines of a view ``lines``; blank lines give none.
 
-    ``bad`` is why a line is no post, with the field in ``detail``, and null for a post. ``flaw`` is why a post is
-    neither to be learnt from nor a context: see :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``.
-    ``text`` is without the lines that it quotes, and null with another flaw: such a post has no words. ``parent`` is
-    null for submissions.
+    ``lines`` has the columns of :func:`~parlai_empathy.curation.blocks.lines_of`, and there is the function
+    :func:`count_content_words`. ``bad`` is why a line is no post, with the field in ``detail``, and null for a post.
+    ``flaw`` is why a post is neither to be learnt from nor a context: see
+    :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``. ``text`` is without the lines that it quotes,
+    and null with another flaw. ``words`` says how many content words it has; 0 for what answers no comment: nobody asks
+    for those. ``parent`` is null for submissions.
+
+    :param dump: what the posts' column ``dump`` says.
     """
     spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
     return f"""
     WITH read AS (
-        SELECT number, line, TRY(json_transform(line, '{{{spec}}}')) AS o
-        FROM lines WHERE NOT regexp_full_match(line, '\\s*')
+        SELECT number, line, unreadable, TRY(json_transform(line, '{{{spec}}}')) AS o
+        FROM lines WHERE unreadable IS NOT NULL OR NOT regexp_full_match(line, '\\s*')
     ), named AS (
         SELECT number, o, o.title IS NOT NULL AS begins, {_bad()} AS wrong, {_decoded(_RAW)} AS text FROM read
     ), looked_at AS (
         SELECT *, CASE WHEN {_has_signs("text", "o.author")} THEN text END AS odd FROM named
+    ), kept AS (
+        SELECT *, {_without("odd", cleaning.DELETED_LINE, "]")} AS left_over FROM looked_at
+    ), bare AS (
+        SELECT *, {_unlinked("left_over")} AS unlinked, {_unquoted("left_over")} AS unquoted,
+               CASE WHEN odd IS NULL THEN text ELSE {_unquoted("odd")} END AS own
+        FROM kept
     ), judged AS (
-        SELECT *, {_flaw("odd")} AS flaw,
-               CASE WHEN odd IS NULL THEN text ELSE {_without("odd", cleaning.QUOTED_LINE, ">")} END AS own
-        FROM looked_at
+        SELECT *, {_FLAW} AS flaw FROM bare
+    ), posts AS (
+        SELECT number,
+               CASE WHEN begins THEN 't3_' ELSE 't1_' END || o.id AS name,
+               CASE WHEN NOT begins THEN o.parent_id END AS parent,
+               CASE WHEN begins THEN 't3_' || o.id ELSE o.link_id END AS thread,
+               o.subreddit AS subreddit,
+               TRY_CAST(o.created_utc AS DOUBLE) AS created,
+               coalesce(o.score, o.ups) AS score,
+               coalesce(o.controversiality, 0) > 0 AS controversial,
+               coalesce(o.edited, 'false') NOT IN ('false', '0', '0.0', '') AS edited,
+               flaw, split_part(wrong, '|', 1) AS bad, split_part(wrong, '|', 2) AS detail,
+               CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN own END AS text
+        FROM judged
     )
-    SELECT number,
-           CASE WHEN begins THEN 't3_' ELSE 't1_' END || o.id AS name,
-           CASE WHEN NOT begins THEN o.parent_id END AS parent,
-           CASE WHEN begins THEN 't3_' || o.id ELSE o.link_id END AS thread,
-           o.subreddit AS subreddit,
-           TRY_CAST(o.created_utc AS DOUBLE) AS created,
-           coalesce(o.score, o.ups) AS score,
-           coalesce(o.controversiality, 0) > 0 AS controversial,
-           coalesce(o.edited, 'false') NOT IN ('false', '0', '0.0', '') AS edited,
-           flaw, split_part(wrong, '|', 1) AS bad, split_part(wrong, '|', 2) AS detail,
-           CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN own END AS text
-    FROM judged
+    SELECT *, '{dump}' AS dump,
+           coalesce(CASE WHEN parent LIKE 't1%' THEN count_content_words({_spaced("text")}) END, 0) AS words
+    FROM posts
     """
 
 
 _RAW = "CASE WHEN o.title IS NULL THEN o.body ELSE concat_ws(chr(10), o.title, nullif(o.selftext, '')) END"
 
 
-def words_query() -> str:
-    """How many content words a post of a view ``posts`` has.
+def count_content_words(texts: Any) -> Any:
+    """How many words of each text are not common, for DuckDB: an array of pyarrow of texts gives one of numbers.
 
-    They are those of :func:`~parlai_empathy.metrics.specificity.content_words`. Posts without any are left out, and
-    those that do not answer a comment: nobody asks for their words. The view ``common_words`` holds the words that do
-    not count in its column ``word``.
+    They are those of :func:`~parlai_empathy.metrics.specificity.content_words`; the texts are in lower case already,
+    with a space wherever words end. SQL alone would have to group all words of a dump by their texts.
     """
-    return f"""
-    SELECT number, count(*) AS words FROM (SELECT number, unnest({_words("text")}) AS word FROM posts
-                                              WHERE parent LIKE 't1%')
-    ANTI JOIN common_words USING (word) GROUP BY number
-    """
+    import pyarrow
+    import pyarrow.compute as compute
+
+    words = compute.split_pattern(compute.fill_null(texts, ""), " ")
+    words = words.combine_chunks() if isinstance(words, pyarrow.ChunkedArray) else words
+    is_common = compute.is_in(words.flatten(), _common_words())
+    before = np.concatenate(([0], np.cumsum(np.asarray(is_common.cast(pyarrow.uint8())), dtype=np.int64)))
+    lengths = compute.list_value_length(words).to_numpy()
+    ends = np.cumsum(lengths)
+    return pyarrow.array((lengths - (before[ends] - before[ends - lengths])).astype(np.int32))
+
+
+@functools.cache
+def _common_words() -> Any:
+    import pyarrow
+
+    return pyarrow.array(sorted(specificity.common_words()))
 
 
 # --- what is wrong ---------------------------------------------------------------------------------------------------
@@ -104,7 +131,8 @@ def _bad() -> str:
         # Votes beyond a billion are none, and sums of what is below cannot overflow.
         ("coalesce(o.score, o.ups) NOT BETWEEN -1000000000 AND 1000000000", "wrong type|score"),
     ]
-    return "CASE " + " ".join(f"WHEN {check} THEN '{why}'" for check, why in checks) + " END"
+    cases = " ".join(f"WHEN {check} THEN '{why}'" for check, why in checks)
+    return f"CASE WHEN unreadable IS NOT NULL THEN unreadable {cases} END"
 
 
 def _name(name: str) -> list[tuple[str, str]]:
@@ -138,24 +166,12 @@ def _has_signs(text: str, author: str) -> str:
 _SIGNS = ("[", ">", "://", "www.", "bot", "automatically", "beep", "^")
 
 
-def _flaw(text: str) -> str:
-    """As :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, and ``quote``; of texts that have a sign.
+def _unlinked(text: str) -> str:
+    return _without(_without(text, cleaning.LINK, "]("), cleaning.ADDRESS, "://", "w.", "W.")
 
-    Of the others the text is null: a query computes what is repeated in it for every row.
-    """
-    left = _without(text, cleaning.DELETED_LINE, "]")
-    said = f"replace({left}, '^', '')"
-    unlinked = _without(_without(left, cleaning.LINK, "]("), cleaning.ADDRESS, "://", "w.", "W.")
-    own = _without(left, cleaning.QUOTED_LINE, ">")
-    return f"""CASE
-        WHEN NOT regexp_matches({left}, '[^{_SPACE}]') THEN
-            CASE WHEN regexp_matches({text}, '[^{_SPACE}]') THEN 'deleted' ELSE 'empty' END
-        WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
-        WHEN {_matches(said, cleaning.BOT_WORDS)} THEN 'by a bot'
-        WHEN NOT {_has_words(unlinked)} THEN CASE WHEN {unlinked} = {left} THEN 'empty' ELSE 'links only' END
-        WHEN NOT {_has_words(own)} THEN 'quotes only'
-        WHEN {own} <> {left} THEN 'quote'
-    END"""
+
+def _unquoted(text: str) -> str:
+    return _without(text, cleaning.QUOTED_LINE, ">")
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -173,12 +189,12 @@ def _decoded(text: str) -> str:
     )
 
 
-def _words(text: str) -> str:
-    """As :func:`~parlai_empathy.metrics.specificity.words`."""
+def _spaced(text: str) -> str:
+    """In lower case, with a space wherever :func:`~parlai_empathy.metrics.specificity.words` sees one."""
     spaced = f"lower(replace({text}, '\u0130', 'i\u0307'))"  # the one letter whose small one is two characters
     for space in specificity.SPACES[1:]:
         spaced = f"replace({spaced}, chr({ord(space)}), ' ')"
-    return f"string_split({spaced}, ' ')"
+    return spaced
 
 
 def _without(text: str, pattern: re.Pattern[str], *signs: str) -> str:
@@ -213,3 +229,17 @@ def _in_unicode(token: re.Match[str]) -> str:
     blank = "[" + _SPACE.replace(r"\x09-\x0d", r"\x09\x0b-\x0d") + "]"
     whole = {r"[^\S\n]": blank, r"\s": f"[{_SPACE}]", r"\S": f"[^{_SPACE}]", r"\b": _WORD_END}
     return whole.get(token[0]) or token[0].replace(r"\s", _SPACE)
+
+
+# As :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, and ``quote``; of texts that have a sign. Of the others the
+# text is null.
+_FLAW = f"""CASE
+    WHEN odd IS NULL THEN NULL
+    WHEN NOT regexp_matches(left_over, '[^{_SPACE}]') THEN
+        CASE WHEN regexp_matches(odd, '[^{_SPACE}]') THEN 'deleted' ELSE 'empty' END
+    WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
+    WHEN {_matches("replace(left_over, '^', '')", cleaning.BOT_WORDS)} THEN 'by a bot'
+    WHEN NOT {_has_words("unlinked")} THEN CASE WHEN unlinked = left_over THEN 'empty' ELSE 'links only' END
+    WHEN NOT {_has_words("unquoted")} THEN 'quotes only'
+    WHEN unquoted <> left_over THEN 'quote'
+END"""

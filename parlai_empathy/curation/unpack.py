@@ -13,16 +13,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
-from parlai_empathy.curation.blocks import Block, read_blocks
-from parlai_empathy.curation.readers import Read, Readers
+from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
+from parlai_empathy.curation.duck import connect
+from parlai_empathy.curation.posts import count_content_words, posts_query
 from parlai_empathy.errors import DataError
 
-_FORMAT = "1"  # of parts: another one makes them anew
-# Names and texts hardly repeat: a dictionary of them costs time and saves nothing.
-_WRITING = {"compression": "zstd", "use_dictionary": ["subreddit", "dump", "flaw"], "write_statistics": False}
+_FORMAT = "2"  # of parts: another one makes them anew
+_WRITING = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"  # its name is a temporary one already
 
 
 @dataclass
@@ -81,37 +82,65 @@ def _key(dump: Path) -> str:
 
 
 def _unpack_one(dump: Path, file: Path, memory: str, threads: int) -> None:
-    import pyarrow.parquet as parquet
-
-    account, unfinished = Account(str(dump)), file.with_suffix(".unfinished")
-    first = Block(b"", 1)  # gives no post, but the columns
+    lines, unfinished = _Lines(dump), file.with_suffix(".unfinished")
+    written = "'" + str(unfinished).replace("'", "''") + "'"
     try:
-        with (
-            Readers(file.stem, memory, threads) as readers,
-            parquet.ParquetWriter(unfinished, readers.read(first).posts.schema, **_WRITING) as writer,
-        ):
-            for read in readers.read_all(_blocks(dump, account)):
-                _add(account, read)
-                writer.write_table(read.posts)
+        with connect(memory, threads) as database:
+            database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
+            database.register("lines", lines.stream())
+            database.execute(f"COPY ({posts_query(file.stem)}) TO {written} ({_WRITING})")
+            if lines.error:
+                raise lines.error
+            account = _account(database, dump, written)
+        account.broken = lines.broken
         _write_account(account, file.with_suffix(".json"))
         unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _blocks(dump: Path, account: Account) -> Iterator[Block]:
-    """The blocks that can be read; what ends the reading early is noted."""
-    try:
-        yield from read_blocks(dump)
-    except DataError as error:
-        account.broken = str(error)
+class _Lines:
+    """The lines of a dump, as a stream that DuckDB's threads read block by block.
+
+    :param dump: the file.
+    """
+
+    def __init__(self, dump: Path) -> None:
+        self._dump = dump
+        self.broken = ""
+        """Why the dump cannot be read to its end; empty for one that can."""
+        self.error: BaseException | None = None
+        """What else has ended the reading: it cannot pass through DuckDB as it is."""
+
+    def stream(self) -> Any:
+        """A reader of pyarrow."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_batches(lines_schema(), self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for block in read_blocks(self._dump):
+                yield lines_of(block)
+        except DataError as error:
+            self.broken = str(error)
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            self.error = error
 
 
-def _add(account: Account, read: Read) -> None:
-    account.lines += read.lines
-    for place, (reason, count) in read.bad.items():
-        account.bad[reason] += count
-        account.first.setdefault(reason, f"{account.dump}, {place}")
+def _account(database: Any, dump: Path, part: str) -> Account:
+    """What became of the lines, by the part."""
+    account = Account(str(dump), database.execute(f"SELECT count(*) FROM read_parquet({part})").fetchone()[0])
+    reasons = database.execute(
+        f"""SELECT bad, count(*), min(number), arg_min(detail, number) FROM read_parquet({part})
+        WHERE bad IS NOT NULL GROUP BY bad ORDER BY min(number)"""
+    )
+    for reason, count, number, detail in reasons.fetchall():
+        account.bad[reason] = count
+        account.first[reason] = f"{dump}, line {number}{f' ({detail})' if detail else ''}"
+    return account
 
 
 def _write_account(account: Account, file: Path) -> None:

@@ -26,7 +26,9 @@ TEXT = b"".join(b"line %d %s\n" % (n, b"x" * (n % 90)) for n in range(3_000))
 def found_in(path: Path, size: int) -> Iterator[tuple[int, str | None]]:
     """The lines of a dump with their numbers, from its blocks."""
     for block in read_blocks(path, size):
-        yield from enumerate(lines_of(block).texts.to_pylist(), start=block.first)
+        rows = lines_of(block).to_pylist()
+        assert all((row["line"] is None) == (row["unreadable"] is not None) for row in rows)
+        yield from ((row["number"], row["line"]) for row in rows)
 
 
 def text_of(line: bytes | None) -> str | None:
@@ -60,8 +62,6 @@ def test_the_lines_are_those_that_are_read_one_by_one(pieces: list[bytes], size:
         found = [(number, without_end(line)) for number, line in found_in(path, size)]
         assert found[: len(expected)] == expected
         assert all(not line for _, line in found[len(expected) :])  # what a last line end ends is no line
-        counted = [lines_of(block) for block in read_blocks(path, size)]
-    assert sum(lines.not_utf8 + lines.too_long for lines in counted) == sum(line is None for _, line in expected)
 
 
 @settings(deadline=None)
@@ -70,19 +70,19 @@ def test_any_bytes_are_lines(content: bytes, is_first: bool) -> None:
     lines = lines_of(Block(content, 1 if is_first else 7))
     body = content.removeprefix(b"\xef\xbb\xbf") if is_first else content
     expected = (body if body.endswith(b"\n") else body + b"\n").split(b"\n")[:-1]
-    assert [without_end(line) for line in lines.texts.to_pylist()] == [text_of(line) for line in expected]
-    assert lines.not_utf8 == sum(text_of(line) is None for line in expected)
-    assert lines.too_long == 0
+    assert [without_end(line) for line in lines["line"].to_pylist()] == [text_of(line) for line in expected]
+    reasons = [None if text_of(line) is not None else "not UTF-8" for line in expected]
+    assert lines["unreadable"].to_pylist() == reasons
 
 
 @pytest.mark.parametrize("length", [LONGEST_LINE, LONGEST_LINE + 1, 5 * LONGEST_LINE])
 @pytest.mark.parametrize("ending", [b"", b"\n"])
 def test_a_line_is_too_long_beyond_four_mebibytes(tmp_path: Path, length: int, ending: bytes) -> None:
     (path := tmp_path / "a.jsonl").write_bytes(b"first\n" + b"x" * length + b"\nlast" + ending)
-    lines = [lines_of(block) for block in read_blocks(path)]
-    first, middle, last = (without_end(text) for one in lines for text in one.texts.to_pylist())
-    assert (first, last) == ("first", "last")
-    assert (middle is None, sum(one.too_long for one in lines)) == (length > LONGEST_LINE, int(length > LONGEST_LINE))
+    first, middle, last = (row for block in read_blocks(path) for row in lines_of(block).to_pylist())
+    assert (without_end(first["line"]), without_end(last["line"])) == ("first", "last")
+    assert (middle["line"] is None) == (length > LONGEST_LINE)
+    assert middle["unreadable"] == ("too long a line" if length > LONGEST_LINE else None)
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst", ".jsonl"])

@@ -1,0 +1,45 @@
+"""What curation's query makes of lines, without a dump or a part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from parlai_empathy.curation.blocks import Block, lines_of
+from parlai_empathy.curation.duck import connect
+from parlai_empathy.curation.posts import count_content_words, posts_query
+
+
+@dataclass(frozen=True)
+class Read:
+    """The rows of a block.
+
+    :param posts: a table of pyarrow.
+    :param bad: how many lines are no posts, by reason.
+    :param places: the numbers of those lines, with the field in brackets.
+    """
+
+    posts: Any
+    bad: Counter[str]
+    places: list[str]
+
+
+class LineReader:
+    """Runs the query over blocks, one after another."""
+
+    def __init__(self) -> None:
+        self._database = connect("1GB", 1)
+        self._database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
+
+    def read(self, block: Block) -> Read:
+        """The rows of a block."""
+        import pyarrow
+        import pyarrow.compute as compute
+
+        self._database.register("lines", pyarrow.Table.from_batches([lines_of(block)]))
+        rows = self._database.sql(posts_query("part")).to_arrow_table().sort_by("number")
+        is_bad = compute.is_valid(rows["bad"])
+        bad = rows.filter(is_bad).to_pylist()
+        places = [f"{row['number']} ({row['detail']})".removesuffix(" ()") for row in bad]
+        return Read(rows.filter(compute.invert(is_bad)), Counter(row["bad"] for row in bad), places)
