@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,15 +28,16 @@ class Block:
     first: int
 
 
-def read_blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
+def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | None = None) -> Iterator[Block]:
     """The blocks of a dump, in its order.
 
     :param size: about how many bytes of lines a block holds.
+    :param seen: told of how many bytes of the dump, as it is packed, each time that some were read.
     :raises DataError: naming file and line, if the file cannot be read (on). What can be read has come before.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
     number = 1
-    for content, failure in _whole_lines(path, size):
+    for content, failure in _whole_lines(read_bytes(path, seen), size):
         if content:
             yield Block(content, number)
             number += content.count(b"\n")
@@ -46,12 +47,12 @@ def read_blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
             raise DataError(f"{place}: it cannot be read on ({reason}); fetch the file again") from failure
 
 
-def _whole_lines(path: Path, size: int) -> Iterator[tuple[bytes, Exception | None]]:
+def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[bytes, Exception | None]]:
     """The file in pieces that end with a line, and what ended the reading early."""
     pieces: list[bytes] = []
     length = 0
     try:
-        for piece in read_bytes(path):
+        for piece in pieces_of_file:
             pieces.append(piece)
             length += len(piece)
             if length >= size:

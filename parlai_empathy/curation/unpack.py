@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,10 +66,11 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
         for dump in dumps:
             bar.set_postfix_str(dump.name)
             file = folder / f"{_key(dump)}.parquet"
-            if not (file.is_file() and file.with_suffix(".json").is_file()):
-                _unpack_one(dump, file, memory, threads)
+            if file.is_file() and file.with_suffix(".json").is_file():
+                bar.update(dump.stat().st_size)
+            else:
+                _unpack_one(_Lines(dump, bar.update), file, memory, threads)
             parts.append(Part(file, _read_account(file.with_suffix(".json"))))
-            bar.update(dump.stat().st_size)
     return parts
 
 
@@ -81,8 +82,8 @@ def _key(dump: Path) -> str:
     return f"{name}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
 
 
-def _unpack_one(dump: Path, file: Path, memory: str, threads: int) -> None:
-    lines, unfinished = _Lines(dump), file.with_suffix(".unfinished")
+def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> None:
+    unfinished = file.with_suffix(".unfinished")
     written = "'" + str(unfinished).replace("'", "''") + "'"
     try:
         with connect(memory, threads) as database:
@@ -91,7 +92,7 @@ def _unpack_one(dump: Path, file: Path, memory: str, threads: int) -> None:
             database.execute(f"COPY ({posts_query(file.stem)}) TO {written} ({_WRITING})")
             if lines.error:
                 raise lines.error
-            account = _account(database, dump, written)
+            account = _account(database, lines.dump, written)
         account.broken = lines.broken
         _write_account(account, file.with_suffix(".json"))
         unfinished.replace(file)
@@ -103,10 +104,12 @@ class _Lines:
     """The lines of a dump, as a stream that DuckDB's threads read block by block.
 
     :param dump: the file.
+    :param seen: told of how many of its bytes, each time that some were read.
     """
 
-    def __init__(self, dump: Path) -> None:
-        self._dump = dump
+    def __init__(self, dump: Path, seen: Callable[[int], object]) -> None:
+        self.dump = dump
+        self._seen = seen
         self.broken = ""
         """Why the dump cannot be read to its end; empty for one that can."""
         self.error: BaseException | None = None
@@ -120,7 +123,7 @@ class _Lines:
 
     def _batches(self) -> Iterator[Any]:
         try:
-            for block in read_blocks(self._dump):
+            for block in read_blocks(self.dump, seen=self._seen):
                 yield lines_of(block)
         except DataError as error:
             self.broken = str(error)

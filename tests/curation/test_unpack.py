@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from tiny_dumps import AUTHORS, PACKERS, comment, lines, random_posts, write_dump
+from tqdm import tqdm
 
 from parlai_empathy.curation.unpack import Part, unpack
 
@@ -74,6 +76,25 @@ def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) ->
     assert (len(rows(changed[0])), changed[1]) == (59, first[1])
     os.utime(other, ns=(0, 0))  # of the same size, but written at another time
     assert unpacked([other], tmp_path / "parts")[0].file != first[1].file
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+def test_the_progress_comes_to_the_size_of_the_dumps(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bars: list[Any] = []
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, **values: Any) -> None:
+            super().__init__(**values | {"disable": False, "file": io.StringIO()})
+            bars.append(self)
+
+    monkeypatch.setattr("parlai_empathy.curation.unpack.tqdm", Bar)
+    dumps = [write_dump(tmp_path / f"{name}{ending}", POSTS) for name in "ab"]
+    unpacked(dumps[:1], tmp_path / "parts")
+    unpacked(dumps, tmp_path / "parts")
+    sizes = [dump.stat().st_size for dump in dumps]
+    assert [(bar.n, bar.total) for bar in bars] == [(sizes[0], sizes[0]), (sum(sizes), sum(sizes))]
 
 
 def test_a_part_without_its_account_is_made_again(tmp_path: Path) -> None:
@@ -192,7 +213,7 @@ if left < 0:  # between a part's account and the part
     write_account = unpack._write_account
     unpack._write_account = lambda *all: (write_account(*all), os.kill(os.getpid(), signal.SIGKILL))
 reading = unpack.read_blocks
-def counted(dump):
+def counted(dump, seen):
     global left
     for block in reading(dump, 2_000):
         left -= 1

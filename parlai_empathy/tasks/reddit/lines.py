@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tqdm.utils import CallbackIOWrapper
+
 from parlai_empathy.errors import DataError, MissingDependencyError
 
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
@@ -47,20 +49,23 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
         yield None if too_long else rest
 
 
-def read_bytes(path: Path) -> Iterator[bytes]:
+def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Iterator[bytes]:
     """A file's content, unpacked, piece by piece.
 
+    :param seen: told of how many bytes of the file, as it is packed, each time that some were read.
     :raises OSError: or EOFError, or lzma.LZMAError, where it cannot be read (on).
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
-    if path.suffix == ".zst":
-        yield from _unpacked(path)
-        return
-    with _OPENERS.get(path.suffix, open)(path, "rb") as file:
-        yield from iter(lambda: file.read(_BLOCK), b"")
+    with path.open("rb") as packed:
+        file: Any = CallbackIOWrapper(seen, packed, "read") if seen else packed
+        if path.suffix == ".zst":
+            yield from _unpacked(file)
+        else:
+            file = _OPENERS[path.suffix](file) if path.suffix in _OPENERS else file
+            yield from iter(lambda: file.read(_BLOCK), b"")
 
 
-def _unpacked(path: Path) -> Iterator[bytes]:
+def _unpacked(file: Any) -> Iterator[bytes]:
     """The frames of a zstandard file. Unlike the library's own reader this does not take a cut file for a whole one."""
     try:
         import zstandard
@@ -70,13 +75,12 @@ def _unpacked(path: Path) -> Iterator[bytes]:
         ) from error
     frame = None
     try:
-        with path.open("rb") as file:
-            while packed := file.read(_PACKED_BLOCK):
-                while packed:
-                    frame = frame or zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
-                    yield frame.decompress(packed)
-                    packed = frame.unused_data if frame.eof else b""
-                    frame = None if frame.eof else frame
+        while packed := file.read(_PACKED_BLOCK):
+            while packed:
+                frame = frame or zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
+                yield frame.decompress(packed)
+                packed = frame.unused_data if frame.eof else b""
+                frame = None if frame.eof else frame
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from error
     if frame:
