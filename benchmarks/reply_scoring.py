@@ -1,47 +1,100 @@
 """How much faster replies are scored together than one at a time: the same metrics, models, replies and process.
 
-    python benchmarks/reply_scoring.py --log FILE [--epitome-model M] [--emotion-model M] [--intent-model M]
-        [--fluency-model M] [--replies 1000]
+    python benchmarks/reply_scoring.py [--edition sample] [--replies 2000] [--alone 40]
+    python benchmarks/reply_scoring.py --log FILE --epitome-model M --emotion-model M [--judge relevance=M]
 
-Both ways are run in turns, and the medians of three rounds are compared; loading the models is not counted. Together
-means what ``parlai score_responses`` does: in batches of texts of like length, each different text read once. So the
-ratio depends on how often a system repeats itself; ``--different`` takes each different reply once.
+Without a log the replies are what people said in EmpatheticDialogues' folds for valid and test, and the models
+(EPITOME, EnDex, relevance and emotion, on MiniLM) are made anew: how fast they are does not depend on how good they
+are. The loop takes as many replies as ``--alone`` says, evenly over all of them, and replies per second are compared;
+loading the models is not counted. Together means what ``parlai score_responses`` does: in batches of texts of like length, each
+different text read once. So the ratio depends on how often a system repeats itself; ``--different`` takes each
+different reply once.
 """
 
 from __future__ import annotations
 
-import argparse
-import statistics
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from timing import ROUNDS, seconds
+from parlai.core.agents import create_agent
+from parlai.scripts.train_model import TrainModel
+from small_model import parser_of
+from timing import Comparison, seconds
 
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.reply_metrics import MODELS, Needs, reply_metrics
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import Words
+from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+from parlai_empathy.tasks.humod.build import SAMPLE as RATED
+from parlai_empathy.tasks.red.build import SAMPLE as REACTIONS
+
+# What the new models are models of: the samples of the tasks, for their classes alone.
+_NEW = {
+    "epitome": {"task": "empathy:epitome", "model": "empathy:epitome"},
+    "endex": {"task": "empathy:red", "model": "empathy:text_classifier", "red_file": str(REACTIONS)},
+    "relevance": {"task": "empathy:humod:Relevance", "model": "empathy:text_classifier", "humod_file": str(RATED)},
+    "emotion": {"task": "empathy:empathetic_dialogues:SituationEmotion", "model": "empathy:text_classifier"},
+}
 
 
 def main() -> None:
     """Measure, and print replies per second and their ratio, for each metric and for all of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--log", required=True, help="a log that parlai score_responses reads")
-    parser.add_argument("--replies", type=int, default=1000, help="how many, evenly over the log's first system")
+    parser = parser_of(__doc__)
+    parser.add_argument("--log", help="a log that parlai score_responses reads")
+    parser.add_argument("--replies", type=int, default=2_000, help="how many, evenly over the log's first system")
+    parser.add_argument("--alone", type=int, default=40, help="how many of them the loop takes")
     parser.add_argument("--different", action="store_true", help="take each different reply once")
+    parser.add_argument("--rounds", type=int, default=5)
     for name in MODELS:
         parser.add_argument(f"--{name}-model")
-    arguments = vars(parser.parse_args())
-    models = {name: arguments[f"{name}_model"] for name in MODELS if arguments[f"{name}_model"]}
-    replies = chosen(read_replies_log(arguments["log"]), arguments["replies"], arguments["different"])
-    metrics, _ = reply_metrics(list(models), Needs(Words(), models))
-    different = len({one.reply for one in replies})
-    print(f"{len(replies)} replies, {different} of them different; {torch.get_num_threads()} thread(s)")
-    totals = np.array([report(name, metric, replies) for name, metric in metrics.items()])
-    print(f"{'all':10} {totals[:, 0].sum() / totals[:, 1].sum():6.1f} times")
+    parser.add_argument("--judge", nargs="*", default=[], metavar="NAME=FILE")
+    arguments = parser.parse_args()
+    models = {name: file for name in MODELS if (file := vars(arguments)[f"{name}_model"])}
+    judges = dict(judge.split("=", 1) for judge in arguments.judge)
+    with tempfile.TemporaryDirectory() as folder:
+        if not models and not judges:
+            made = {name: _made(Path(folder), name, options) for name, options in _NEW.items()}
+            judges = {"relevance": made.pop("relevance")}
+            models = made
+        log = read_replies_log(arguments.log) if arguments.log else _said(folder, arguments.edition)
+        replies = chosen(log, arguments.replies, arguments.different)
+        metrics, _ = reply_metrics(list(models), Needs(Words(), models, judges))
+        different = len({one.reply for one in replies})
+        print(f"{len(replies)} replies, {different} of them different; {torch.get_num_threads()} thread(s)")
+        alone = chosen(replies, arguments.alone, different=False)
+        compared = [report(name, metric, replies, alone, arguments.rounds) for name, metric in metrics.items()]
+    whole = [[sum(times) for times in zip(*way, strict=True)] for way in zip(*compared, strict=True)]
+    print(Comparison(*whole).line("all together", 1, "replies"))
+
+
+def _made(folder: Path, name: str, options: dict[str, str]) -> str:
+    """The file of a new model."""
+    (folder / name).mkdir()
+    places = {"model_file": str(folder / name / name), "datapath": str(folder), "edition": "sample"}
+    opt = TrainModel.setup_args().parse_kwargs(**options, **places, no_cuda=True, loglevel="error", seed=1)
+    create_agent(opt).save()
+    return places["model_file"]
+
+
+def _said(folder: str, edition: str) -> list[LoggedReply]:
+    """What people said in the folds that nothing learns from, as if a system had said it."""
+    data = build({"datapath": folder, "edition": edition})
+    return [
+        LoggedReply(
+            turn.text, tuple(before.text for before in conversation.turns[:place][-4:]), emotion=conversation.emotion
+        )
+        for fold in ("valid", "test")
+        for conversation in read_empathetic_dialogues(data / f"{fold}.csv")
+        for place, turn in enumerate(conversation.turns)
+        if place % 2
+    ]
 
 
 def chosen(log: Sequence[LoggedReply], number: int, different: bool) -> list[LoggedReply]:
@@ -53,22 +106,22 @@ def chosen(log: Sequence[LoggedReply], number: int, different: bool) -> list[Log
     return [replies[place * len(replies) // number] for place in range(number)]
 
 
-def report(name: str, metric: ReplyMetric, replies: Sequence[LoggedReply]) -> tuple[float, float]:
-    """Print what a metric takes; returns the seconds one by one, and together."""
+def report(
+    name: str, metric: ReplyMetric, replies: Sequence[LoggedReply], alone: Sequence[LoggedReply], rounds: int
+) -> tuple[list[float], list[float]]:
+    """Print what a metric takes; returns the seconds a reply one by one, and together, in each round."""
 
     def one_by_one() -> np.ndarray:
-        return np.concatenate([items(metric, [one]) for one in replies])
+        return np.concatenate([items(metric, [one]) for one in alone])
 
-    def together() -> np.ndarray:
-        return items(metric, replies)
-
-    together()  # what is only done the first time shall not count
-    rounds = [(seconds(one_by_one), seconds(together)) for _ in range(ROUNDS)]
-    one, many = (statistics.median(times) for times in zip(*rounds, strict=True))
-    apart = np.nanmax(np.abs(one_by_one() - together()))
-    rates = f"{len(replies) / one:7.0f} replies/s one by one, {len(replies) / many:7.0f} together"
-    print(f"{name:10} {one / many:6.1f} times  ({rates}; largest difference {apart:.4f})", flush=True)
-    return one, many
+    apart = np.nanmax(np.abs(one_by_one() - items(metric, alone)))
+    times = [
+        (seconds(one_by_one) / len(alone), seconds(lambda: items(metric, replies)) / len(replies))
+        for _ in range(rounds)
+    ]
+    comparison = Comparison([one for one, _ in times], [many for _, many in times])
+    print(f"{comparison.line(name, 1, 'replies')}; largest difference {apart:.4f}", flush=True)
+    return comparison.theirs, comparison.ours
 
 
 def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> np.ndarray:
