@@ -6,9 +6,9 @@
 Without a log the replies are what people said in EmpatheticDialogues' folds for valid and test, and the models
 (EPITOME, EnDex, relevance and emotion, on MiniLM) are made anew: how fast they are does not depend on how good they
 are. The loop takes as many replies as ``--alone`` says, evenly over all of them, and replies per second are compared;
-loading the models is not counted. Together means what ``parlai score_responses`` does: in batches of texts of like length, each
-different text read once. So the ratio depends on how often a system repeats itself; ``--different`` takes each
-different reply once.
+loading the models is not counted. Together means what ``parlai score_responses`` does: in batches of texts of like
+length, each different text read once. So the ratio depends on how often a system repeats itself; ``--different`` takes
+each different reply once.
 """
 
 from __future__ import annotations
