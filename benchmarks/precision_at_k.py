@@ -19,7 +19,7 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World, create_task
 from parlais_biencoder import same_biencoder
 from small_model import TASK, load, parser_of, trained
-from timing import Comparison, seconds
+from timing import ROUNDS, Comparison, seconds
 
 _THEIR_BATCH, _OUR_BATCH = 16, 128
 
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=16, help="how many of them ParlAI's takes")
     parser.add_argument("--seconds", type=int, default=10, help="how long the model is trained")
     parser.add_argument("--layers", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         agent = trained(folder, arguments.edition, arguments.seconds, score="dot", n_layers=arguments.layers)

@@ -23,7 +23,7 @@ import torch
 from parlai.core.agents import create_agent
 from parlai.scripts.train_model import TrainModel
 from small_model import parser_of
-from timing import Comparison, seconds
+from timing import ROUNDS, Comparison, seconds
 
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--replies", type=int, default=2_000, help="how many, evenly over the log's first system")
     parser.add_argument("--alone", type=int, default=40, help="how many of them the loop takes")
     parser.add_argument("--different", action="store_true", help="take each different reply once")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     for name in MODELS:
         parser.add_argument(f"--{name}-model")
     parser.add_argument("--judge", nargs="*", default=[], metavar="NAME=FILE")

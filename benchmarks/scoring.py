@@ -2,7 +2,7 @@
 
     python benchmarks/scoring.py --model-file model/relevance [--humod-file FILE] [--pairs 1000]
 
-Both ways are run in turns, and the medians of three rounds are compared. Loading the model is not counted.
+Both ways are run in turns, and the medians of five rounds are compared. Loading the model is not counted.
 """
 
 from __future__ import annotations

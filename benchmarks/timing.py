@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-ROUNDS = 3
-"""How often each way is run; the medians are compared."""
+ROUNDS = 5
+"""How often each way is run."""
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -45,7 +45,7 @@ class Comparison:
         return f"{what:24} {rates}: {statistics.median(self.ratios):7.1f} times ({spread})"
 
 
-def compare(theirs: Callable[[], object], ours: Callable[[], object], rounds: int = 5) -> Comparison:
+def compare(theirs: Callable[[], object], ours: Callable[[], object], rounds: int = ROUNDS) -> Comparison:
     """Run both in turns; what a first call alone has to do should have been done before."""
     times = [(seconds(theirs), seconds(ours)) for _ in range(rounds)]
     return Comparison([one for one, _ in times], [other for _, other in times])
