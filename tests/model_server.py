@@ -5,6 +5,8 @@
     with ModelServer(model) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         server.next(status(429, retry_after="1"), html())  # the first two requests; then it answers again
+
+Who asks for it (``"stream": true``) gets the answer in pieces, as the model writes it, in events as OpenAI sends them.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ class ModelServer:
 
     :param model: answers; it is asked one prompt at a time.
     :param key: which requests must carry, if any.
+    :param pause: is called after each piece of an answer that is sent in pieces.
     """
 
     model: LanguageModel
@@ -47,6 +50,7 @@ class ModelServer:
     requests: list[Request] = field(default_factory=list)
     most_at_once: int = 0
     always: Misbehaviour | None = None
+    pause: Callable[[], object] = bool
     closing: threading.Event = field(default_factory=threading.Event)
     _next: deque[Misbehaviour | None] = field(default_factory=deque)
     _running: int = 0
@@ -93,35 +97,60 @@ class ModelServer:
         with self._lock:
             self._running -= 1
 
-    def answer(self, request: Request) -> tuple[int, dict[str, Any]]:
-        """Status and body of a request."""
+    def refusal(self, request: Request) -> tuple[int, dict[str, Any]] | None:
+        """Status and body for who has no key, wants another model, or goes astray."""
         if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
             return 401, error_body(f"Incorrect API key provided: {request.headers.get('authorization')}.")
         if request.body.get("model") != self.model.name.partition(":")[2]:
             return 404, error_body(f"The model `{request.body.get('model')}` does not exist", "model_not_found")
-        prompt = _prompt(request)
-        if prompt is None:
-            return 404, error_body("Not found")
+        return (404, error_body("Not found")) if _prompt(request) is None else None
+
+    def answer(self, request: Request) -> tuple[int, dict[str, Any]]:
+        """Status and body of a request."""
+        if refusal := self.refusal(request):
+            return refusal
         try:
             with self._model_lock:
-                (answer,) = self.model.complete([prompt], _sampling(request.body))
+                (answer,) = self.model.complete([_prompt(request)], _sampling(request.body))
         except EmpathyError as error:
             return 400, error_body(str(error), "context_length_exceeded")
         assert isinstance(answer, Completion), answer
         return 200, _body(request, answer)
 
+    def stream(self, request: Request, send: Callable[[dict[str, Any]], None]) -> None:
+        """Send a request's answer in pieces, with the counts of tokens at the end if they are wanted."""
+        sent = ""
+
+        def say(text: str) -> None:
+            nonlocal sent
+            send(_piece(request, text[len(sent) :]))
+            sent = text
+            self.pause()
+
+        with self._model_lock:
+            answer = self.model.stream(_prompt(request), _sampling(request.body), say)
+        assert isinstance(answer, Completion), answer
+        if answer.text != sent:
+            say(answer.text)
+        send(_piece(request, "", answer.finish))
+        if request.body.get("stream_options", {}).get("include_usage"):
+            send({**_body(request, answer), "choices": []})
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: ModelServer
+    asked: Request
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"]))
-        request = Request(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw))
+        request = self.asked = Request(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw))
         misbehave = self.owner.begin(request)
         try:
             if misbehave:
                 misbehave(self)
+            elif request.body.get("stream") and not self.owner.refusal(request):
+                self.send_events(lambda send: self.owner.stream(request, send))
             else:
                 self.send(*self.owner.answer(request))
         except OSError:
@@ -137,6 +166,40 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(coded)
+
+    def send_events(self, work: Callable[[Callable[[Any], None]], None], end: bytes = b"data: [DONE]\n\n") -> None:
+        """Send what the work gives, an event each, and the end; an error of the model before the first is a status.
+
+        :param work: is given a function that sends an event's data, or bytes as they are.
+        :param end: what follows the last event.
+        """
+        self._has_begun = False
+
+        def send(event: Any) -> None:
+            self._begin_chunks()
+            self._chunk(event if isinstance(event, bytes) else b"data: " + json.dumps(event).encode() + b"\n\n")
+
+        try:
+            work(send)
+        except EmpathyError as error:
+            assert not self._has_begun
+            return self.send(400, error_body(str(error), "context_length_exceeded"))
+        self._begin_chunks()
+        self._chunk(end)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _begin_chunks(self) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+
+    def _chunk(self, content: bytes) -> None:
+        if content:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
+            self.wfile.flush()
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -183,6 +246,18 @@ def _body(request: Request, answer: Completion) -> dict[str, Any]:
         "choices": [choice],
         "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
     }
+
+
+def _piece(request: Request, text: str, finish: str | None = None) -> dict[str, Any]:
+    """A part of an answer, as OpenAI sends it."""
+    is_text = request.path == "/v1/completions"
+    choice: dict[str, Any] = {"index": 0, "finish_reason": finish, "logprobs": None}
+    if is_text:
+        choice["text"] = text
+    else:
+        choice["delta"] = {} if finish else {"content": text}
+    kind = "text_completion" if is_text else "chat.completion.chunk"
+    return {"id": "cmpl-1", "object": kind, "created": 0, "model": request.body["model"], "choices": [choice]}
 
 
 # --- ways to misbehave -----------------------------------------------------------------------------------------------
@@ -246,3 +321,44 @@ def choices(*found: dict[str, Any]) -> Misbehaviour:
 def no_text(finish: str = "stop", **more: Any) -> Misbehaviour:
     """A chat's choice whose content is null."""
     return choices({"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None, **more}})
+
+
+# --- ways to misbehave with an answer in pieces ----------------------------------------------------------------------
+
+
+def piece(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    """An event of a chat."""
+    return {"choices": [{"index": 0, "finish_reason": finish, "delta": {"content": content, **delta}}]}
+
+
+def events(*found: Any, end: bytes = b"data: [DONE]\n\n") -> Misbehaviour:
+    """These events, and the end; bytes are sent as they are."""
+    return lambda handler: handler.send_events(lambda send: [send(one) for one in found] and None, end)
+
+
+def cut_after(*found: Any, connection: bool = True) -> Misbehaviour:
+    """These events, and then nothing: the connection breaks, or the server says that this was all."""
+
+    def misbehave(handler: _Handler) -> None:
+        if connection:
+            handler.send_events(lambda send: [send(one) for one in found] and handler.connection.shutdown(2), b"")
+        else:
+            events(*found, end=b"")(handler)
+        handler.close_connection = True
+
+    return misbehave
+
+
+def hang_after(*found: Any) -> Misbehaviour:
+    """These events, and then silence until the server is closed."""
+
+    def work(handler: _Handler, send: Callable[[Any], None]) -> None:
+        for one in found:
+            send(one)
+        handler.owner.closing.wait()
+
+    def misbehave(handler: _Handler) -> None:
+        handler.send_events(lambda send: work(handler, send), b"")
+        handler.close_connection = True
+
+    return misbehave

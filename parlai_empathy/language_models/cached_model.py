@@ -9,6 +9,7 @@ from parlai_empathy.language_models.cache import Cache, cache_key
 from parlai_empathy.language_models.completion import Answer, Completion
 from parlai_empathy.language_models.language_model import Backend
 from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 
@@ -53,6 +54,18 @@ class CachedModel:
                 self.cache.keep(new[number], answer)
             found[new[number]] = answer
         return [self._given(found, key, missing) for key in keys]
+
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
+        """Answer one prompt: what was kept is said at once, what is new while the backend writes it."""
+        key = cache_key(self.name, self.backend.identity, prompt, sampling)
+        if kept := self.cache.find(key):
+            self.usage.add(kept)
+            say(kept.text)
+            return kept
+        answer = self.backend.stream(prompt, sampling, say)
+        if isinstance(answer, Completion):
+            self.cache.keep(key, answer)
+        return answer
 
     def _given(self, found: dict[str, Answer], key: str, first: dict[str, Prompt]) -> Answer:
         """The answer; what the backend gave counts as new the first time only."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from parlai_empathy.language_models.completion import Answer, answer_of, cut_at_stop
+from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 # "Human: hello" is what a speaker called Human said. A name is a word or two that begin with capitals.
@@ -31,6 +32,14 @@ class EchoModel:
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         """Answer prompts, in their order."""
         return in_order(self, prompts, sampling)
+
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
+        """Answer one prompt, word by word."""
+        (answer,) = self.complete([prompt], sampling)
+        if isinstance(answer, Completion):
+            for word in re.finditer(r"\S+", answer.text):
+                say(answer.text[: word.end()])
+        return answer
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         """Answer prompts."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from parlai_empathy.language_models.completion import Answer
 from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 
@@ -33,6 +34,16 @@ class LanguageModel(Protocol):
 
         :returns: one answer for each prompt, in their order.
         :raises LanguageModelError: if the model or its server fails for good. What is finished then is in the cache.
+        """
+
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
+        """Answer one prompt, and say what there is of the answer while it is written.
+
+        :param say: is told longer and longer beginnings of the answer's text, never what a stop text cuts off. The
+            whole of it may not be among them.
+        :returns: the same answer as :meth:`complete` gives. It may be none, though something was said: a server's
+            filter may take back what it has sent.
+        :raises LanguageModelError: if the model or its server fails for good, perhaps in the middle of an answer.
         """
 
 

@@ -20,7 +20,9 @@ from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.prompt_tokens import prompt_tokens
 from parlai_empathy.language_models.stop_watch import StopWatch
+from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.token_choice import TokenChoice, random_source
+from parlai_empathy.language_models.token_listener import TokenListener, settled
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
 from parlai_empathy.modules.precision import use_bfloat16
@@ -76,6 +78,22 @@ class LocalModel:
         """Answer prompts, in their order."""
         return in_order(self, prompts, sampling)
 
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
+        """Answer one prompt, and say what there is of the answer with each token.
+
+        :raises LanguageModelError: if the prompt and its answer do not fit the model's context.
+        """
+        tokens = prompt_tokens(self.tokenizer, prompt, self.name)
+        self._check_length(len(tokens), sampling.max_tokens)
+        teller = Teller(say, sampling.stop)
+
+        def tell(row: list[int]) -> None:
+            teller.tell(self._text(tokens, settled(self.tokenizer, row[: self._end(row)])))
+
+        (answer,) = self._answer_batch([tokens], sampling, [_seed(sampling)], [TokenListener(tell, len(tokens))])
+        self.usage.add(answer)
+        return answer
+
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         """Answer prompts, those of like length together.
 
@@ -83,8 +101,7 @@ class LocalModel:
         """
         tokens = [prompt_tokens(self.tokenizer, prompt, self.name) for prompt in prompts]
         self._check_length(max(map(len, tokens), default=0), sampling.max_tokens)
-        # Torch's own seed decides where none is given, so that a program that sets it can be repeated.
-        seed = int(torch.randint(2**62, ()).item()) if sampling.seed is None else sampling.seed
+        seed = _seed(sampling)
         order = sorted(range(len(prompts)), key=lambda number: len(tokens[number]))
         for start in range(0, len(order), self.batch):
             numbers = order[start : start + self.batch]
@@ -102,7 +119,13 @@ class LocalModel:
                 f"{self.context_length}: shorten the prompt, or let it write fewer tokens"
             )
 
-    def _answer_batch(self, prompts: list[list[int]], sampling: Sampling, seeds: Sequence[int]) -> list[Answer]:
+    def _answer_batch(
+        self,
+        prompts: list[list[int]],
+        sampling: Sampling,
+        seeds: Sequence[int],
+        listeners: Sequence[TokenListener] = (),
+    ) -> list[Answer]:
         width = max(map(len, prompts))
         sources = [random_source(seed, prompt) for seed, prompt in zip(seeds, prompts, strict=True)]
         watch = StopWatch(self._decode, width, sampling.stop)
@@ -114,7 +137,7 @@ class LocalModel:
                     attention_mask=mask.to(self.device),
                     max_new_tokens=sampling.max_tokens,
                     logits_processor=[TokenChoice(sampling, width, sources)],
-                    stopping_criteria=[watch],
+                    stopping_criteria=[watch, *listeners],
                 )
         except torch.cuda.OutOfMemoryError as error:
             raise LanguageModelError(
@@ -125,13 +148,17 @@ class LocalModel:
         return [self._answer(prompts[i], row[: watch.ends.get(i)], sampling) for i, row in enumerate(written)]
 
     def _answer(self, prompt: list[int], row: list[int], sampling: Sampling) -> Answer:
-        end = next((place for place, token in enumerate(row) if token in self.ends), None)
+        end = self._end(row)
         text, stopped = cut_at_stop(self._text(prompt, row[:end]), sampling.stop)
         written = len(row) if end is None else end + 1
         answer = answer_of(text, "length" if end is None and not stopped else "stop", len(prompt), written)
         if not isinstance(answer, Completion):
             self.usage.add_tokens(len(prompt), written)
         return answer
+
+    def _end(self, row: list[int]) -> int | None:
+        """The place of the first token that ends an answer, if there is one."""
+        return next((place for place, token in enumerate(row) if token in self.ends), None)
 
     def _text(self, prompt: list[int], row: list[int]) -> str:
         lead = prompt[-_LEAD:]
@@ -141,6 +168,11 @@ class LocalModel:
     def _decode(self, tokens: list[int]) -> str:
         text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
+
+
+def _seed(sampling: Sampling) -> int:
+    """Where none is given, torch's own seed decides, so that a program that sets it can be repeated."""
+    return int(torch.randint(2**62, ()).item()) if sampling.seed is None else sampling.seed
 
 
 def _device(name: str | None) -> torch.device:

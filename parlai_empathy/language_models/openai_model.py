@@ -3,6 +3,7 @@
 Address and key come from the environment (see server_address.py). Texts go to ``/completions``, chats to
 ``/chat/completions``. What fails in a way that may pass (429, 5xx, a lost or cut connection, HTML, no answer in time)
 is asked again, with longer and longer waits or after the time that the server names; what is refused (4xx) is not.
+Nor is an answer asked for again of which something was shown already: it would begin anew, with other words perhaps.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server_address import server_address
 from parlai_empathy.language_models.server_answer import EMPTY, ServerAnswer, as_answer
 from parlai_empathy.language_models.server_request import Requester, TryAgainError
+from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.token_estimate import estimate_tokens
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.language_models.waiting import PATIENCE, retry_after, wait_before
@@ -81,12 +83,32 @@ class OpenAIModel:
         if prompts:
             yield from results_of(work)
 
-    async def _ask_all(self, prompts: Sequence[Prompt], sampling: Sampling, give: Callable[[Numbered], None]) -> None:
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
+        """Answer one prompt, and say what there is of the answer while the server sends it."""
+        answers: list[Answer] = []
+
+        async def work(give: Callable[[str | Numbered], None]) -> None:
+            await self._ask_all([prompt], sampling, give, Teller(give, sampling.stop))
+
+        for found in results_of(work):
+            if isinstance(found, str):
+                say(found)
+            else:
+                answers.append(found[1])
+        return answers[0]
+
+    async def _ask_all(
+        self,
+        prompts: Sequence[Prompt],
+        sampling: Sampling,
+        give: Callable[[Numbered], None],
+        teller: Teller | None = None,
+    ) -> None:
         # The client closes its connections when the work ends: a program may make many models.
         async with _client_library().AsyncOpenAI(
             api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
         ) as client:
-            run = _Run(self, Requester(client, self.address, self.model, self.timeout), sampling)
+            run = _Run(self, Requester(client, self.address, self.model, self.timeout), sampling, teller)
             waiting = iter(enumerate(prompts))
             await asyncio.gather(*(run.work(waiting, give) for _ in range(min(self.concurrency, len(prompts)))))
         if run.failure:
@@ -106,12 +128,18 @@ class _StoppedError(Exception):
 
 
 class _Run:
-    """The prompts of one call, and whether one of them has failed for good."""
+    """The prompts of one call, and whether one of them has failed for good.
 
-    def __init__(self, model: OpenAIModel, requester: Requester, sampling: Sampling) -> None:
+    :param teller: of the one prompt, if its answer is told while it comes.
+    """
+
+    def __init__(
+        self, model: OpenAIModel, requester: Requester, sampling: Sampling, teller: Teller | None = None
+    ) -> None:
         self.model = model
         self.requester = requester
         self.sampling = sampling
+        self.teller = teller
         self.failure: LanguageModelError | None = None
         self.over = asyncio.Event()
 
@@ -135,8 +163,11 @@ class _Run:
         for attempt in range(1, self.model.retries + 2):
             await self._sleep(self.model.held_back())
             try:
-                return self._read(prompt, await self.requester.ask(prompt, self.sampling))
+                tell = self.teller.tell if self.teller else None
+                return self._read(prompt, await self.requester.ask(prompt, self.sampling, tell))
             except TryAgainError as error:
+                if self.teller and self.teller.told:
+                    raise self._broken_off(error) from error
                 if attempt > self.model.retries or self.over.is_set():
                     return self._give_up(error, attempt)
                 await self._wait(error, attempt)
@@ -156,6 +187,11 @@ class _Run:
             f"{self.model.address.public} failed {attempts} time(s), at last with {error}: see whether the server at "
             "OPENAI_BASE_URL is well, then run the same again"
         ) from error
+
+    def _broken_off(self, error: TryAgainError) -> LanguageModelError:
+        return LanguageModelError(
+            f"{self.model.address.public} broke off in the middle of an answer ({error}): ask the same again"
+        )
 
     async def _wait(self, error: TryAgainError, attempt: int) -> None:
         wait = wait_before(attempt, error.headers, self.model.first_wait)

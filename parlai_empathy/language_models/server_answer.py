@@ -50,14 +50,18 @@ def read_server_answer(body: bytes) -> ServerAnswer:
         raise BrokenAnswerError(f"no JSON, or a part of it: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
         # Some gateways report a failure behind them with status 200.
-        said = _error_message(whole)
+        said = error_message(whole)
         raise BrokenAnswerError(f"an error: {one_line(said)}" if said else "JSON without choices")
     if not whole["choices"]:
         raise BrokenAnswerError(EMPTY, is_empty=True)
-    return _choice(whole["choices"][0], whole.get("usage"))
+    return read_choice(whole["choices"][0], whole.get("usage"))
 
 
-def _choice(choice: Any, usage: Any) -> ServerAnswer:
+def read_choice(choice: Any, usage: Any) -> ServerAnswer:
+    """One choice, with the counts of tokens that came along.
+
+    :raises BrokenAnswerError: if it is none.
+    """
     if not isinstance(choice, dict):
         raise BrokenAnswerError("a choice that is none")
     message = choice.get("message")
@@ -106,11 +110,15 @@ def error_reason(body: bytes) -> tuple[str, str]:
         return "", ""
     error = whole.get("error") if isinstance(whole, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
-    return one_line(_error_message(whole)), str(code or "")
+    return one_line(error_message(whole)), str(code or "")
 
 
-def _error_message(whole: Any) -> str:
-    """Of ``{"error": {"message": ...}}`` (OpenAI), ``{"error": ...}``, ``{"message": ...}`` or ``{"detail": ...}``."""
+def error_message(whole: Any) -> str:
+    """What a server says of a failure; empty if nothing.
+
+    It stands in ``{"error": {"message": ...}}`` (OpenAI), ``{"error": ...}``, ``{"message": ...}`` or
+    ``{"detail": ...}``.
+    """
     while isinstance(whole, dict):
         whole = next((whole[name] for name in ("error", "message", "detail") if whole.get(name)), "")
     return str(whole) if whole else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from parlai_empathy.language_models.server_answer import (
     one_line,
     read_server_answer,
 )
+from parlai_empathy.language_models.server_stream import ServerStream
+from parlai_empathy.language_models.telling import Say
 
 # OpenAI takes no more; further ones are cut off on our side.
 _MOST_STOPS = 4
@@ -46,6 +48,10 @@ class TryAgainError(Exception):
         self.empty = empty
 
 
+class _LostError(Exception):
+    """The connection broke while an answer came."""
+
+
 @dataclass
 class Requester:
     """Sends prompts to a server.
@@ -59,49 +65,81 @@ class Requester:
     model: str
     timeout: float
     _limit: str = field(default="max_tokens", init=False)
+    _counts: bool = field(default=True, init=False)
 
-    async def ask(self, prompt: Prompt, sampling: Sampling) -> ServerAnswer:
+    async def ask(self, prompt: Prompt, sampling: Sampling, tell: Say | None = None) -> ServerAnswer:
         """Send one prompt, once.
 
+        :param tell: gets the text so far with each piece that comes; None: the answer is to come as a whole.
         :raises TryAgainError: if that failed in a way that may pass.
         :raises LanguageModelError: if it failed for good.
         """
         import openai
 
         try:
-            # The client's own limit is one for each piece of the answer: a server that trickles would never reach it.
-            raw = await asyncio.wait_for(self._create(prompt, sampling), self.timeout)
-            return read_server_answer(raw.content)
+            if tell is None:
+                return await self._whole(prompt, sampling)
+            return await self._in_pieces(prompt, sampling, ServerStream(tell))
         except (asyncio.TimeoutError, openai.APITimeoutError) as error:
             raise TryAgainError(f"no whole answer within {self.timeout:g} seconds") from error
         except openai.APIStatusError as error:
-            if self._wants_another_limit(error.status_code, error.response.content):
-                return await self.ask(prompt, sampling)
+            if self._can_ask_otherwise(error.status_code, error.response.content):
+                return await self.ask(prompt, sampling, tell)
             raise self._refused(error.status_code, error.response) from error
         except BrokenAnswerError as error:
             reason = self.address.without_secrets(f"it sent {error}")
             raise TryAgainError(reason, empty=error.is_empty) from error
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, _LostError) as error:
             reason = one_line(str(error.__cause__ or error)) or type(error.__cause__).__name__
             raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from error
         except openai.OpenAIError as error:
             raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
 
-    async def _create(self, prompt: Prompt, sampling: Sampling) -> Any:
-        options = _options(sampling, self._limit)
-        if isinstance(prompt, str):
-            raw = self.client.completions.with_raw_response
-            return await raw.create(model=self.model, prompt=as_unicode(prompt), **options)
-        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in prompt]
-        raw = self.client.chat.completions.with_raw_response
-        return await raw.create(model=self.model, messages=messages, **options)
+    async def _whole(self, prompt: Prompt, sampling: Sampling) -> ServerAnswer:
+        where, what = self._request(prompt, sampling)
+        # The client's own limit is one for each piece of the answer: a server that trickles would never reach it.
+        raw = await asyncio.wait_for(where.with_raw_response.create(**what), self.timeout)
+        return read_server_answer(raw.content)
 
-    def _wants_another_limit(self, status: int, body: bytes) -> bool:
-        """OpenAI's newer models know ``max_tokens`` under another name only, and say so."""
-        if status != 400 or self._limit != "max_tokens" or b"max_completion_tokens" not in body:
+    async def _in_pieces(self, prompt: Prompt, sampling: Sampling, stream: ServerStream) -> ServerAnswer:
+        """What comes in pieces has as much time as a whole answer. Once the text has ended nothing can go wrong."""
+        try:
+            await asyncio.wait_for(self._follow(prompt, sampling, stream), self.timeout)
+        except (asyncio.TimeoutError, _LostError):
+            if not stream.is_whole:
+                raise
+        return stream.answer()
+
+    async def _follow(self, prompt: Prompt, sampling: Sampling, stream: ServerStream) -> None:
+        where, what = self._request(prompt, sampling)
+        if self._counts:
+            what["stream_options"] = {"include_usage": True}
+        # The bytes, not the client's own events: those end in the same way whether or not the server was cut off.
+        async with where.with_streaming_response.create(**what, stream=True) as response:
+            async for piece in _pieces(response):
+                stream.take(piece)
+                if stream.is_over:
+                    return
+
+    def _request(self, prompt: Prompt, sampling: Sampling) -> tuple[Any, dict[str, Any]]:
+        """Where a prompt is sent to, and what is said there."""
+        options = {"model": self.model, **_options(sampling, self._limit)}
+        if isinstance(prompt, str):
+            return self.client.completions, {"prompt": as_unicode(prompt), **options}
+        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in prompt]
+        return self.client.chat.completions, {"messages": messages, **options}
+
+    def _can_ask_otherwise(self, status: int, body: bytes) -> bool:
+        """Whether a refusal names what can be said in another way, or left out; from then on that is done."""
+        if status not in (400, 422):
             return False
-        self._limit = "max_completion_tokens"
-        return True
+        if self._limit == "max_tokens" and b"max_completion_tokens" in body:
+            self._limit = "max_completion_tokens"  # OpenAI's newer models know the limit under this name only
+            return True
+        if self._counts and b"stream_options" in body:
+            self._counts = False  # the number of tokens is estimated then
+            return True
+        return False
 
     def _refused(self, status: int, response: Any) -> Exception:
         said, code = error_reason(response.content)
@@ -115,6 +153,15 @@ class Requester:
 
     def _hidden(self, text: str) -> str:
         return self.address.without_secrets(one_line(text)).rstrip(".:")
+
+
+async def _pieces(response: Any) -> AsyncIterator[bytes]:
+    """The body of a client's response, as it comes."""
+    try:
+        async for piece in response.iter_bytes():
+            yield piece
+    except Exception as error:  # the client hands its HTTP library's errors on, and that is another one in each version
+        raise _LostError from error
 
 
 def _options(sampling: Sampling, limit: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -81,6 +81,44 @@ def test_what_came_before_a_failure_is_kept(path: Path) -> None:
     again = Counting()
     CachedModel(again, Cache(path)).complete(["a", "b", "c"], Sampling())
     assert again.asked == ["a"]
+
+
+def test_an_answer_in_pieces_is_kept_and_said_at_once_the_next_time(path: Path) -> None:
+    told: list[str] = []
+    backend = Counting()
+    model = CachedModel(backend, Cache(path))
+    first = model.stream("one two", Sampling(seed=1), told.append)
+    assert told == ["one", "one two"]
+    second = model.stream("one two", Sampling(seed=1), told.append)
+    assert told[2:] == ["one two"]
+    assert (first, second) == (Completion("one two", "stop", 2, 2), Completion("one two", "stop", 2, 2, cached=True))
+    assert model.complete(["one two"], Sampling(seed=1)) == [second]  # whichever way it came
+    assert backend.asked == ["one two"]
+    assert (model.usage.requests, model.usage.cached) == (1, 2)
+    assert model.stream("one two", Sampling(seed=2), told.append) == first
+
+
+def test_what_came_at_once_is_found_in_pieces(path: Path) -> None:
+    told: list[str] = []
+    model = CachedModel(Counting(), Cache(path))
+    model.complete(["one two"], Sampling())
+    assert model.stream("one two", Sampling(), told.append) == Completion("one two", "stop", 2, 2, cached=True)
+    assert told == ["one two"]
+
+
+def test_half_an_answer_and_none_are_not_kept(path: Path) -> None:
+    class Breaking(Counting):
+        def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
+            say("half")
+            if prompt == "break":
+                raise LanguageModelError("broken")
+            return NoAnswer("filtered")
+
+    model = CachedModel(Breaking(), Cache(path))
+    with pytest.raises(LanguageModelError, match="broken"):
+        model.stream("break", Sampling(), lambda text: None)
+    assert model.stream("a", Sampling(), lambda text: None) == NoAnswer("filtered")
+    assert len(model.cache) == 0
 
 
 def test_two_states_of_a_model_do_not_answer_for_each_other(path: Path) -> None:

@@ -40,3 +40,13 @@ def test_nothing_said_is_no_answer() -> None:
     model = EchoModel()
     assert model.complete(["", (Message("system", "Be kind."),)], Sampling()) == [NoAnswer("an empty text")] * 2
     assert model.usage.no_answers == 2
+
+
+def test_it_writes_word_by_word() -> None:
+    told: list[str] = []
+    model = EchoModel()
+    sampling = Sampling(max_tokens=3, stop=("d",))
+    assert model.stream("a  b\nc d", sampling, told.append) == model.complete(["a  b\nc d"], sampling)[0]
+    assert model.stream("", sampling, told.append) == NoAnswer("an empty text")
+    assert model.stream((Message("user", "I am sad"),), Sampling(), told.append) == Completion("I am sad", "stop", 3, 3)
+    assert told == ["c", "I", "I am", "I am sad"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,77 @@ def test_an_answer_of_nothing_is_none_and_counted(model: LocalModel) -> None:
     first = text(alone(model, "the thing", GREEDY))[:1]
     assert alone(model, "the thing", Sampling(0, 1, 24, 0, 0, (first,))) == NoAnswer("an empty text")
     assert model.usage.no_answers == before + 1
+
+
+# --- token by token --------------------------------------------------------------------------------------------------
+
+
+def streamed(model: LocalModel, prompt: Any, sampling: Sampling) -> tuple[Answer, list[str]]:
+    """The answer, and what was told before it."""
+    told: list[str] = []
+    answer = model.stream(prompt, sampling, told.append)
+    assert all(later.startswith(one) and later != one for one, later in pairwise(told))
+    return answer, told
+
+
+@pytest.mark.parametrize(
+    "sampling", [GREEDY, Sampling(max_tokens=24, seed=11), Sampling(1.5, 0.9, 24, 1, 1, ("e", "an I"), 0)]
+)
+def test_the_same_token_by_token_as_at_once(model: LocalModel, sampling: Sampling) -> None:
+    for prompt in (*PROMPTS, CHAT):
+        requests = model.usage.requests
+        answer, told = streamed(model, prompt, sampling)
+        assert answer == alone(model, prompt, sampling)
+        assert model.usage.requests == requests + 2
+        assert isinstance(answer, Completion) or not told
+        assert all(text(answer).startswith(one) for one in told)
+
+
+def test_without_a_seed_torchs_decides_token_by_token_too(model: LocalModel) -> None:
+    sampling = Sampling(max_tokens=12)
+    torch.manual_seed(1)
+    answer, _ = streamed(model, "the", sampling)
+    torch.manual_seed(1)
+    assert alone(model, "the", sampling) == answer
+
+
+def test_each_token_is_told_and_a_stop_text_never(stories: LocalModel) -> None:
+    prompt = "Once upon a time"
+    whole, told = streamed(stories, prompt, GREEDY)
+    assert told[-1] == text(whole)
+    assert len(told) == 24  # of these tokens each ends a character
+    # "ere was a l" is written in several tokens; what of it may go on in another way is held back.
+    answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a l",)))
+    assert text(answer) == told[-1] == ", th"
+    # Where it goes on in another way, it is told after all.
+    answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a zebra",)))
+    assert answer == whole
+    assert told[-1] == text(whole)
+    assert not any(one.endswith((" there", "ere was", "ere was a")) for one in told)
+
+
+def test_an_end_token_is_not_told(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An ordinary word in the place of the usual end, which decoding would leave out in any case.
+    end = stories.tokenizer("little", add_special_tokens=False)["input_ids"][0]
+    monkeypatch.setattr(stories, "ends", [2, end])
+    monkeypatch.setattr(stories.model.generation_config, "eos_token_id", [2, end])
+    answer, told = streamed(stories, "Once upon a time", GREEDY)
+    assert told[-1] == text(answer) == ", there was a"
+
+
+def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_told(model: LocalModel) -> None:
+    with pytest.raises(LanguageModelError, match="do not fit its context of 256"):
+        streamed(model, "the thing " * 200, GREEDY)
+
+
+def test_whoever_listens_no_more_ends_the_writing(model: LocalModel) -> None:
+    def say(text: str) -> None:
+        raise KeyboardInterrupt
+
+    requests = model.usage.requests
+    with pytest.raises(KeyboardInterrupt):
+        model.stream("the thing", GREEDY, say)
+    assert model.usage.requests == requests
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

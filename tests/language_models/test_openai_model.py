@@ -9,11 +9,27 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelServer, choices, cut, drop, hang, html, no_text, raw, status, trickle
+from model_server import (
+    ModelServer,
+    choices,
+    cut,
+    cut_after,
+    drop,
+    events,
+    hang,
+    hang_after,
+    html,
+    no_text,
+    piece,
+    raw,
+    status,
+    trickle,
+)
 from tiny_llama2c import write_llama_folder
 
 from parlai_empathy.errors import LanguageModelError, MissingDependencyError, OptionError
@@ -457,6 +473,206 @@ def test_it_works_where_an_event_loop_runs_already(server: ModelServer) -> None:
     with ThreadPoolExecutor(1) as thread:
         (answer,) = thread.submit(asyncio.run, in_a_notebook()).result(60)
     assert isinstance(answer, Completion)
+
+
+# --- in pieces -------------------------------------------------------------------------------------------------------
+
+
+def streamed(model: OpenAIModel, prompt: Any = CHAT, sampling: Sampling | None = None) -> tuple[Any, list[str]]:
+    """The answer, and what was told before it."""
+    told: list[str] = []
+    return model.stream(prompt, sampling or Sampling(), told.append), told
+
+
+def breaks_off(model: OpenAIModel) -> tuple[str, list[str]]:
+    """The error of an answer in pieces, and what was told before."""
+    told: list[str] = []
+    with pytest.raises(LanguageModelError) as caught:
+        model.stream(CHAT, Sampling(), told.append)
+    assert "\n" not in str(caught.value)
+    return str(caught.value), told
+
+
+def test_the_same_in_pieces_as_at_once(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real model behind a real server; the counts of tokens are the server's own in both ways."""
+    folder = str(write_llama_folder(tmp_path, real_data))
+    local = open_language_model("hf", folder, precision="float32")
+    asked = Sampling(max_tokens=20, seed=5, stop=("zebra",))
+    with ModelServer(local) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        remote = OpenAIModel(folder)
+        for prompt in ("Once upon a time", CHAT):
+            (whole,) = remote.complete([prompt], asked)
+            answer, told = streamed(remote, prompt, asked)
+            assert answer == whole
+            assert len(told) > 5
+            assert told[-1] == answer.text
+            assert all(later.startswith(one) for one, later in pairwise(told))
+    assert remote.usage.completion_tokens == 4 * 20
+    first, second = server.requests[:2]
+    assert second.body == {**first.body, "stream": True, "stream_options": {"include_usage": True}}
+
+
+def test_each_piece_is_told_before_the_next_one_is_written(server: ModelServer) -> None:
+    told: list[str] = []
+    may_go_on = threading.Semaphore(0)
+    server.pause = lambda: may_go_on.acquire(timeout=20)
+
+    def say(text: str) -> None:
+        told.append(text)
+        may_go_on.release()
+
+    answer = parrot(timeout=15.0).stream(CHAT, Sampling(), say)
+    assert told == ["My", "My dog", "My dog is", "My dog is ill."]
+    assert isinstance(answer, Completion)
+    assert (answer.text, answer.prompt_tokens) == ("My dog is ill.", 6)
+
+
+def test_a_stop_text_is_never_told_though_it_comes_in_pieces(server: ModelServer) -> None:
+    server.next(events(*map(piece, ("I s", "ee. ", "Hu", "man", ": and", " you")), piece(finish="length")))
+    answer, told = streamed(parrot(), sampling=Sampling(stop=("Human:",)))
+    assert (answer.text, answer.finish) == ("I see. ", "stop")
+    assert told == ["I s", "I see. "]
+
+
+def test_tokens_are_estimated_where_the_stream_does_not_count(server: ModelServer) -> None:
+    server.next(events({"choices": [{"text": "Oh "}]}, {"choices": [{"text": "dear", "finish_reason": "length"}]}))
+    assert streamed(parrot(), "four letters") == (Completion("Oh dear", "length", 3, 2), ["Oh ", "Oh dear"])
+
+
+@pytest.mark.parametrize("code", [400, 422])
+def test_a_server_that_counts_no_tokens_of_streams(code: int, server: ModelServer) -> None:
+    server.next(status(code, "Unrecognized request argument supplied: stream_options"))
+    model = parrot()
+    answer, told = streamed(model)
+    assert answer.text == told[-1] == "My dog is ill."
+    assert [("stream_options" in one.body) for one in server.requests] == [True, False]
+    assert model.usage.retries == 0
+
+
+def test_a_server_that_knows_no_streams(server: ModelServer) -> None:
+    server.next(choices({"message": {"content": "Oh no!"}, "finish_reason": "stop"}))
+    assert streamed(parrot()) == (Completion("Oh no!", "stop", 3, 2), ["Oh no!"])
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        *(status(429), status(500), html(), html(502), cut(), cut(connection=False), drop),
+        *(cut_after(), cut_after(piece("")), cut_after(piece(""), connection=False), cut_after(piece(" "))),
+        events({"error": {"message": "overloaded"}}),
+        events(b"data: <html>\n\n"),
+        events(end=b""),
+        events(),
+    ],
+)
+def test_as_long_as_nothing_was_told_it_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour, misbehaviour)
+    model = parrot(retries=2)
+    answer, told = streamed(model)
+    assert answer.text == told[-1] == "My dog is ill."
+    assert told[0] == "My"
+    assert (len(server.requests), model.usage.retries, model.usage.requests) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("misbehaviour", [hang, trickle, hang_after(piece(""))], ids=["hang", "trickle", "no piece"])
+def test_a_stream_that_does_not_begin_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour)
+    answer, _ = streamed(parrot(timeout=0.5, retries=3))
+    assert answer.text == "My dog is ill."
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (cut_after(piece("Oh"), piece(" no")), "the connection failed ("),
+        (cut_after(piece("Oh"), piece(" no"), connection=False), "it sent a part of an answer"),
+        (events(piece("Oh"), piece(" no"), {"error": {"message": f"over\nload of {KEY}"}}), "error: over load of ***"),
+        (events(piece("Oh"), piece(" no"), b"data: {nonsense\n\n"), "(it sent an event that is no JSON)"),
+        (hang_after(piece("Oh"), piece(" no")), "no whole answer within 0.5 seconds"),
+    ],
+    ids=["cut connection", "cut body", "error", "nonsense", "hangs"],
+)
+def test_what_was_told_is_not_asked_again(
+    misbehaviour: Any, reason: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.always = misbehaviour
+    model = parrot(timeout=0.5 if "0.5" in reason else 20.0)
+    message, told = breaks_off(model)
+    assert message.startswith(f"{server.url} broke off in the middle of an answer (")
+    assert reason in message
+    assert message.endswith("): ask the same again")
+    assert KEY not in message
+    assert told == ["Oh", "Oh no"]
+    assert (len(server.requests), model.usage.requests, model.usage.retries) == (1, 0, 0)
+
+
+def test_nothing_can_go_wrong_behind_the_end(server: ModelServer) -> None:
+    whole = (piece("Oh no!"), piece(finish="stop"))
+    for misbehaviour in (cut_after(*whole), cut_after(*whole, connection=False), hang_after(*whole)):
+        server.next(misbehaviour)
+        answer, _ = streamed(parrot(timeout=1.0), "one two")
+        assert answer == Completion("Oh no!", "stop", 2, 3)  # estimated: "!" is one
+
+
+def test_who_says_that_nothing_follows_is_believed(server: ModelServer) -> None:
+    done, in_time = threading.Event(), []
+
+    def keep_open(send: Any) -> None:
+        for one in (piece("Oh no!"), piece(finish="stop"), b"data: [DONE]\n\n"):
+            send(one)
+        in_time.append(done.wait(10))
+
+    server.next(lambda handler: handler.send_events(keep_open, b""))
+    answer, _ = streamed(parrot(timeout=30.0))
+    done.set()
+    assert answer.text == "Oh no!"
+    deadline = time.monotonic() + 20
+    while not in_time and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert in_time == [True]
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (events(piece(refusal="I will"), piece(refusal=" not.", finish="stop")), "the model refused: I will not."),
+        (events(piece("Half of"), piece(finish="content_filter")), "the server's content filter kept it back"),
+        (events(piece(" "), piece(finish="stop")), "an empty text"),
+        (events(piece(finish="length")), "no text, finish 'length'"),
+    ],
+)
+def test_no_answer_in_pieces(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+    server.always = misbehaviour
+    assert streamed(parrot())[0] == NoAnswer(reason)
+    assert len(server.requests) == 1
+
+
+def test_a_stream_that_is_refused(server: ModelServer) -> None:
+    server.always = status(403, "no.")
+    message, told = breaks_off(parrot())
+    assert "(403): no: check what OPENAI_API_KEY may do" in message
+    assert (told, len(server.requests)) == ([], 1)
+
+
+def test_whoever_listens_no_more_ends_the_request(server: ModelServer) -> None:
+    class NobodyThereError(Exception):
+        pass
+
+    def say(text: str) -> None:
+        raise NobodyThereError
+
+    threads = threading.active_count()
+    server.next(hang_after(piece("Oh")))
+    with pytest.raises(NobodyThereError):
+        parrot(timeout=60.0).stream(CHAT, Sampling(), say)
+    server.closing.set()
+    deadline = time.monotonic() + 20
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert threading.active_count() <= threads
 
 
 # --- the environment -------------------------------------------------------------------------------------------------

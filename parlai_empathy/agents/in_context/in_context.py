@@ -16,12 +16,14 @@ from parlai.utils.misc import warn_once
 from parlai_empathy.agents.in_context import options
 from parlai_empathy.agents.in_context.fitting import Fitted, fitted
 from parlai_empathy.agents.in_context.parts import Parts, make_parts
-from parlai_empathy.agents.in_context.reply import reply_fields
+from parlai_empathy.agents.in_context.reply import reply_fields, reply_text
 from parlai_empathy.agents.in_context.selection import Chosen, Query
 from parlai_empathy.agents.in_context.spoken import Spoken
 from parlai_empathy.agents.in_context.template import Turn
 from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer
+from parlai_empathy.language_models.prompt import Prompt
+from parlai_empathy.language_models.telling import Say, Teller
 
 
 class InContextAgent(Agent):
@@ -82,11 +84,29 @@ class InContextAgent(Agent):
         self.self_observe(reply)
         return reply
 
+    def act_streaming(self, say: Say) -> Message:
+        """Like :meth:`act`, but say what there is of the reply while the model writes it.
+
+        :param say: gets the beginning of the reply's text, whenever it has become longer.
+        :raises LanguageModelError: if the model fails for good, perhaps when something was said already: that is no
+            reply then, and no part of the conversation.
+        """
+        reply = self._replies([self.observation], say)[0]
+        self.self_observe(reply)
+        return reply
+
     def batch_act(self, observations: Sequence[Message | None]) -> list[Message]:
         """Answer messages, their requests side by side.
 
         :param observations: what copies of this agent observed. Where nothing was said the answer has no text.
         :raises LanguageModelError: if the model fails for good. What it answered before is in the cache.
+        """
+        return self._replies(observations)
+
+    def _replies(self, observations: Sequence[Message | None], say: Say | None = None) -> list[Message]:
+        """The replies.
+
+        :param say: of a single message: gets what there is of its reply.
         """
         replies = [Message({"id": self.id, "episode_done": False}) for _ in observations]
         asked = [
@@ -95,12 +115,12 @@ class InContextAgent(Agent):
             if observation and not observation.is_padding() and observation.get("text") and observation["spoken"]
         ]
         if asked:
-            answers = self._answers([observation for _, observation in asked])
+            answers = self._answers([observation for _, observation in asked], say)
             for (reply, _), answer in zip(asked, answers, strict=True):
                 reply.update(answer)
         return replies
 
-    def _answers(self, observations: Sequence[Message]) -> list[dict[str, Any]]:
+    def _answers(self, observations: Sequence[Message], say: Say | None) -> list[dict[str, Any]]:
         """The fields of each reply."""
         if any("labels" in observation for observation in observations):
             raise OptionError("empathy:in_context learns nothing: use parlai eval_model, interactive or self_chat")
@@ -113,7 +133,7 @@ class InContextAgent(Agent):
         ]
         self._count(prompts)
         try:
-            answers = parts.model.complete([prompt.prompt for prompt in prompts], parts.sampling)
+            answers = self._completed([prompt.prompt for prompt in prompts], say)
         except LanguageModelError:
             self._log_usage()
             raise
@@ -121,6 +141,18 @@ class InContextAgent(Agent):
             self._reply(answer, prompt, one, is_measured="eval_labels" in observation)
             for answer, prompt, one, observation in zip(answers, prompts, chosen, observations, strict=True)
         ]
+
+    def _completed(self, prompts: Sequence[Prompt], say: Say | None) -> list[Answer]:
+        """What the model answers."""
+        model, sampling = self._parts.model, self._parts.sampling
+        if say is None:
+            return model.complete(prompts, sampling)
+        teller = Teller(say)  # the model says no stop texts, and spaces at an end make a reply no longer
+
+        def tell(text: str) -> None:
+            teller.tell(reply_text(text, sampling.stop))
+
+        return [model.stream(prompt, sampling, tell) for prompt in prompts]
 
     def _query(self, observation: Message) -> Query:
         turns: tuple[Turn, ...] = observation["spoken"]

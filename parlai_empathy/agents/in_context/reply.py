@@ -13,6 +13,14 @@ from parlai_empathy.language_models.completion import Completion, NoAnswer, cut_
 _OF_COMPLETION = ("finish", "prompt_tokens", "completion_tokens", "cached")
 
 
+def reply_text(text: str, stop: Sequence[str]) -> str:
+    """What of a model's text is the reply: one line, because a turn is a line wherever conversations are kept.
+
+    :param stop: texts at which a reply ends, though the model may have gone on.
+    """
+    return " ".join(cut_at_stop(text, stop)[0].split())
+
+
 def reply_fields(
     answer: Completion | NoAnswer, prompt: Fitted, emotion: str | None, stop: Sequence[str], is_measured: bool
 ) -> dict[str, Any]:
@@ -20,13 +28,12 @@ def reply_fields(
 
     :param prompt: what was answered.
     :param emotion: that the examples were chosen by, if they were.
-    :param stop: texts at which a reply ends, though the model may have gone on.
+    :param stop: texts at which a reply ends.
     """
     fields: dict[str, Any] = {"examples": [example.conv_id for example in prompt.examples]}
     text = ""
     if isinstance(answer, Completion):
-        # One line, because a turn is a line wherever conversations are kept.
-        text = " ".join(cut_at_stop(answer.text, stop)[0].split())
+        text = reply_text(answer.text, stop)
         fields.update({name: getattr(answer, name) for name in _OF_COMPLETION})
     if not text:
         fields["no_answer"] = answer.reason if isinstance(answer, NoAnswer) else "an empty text"

@@ -21,7 +21,7 @@ LONGEST_REPLY = 8000
 
 
 class StreamingAgent(Protocol):
-    """An agent whose reply can be read while it is written. None of ParlAI's or of this package is one yet."""
+    """An agent whose reply can be read while it is written, such as ``empathy:in_context``."""
 
     def act_streaming(self, say: Callable[[str], None]) -> Message:
         """Like ``act``, but say what there is of the reply so far, whenever there is more."""
@@ -53,8 +53,9 @@ class Partner:
         """
         clone = self._clone(talk, said)
         clone.observe(_message(said[-1]))
-        act = clone.act_streaming(say) if hasattr(clone, "act_streaming") else clone.act()
-        text = str(act.get("text") or "").replace("\0", "").strip()[:LONGEST_REPLY].strip()
+        is_streaming = hasattr(clone, "act_streaming")
+        act = clone.act_streaming(lambda text: say(_fit(text))) if is_streaming else clone.act()
+        text = _fit(str(act.get("text") or ""))
         with self._lock:
             self._clones[talk] = (clone, len(said) + 1)
             while len(self._clones) > self._most:
@@ -74,6 +75,11 @@ class Partner:
             if hasattr(clone, "self_observe"):
                 clone.self_observe(_message(answer))  # as if it had just said so
         return clone
+
+
+def _fit(text: str) -> str:
+    """A reply as it can be stored, and as it is shown before."""
+    return text.replace("\0", "").strip()[:LONGEST_REPLY].strip()
 
 
 def _message(said: Said) -> Message:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
+from itertools import pairwise
 from logging import StreamHandler
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from model_server import ModelServer, no_text, status
+from model_server import ModelServer, cut_after, no_text, piece, status
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -26,6 +27,7 @@ from parlai.scripts.train_model import TrainModel
 from parlai.utils import logging as parlais_logging
 from processes import run, succeeded
 from tiny_generators import write_language_model
+from tiny_llama2c import write_llama_folder
 from tiny_parts import train_classifier
 
 from parlai_empathy.agents.in_context import parts
@@ -36,7 +38,9 @@ from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.prompt import Message as Prompted
 from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.telling import Teller
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.sentence_encoder import Vectors
 from parlai_empathy.scoring.logs import read_replies_log
@@ -65,6 +69,14 @@ class Scripted:
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         return in_order(self, prompts, sampling)
+
+    def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
+        """Letter by letter."""
+        (answer,) = self.complete([prompt], sampling)
+        teller = Teller(say, sampling.stop)
+        for end in range(len(answer.text) if isinstance(answer, Completion) else 0):
+            teller.tell(answer.text[: end + 1])
+        return answer
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         for number, prompt in enumerate(prompts):
@@ -424,6 +436,97 @@ def test_it_cannot_be_trained(tmp_path: Path) -> None:
     options = {**SAMPLE, **ECHO, "datapath": str(tmp_path), "datatype": "train", "num_epochs": 1}
     with pytest.raises(OptionError, match="learns nothing: use parlai eval_model"):
         TrainModel.main(**options, model_file=str(tmp_path / "model"))
+
+
+# --- while it is written ---------------------------------------------------------------------------------------------
+
+
+def streamed(made: Any, text: str) -> tuple[Message, list[str]]:
+    """The reply to a message of a chat, and what was said before it was whole."""
+    said: list[str] = []
+    made.observe(Message({"text": text, "episode_done": False}))
+    return made.act_streaming(said.append), said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [" Oh no! ", "Oh  no!\n\nHow\tcome? ", "Oh no!\nHuman: I", "Oh no! Empathy AI: Oh", NoAnswer("filtered"), " \n"],
+)
+def test_a_reply_while_it_is_written_is_the_same(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
+    scripted(lambda prompt: said)
+    at_once = agent(tmp_path, in_chat=True, lm_cache="none")
+    at_once.observe(Message({"text": "I lost my key.", "episode_done": False}))
+    expected = at_once.act()
+    made = agent(tmp_path, in_chat=True, lm_cache="none")
+    reply, parts_of_it = streamed(made, "I lost my key.")
+    assert dict(reply) == dict(expected)
+    assert made._spoken.turns == at_once._spoken.turns
+    assert (parts_of_it[-1] if parts_of_it else "") == reply["text"]
+    assert all(later.startswith(one) and later != one for one, later in pairwise(parts_of_it))
+    assert all(reply["text"].startswith(one) for one in parts_of_it)
+
+
+def test_a_streamed_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: f" Reply {prompt.count('Human:')}. ")
+    made = agent(tmp_path, in_chat=True)
+    streamed(made, "I lost my key.")
+    reply, said = streamed(made, "In the lake.")
+    assert said[-1] == reply["text"] == "Reply 2."
+    assert model.asked[-1].endswith("\n\nHuman: I lost my key.\nEmpathy AI: Reply 1.\nHuman: In the lake.\nEmpathy AI:")
+    made.reset()
+    again, said = streamed(made, "I lost my key.")
+    assert said == [again["text"]] == ["Reply 1."]  # kept, so that it is said at once
+    assert again["cached"] is True
+    assert len(model.asked) == 2
+
+
+def test_nothing_said_nothing_streamed(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    reply, said = streamed(agent(tmp_path, in_chat=True), "")
+    assert (dict(reply), said, model.asked) == ({"id": "InContext", "episode_done": False}, [], [])
+
+
+def test_a_reply_that_broke_off_is_no_part_of_the_conversation(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(parlais_logging, "info", lines.append)
+    server.next(cut_after(piece("I am so")))
+    made = agent(tmp_path, in_chat=True, **SERVED)
+    said: list[str] = []
+    made.observe(Message({"text": "I lost my key.", "episode_done": False}))
+    with pytest.raises(LanguageModelError, match="broke off in the middle of an answer"):
+        made.act_streaming(said.append)
+    assert said == ["I am so"]
+    assert [turn.text for turn in made._spoken.turns] == ["I lost my key."]
+    assert any("0 requests" in line for line in lines)
+    reply, said = streamed(made.clone(), "I lost my key.")  # nothing of it was kept either
+    assert (reply["text"], reply["cached"], said[0]) == ("I lost my key.", False, "I")
+
+
+@pytest.mark.parametrize("prompt", ["chat", "paper"])
+def test_a_served_model_while_it_writes(tmp_path: Path, server: ModelServer, prompt: str) -> None:
+    reply, said = streamed(agent(tmp_path, in_chat=True, **{**SERVED, "prompt": prompt}), "I lost my key.")
+    assert said == ["I", "I lost", "I lost my", "I lost my key."]
+    assert (reply["text"], reply["finish"], reply["cached"]) == ("I lost my key.", "stop", False)
+    assert reply["prompt_tokens"] == EchoModel().count_tokens(sent_prompt(server))
+
+
+def sent_prompt(server: ModelServer) -> Prompt:
+    """What the server was asked last."""
+    body = server.requests[-1].body
+    return body.get("prompt") or tuple(Prompted(one["role"], one["content"]) for one in body["messages"])
+
+
+def test_a_local_model_while_it_writes(tmp_path: Path, real_data: Path) -> None:
+    folder = write_llama_folder(tmp_path / "llama", real_data)
+    options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "lm_cache": "none", "no_cuda": True}
+    made, other = (agent(tmp_path, in_chat=True, **options, max_tokens=20, prompt="chat") for _ in range(2))
+    reply, said = streamed(made, "Once upon a time")
+    other.observe(Message({"text": "Once upon a time", "episode_done": False}))
+    assert dict(reply) == dict(other.act())
+    assert len(said) > 3
+    assert reply["text"].startswith(said[-1])
 
 
 # --- with real backends ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the tests of the chat page share: a model that remembers, a store, a served site, and visitors of it."""
+"""What the tests of the chat page share: models that remember or write, a store, a served site, and visitors of it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ import httpx
 import parlai.utils.logging as parlai_logging
 import pytest
 import uvicorn
+from model_server import ModelServer
+from parlai.core.agents import create_agent
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from remembering_agent import RememberingAgent
 
+from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.rating.chat.help_lines import notice_for
 from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
@@ -134,6 +139,27 @@ def logged() -> Iterator[list[str]]:
     parlai_logging.logger.addHandler(handler)
     yield handler.lines
     parlai_logging.logger.removeHandler(handler)
+
+
+KEY = "sk-very-secret"
+
+
+@pytest.fixture
+def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A real server of a language model, which repeats word by word what it is told."""
+    with ModelServer(EchoModel("parrot"), key=KEY) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        yield server
+
+
+@pytest.fixture
+def writing_agent(model_server: ModelServer, tmp_path: Path) -> Any:
+    """The agent that asks this server, as ``parlai chat_site`` makes it."""
+    options = {"model": "empathy:in_context", "lm_backend": "openai", "lm_model": "parrot", "lm_retries": 0}
+    opt = ParlaiParser(True, True).parse_kwargs(**options, datapath=str(tmp_path), loglevel="error")
+    return create_agent(Opt({**opt, "interactive_mode": True}))
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from chromium_browser import accessibility_problems, chromium
+from model_server import ModelServer, piece
 from remembering_agent import StreamingAgent
 
 from parlai_empathy.rating.export import rating_rows
@@ -95,6 +97,112 @@ def test_answer_is_seen_while_it_is_written(browser: Any, serve_chat: Serve) -> 
         assert said(page, 2)[-1] == "<b>Once upon"
         page.wait_for_selector("#part", state="hidden")
         assert page.inner_text("#heard") or page.locator("#heard").text_content()
+
+
+# --- a language model that writes, behind a real server -----------------------------------------------------------
+
+
+def part(page: Any, text: str) -> None:
+    """Wait until so much of the answer is shown."""
+    from playwright.sync_api import expect
+
+    expect(page.locator("#part")).to_have_text(text, timeout=15_000)
+    assert page.is_visible("#part")
+
+
+@pytest.fixture
+def go_on(model_server: ModelServer) -> Iterator[threading.Semaphore]:
+    """After each piece of an answer the server waits until it is told to go on."""
+    told = threading.Semaphore(0)
+    model_server.pause = lambda: told.acquire(timeout=20)
+    yield told
+    told.release(100)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_answer_grows_on_the_page(
+    browser: Any, serve_chat: Serve, writing_agent: Any, go_on: threading.Semaphore, size: Any
+) -> None:
+    served = serve_chat(agent=writing_agent)
+    with visiting(browser, served, size) as page:
+        say(page, "<b>My dog is ill")
+        for text in ("<b>My", "<b>My dog", "<b>My dog is"):
+            part(page, text)
+            assert page.is_visible("#typing")
+            assert page.locator("#turn-2").count() == 0
+            assert accessibility_problems(page) == []
+            go_on.release()
+        go_on.release(10)
+        assert said(page, 2) == ["<b>My dog is ill"] * 2
+        page.wait_for_selector("#part", state="hidden")
+        page.wait_for_selector("#typing", state="hidden")
+        say(page, "And old")
+        assert said(page, 4)[-1] == "And old"
+
+
+def test_who_comes_back_sees_what_is_written_already(
+    browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer, go_on: threading.Semaphore
+) -> None:
+    with visiting(browser, serve_chat(agent=writing_agent)) as page:
+        say(page, "My dog is ill")
+        part(page, "My")
+        go_on.release()
+        page.reload()
+        part(page, "My dog")
+        go_on.release(10)
+        assert said(page, 2)[-1] == "My dog is ill"
+    assert len(model_server.requests) == 1
+
+
+def test_help_is_shown_before_the_first_word(
+    browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer, go_on: threading.Semaphore
+) -> None:
+    begins = threading.Event()
+
+    def later(handler: Any) -> None:
+        assert begins.wait(20)
+        handler.send_events(lambda send: model_server.stream(handler.asked, send))
+
+    model_server.next(later)
+    with visiting(browser, serve_chat(agent=writing_agent), PHONE) as page:
+        say(page, "I want to die")
+        page.wait_for_selector(".help-lines")
+        assert page.is_hidden("#part")
+        begins.set()
+        part(page, "I")
+        help_lines, answer = page.locator(".help-lines").bounding_box(), page.locator("#part").bounding_box()
+        assert help_lines["y"] + help_lines["height"] <= answer["y"]
+        go_on.release(10)
+        said(page, 2)
+        assert page.locator(".help-lines").count() == 1
+
+
+def test_answer_that_breaks_off_is_taken_back_with_one_notice(
+    browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer
+) -> None:
+    breaks = threading.Event()
+
+    def work(handler: Any, send: Callable[[Any], None]) -> None:
+        send(piece("I am so"))
+        assert breaks.wait(20)
+        handler.connection.shutdown(2)
+
+    model_server.next(lambda handler: handler.send_events(lambda send: work(handler, send), b""))
+    with visiting(browser, serve_chat(agent=writing_agent)) as page:
+        say(page, "My dog is ill")
+        part(page, "I am so")
+        breaks.set()
+        page.wait_for_selector("#failed:not([hidden])")
+        page.wait_for_selector("#typing", state="hidden")
+        assert page.is_hidden("#part")
+        assert page.is_hidden("#problem")
+        assert "There is no answer yet. What you wrote is kept." in page.inner_text("#failed")
+        assert "I am so" not in page.inner_text("main")
+        assert accessibility_problems(page) == []
+        page.click("#failed button")
+        assert said(page, 2) == ["My dog is ill"] * 2
+        page.reload()
+        assert said(page, 2) == ["My dog is ill"] * 2
 
 
 def test_reload_while_the_model_answers(browser: Any, serve_chat: Serve) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from parlai.core.agents import create_agent_from_model_file
+from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from remembering_agent import RememberingAgent
@@ -68,6 +68,18 @@ def test_reply_is_made_fit_for_the_store() -> None:
     assert len(partner.reply("b", said("SAY " + "x" * 20_000))) == LONGEST_REPLY
 
 
+def test_what_is_shown_before_is_made_fit_too() -> None:
+    class Slowly(RememberingAgent):
+        def act_streaming(self, say: Callable[[str], None]) -> dict[str, Any]:
+            say(" a\0b ")
+            say("x" * 20_000)
+            return {"text": " a\0b c"}
+
+    shown: list[str] = []
+    assert Partner(Slowly()).reply("a", said("one"), shown.append) == "ab c"
+    assert shown == ["ab", "x" * LONGEST_REPLY]
+
+
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train_base(tmp_path_factory.mktemp("retriever") / "model")
@@ -102,13 +114,23 @@ def test_trained_agents_are_kept_apart_and_told_again(kind: str, request: pytest
     assert apart[0][1] in history(clone)
 
 
-def test_language_model_is_asked_about_its_own_conversation(tmp_path: Path) -> None:
+@pytest.fixture
+def echo(tmp_path: Path) -> Partner:
+    """A language model that repeats what was said last."""
     parser = ParlaiParser(True, True)
     arguments = ["-m", "empathy:in_context", "--lm-backend", "echo", "--prompt", "chat", "--examples", "0"]
     opt = parser.parse_args([*arguments, "-dp", str(tmp_path), "--loglevel", "error"])
-    from parlai.core.agents import create_agent
+    return Partner(create_agent(Opt({**opt, "interactive_mode": True})))
 
-    partner = Partner(create_agent(Opt({**opt, "interactive_mode": True})))
+
+def test_language_model_is_seen_while_it_writes(echo: Partner) -> None:
+    shown: list[str] = []
+    assert echo.reply("a", said("I saw a heron."), shown.append) == "I saw a heron."
+    assert shown == ["I", "I saw", "I saw a", "I saw a heron."]
+
+
+def test_language_model_is_asked_about_its_own_conversation(echo: Partner) -> None:
+    partner = echo
     first = talk(partner, "a", ["I saw a heron."])
     talk(partner, "b", ["My dog died."])
     assert "dog" not in " ".join(talk(partner, "c", ["Hello."]))

@@ -1,0 +1,150 @@
+"""Bodies that a server may send in pieces."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_server import piece
+
+from parlai_empathy.language_models.server_answer import EMPTY, BrokenAnswerError, ServerAnswer
+from parlai_empathy.language_models.server_stream import ServerStream
+
+DONE = b"data: [DONE]\n\n"
+
+
+def event(data: Any, raw: bool = False) -> bytes:
+    return b"data: " + json.dumps(data, ensure_ascii=not raw).encode() + b"\n\n"
+
+
+def read(*pieces: bytes) -> tuple[ServerAnswer, list[str]]:
+    """The answer, and what was told on the way."""
+    told: list[str] = []
+    stream = ServerStream(told.append)
+    for one in pieces:
+        stream.take(one)
+    return stream.answer(), told
+
+
+def broken(*pieces: bytes) -> str:
+    with pytest.raises(BrokenAnswerError) as caught:
+        read(*pieces)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_chat_in_pieces() -> None:
+    counts = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    found, told = read(
+        event(piece("", role="assistant")), event(piece("Oh")), event(piece(" no")), event(piece(finish="length")),
+        event(counts), DONE,
+    )  # fmt: skip
+    assert found == ServerAnswer("Oh no", "length", "", 7, 2)
+    assert told == ["Oh", "Oh no"]
+
+
+def test_a_text_in_pieces() -> None:
+    found, told = read(event({"choices": [{"text": "Oh"}]}), event({"choices": [{"text": ".", "finish_reason": "x"}]}))
+    assert found == ServerAnswer("Oh.", "x", "", None, None)
+    assert told == ["Oh", "Oh."]
+
+
+# Line separators that are none in JSON, and characters of several bytes, also as two escapes in two pieces.
+TRICKY = [piece("a\u2028b\x85"), piece("\u20ac\U0001f642"), piece("\ud83d"), piece("\ude42"), piece(finish="stop")]
+
+
+@given(st.lists(st.integers(1, 400), max_size=12), st.booleans(), st.booleans())
+def test_where_the_bytes_are_cut_does_not_matter(cuts: list[int], has_returns: bool, has_comments: bool) -> None:
+    body = b"".join(event(one, raw=number < 2) for number, one in enumerate(TRICKY)) + DONE
+    if has_comments:
+        body = b": still there\n\nevent: message\nid: 1\n" + body.replace(b"data: ", b":x\ndata:")
+    if has_returns:
+        body = body.replace(b"\n", b"\r\n")
+    places = sorted({0, len(body), *(cut for cut in cuts if cut < len(body))})
+    found, told = read(*(body[begin:end] for begin, end in pairwise(places)))
+    assert found == ServerAnswer("a\u2028b\x85\u20ac\U0001f642\U0001f642", "stop", "", None, None)
+    assert told[-1] == found.text
+
+
+def test_data_on_several_lines_are_one_event() -> None:
+    assert read(b'data: {"choices":\ndata: [{"text": "a", "finish_reason": "stop"}]}\n\n')[0].text == "a"
+
+
+def test_the_end_needs_no_empty_line_behind_it() -> None:
+    assert read(event(piece("a")), b"data: [DONE]")[0].text == "a"
+    assert read(event(piece("a")), b'data: {"choices": [{"text": "b", "finish_reason": "stop"}]}')[0].text == "ab"
+
+
+def test_after_its_end_nothing_counts() -> None:
+    stream = ServerStream(lambda text: None)
+    stream.take(event(piece("a", "stop")))
+    assert (stream.is_whole, stream.is_over) == (True, False)
+    stream.take(b'data: {"choices": [], "usa')  # the connection breaks in the counts
+    assert stream.answer() == ServerAnswer("a", "stop", "", None, None)
+    stream = ServerStream(lambda text: None)
+    stream.take(event(piece("a")) + DONE + b"data: {nonsense}\n\n")
+    assert stream.is_over
+    assert stream.answer().text == "a"
+
+
+def test_a_refusal_in_pieces() -> None:
+    found, told = read(event(piece(refusal="I will")), event(piece(refusal=" not.", finish="stop")), DONE)
+    assert found == ServerAnswer(None, "stop", "I will not.", None, None)
+    assert told == []
+
+
+def test_a_server_that_knows_no_pieces() -> None:
+    whole = {"choices": [{"message": {"content": "Oh no"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7}}
+    assert read(json.dumps(whole, indent=1).encode()) == (ServerAnswer("Oh no", "stop", "", 7, None), ["Oh no"])
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "nothing at all"),
+        (b"<!DOCTYPE html>\n<html></html>", "no JSON, or a part of it: '<!DOCTYPE html> <html></html>'"),
+        (b'{"error": {"message": "over\\nloaded"}}', "an error: over loaded"),
+        (event(piece("a")), "a part of an answer"),
+        (event(piece("a")) + b'data: {"choices": [{"text": "Oh', "a part of an answer"),
+        (event(piece("a")) + event({"error": {"message": "over\nloaded"}}), "an error: over loaded"),
+        (b"data: <html>\n\n", "an event that is no JSON"),
+        (DONE, EMPTY),
+        (event({"choices": []}) + DONE, EMPTY),
+        (event({"choices": []}), "a part of an answer"),
+    ],
+)
+def test_what_is_no_answer(body: bytes, reason: str) -> None:
+    assert broken(body) == reason
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["choices", "delta", "content", "refusal", "text", "finish_reason", "usage", "error"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.lists(ODD | st.fixed_dictionaries({"choices": st.lists(ODD, max_size=2)}), max_size=4), st.binary(max_size=9))
+def test_whatever_it_sends_is_an_answer_or_broken(events: list[Any], more: bytes) -> None:
+    told: list[str] = []
+    stream = ServerStream(told.append)
+    try:
+        stream.take(b"".join(map(event, events)) + more)
+        found = stream.answer()
+    except BrokenAnswerError as error:
+        reason = str(error)
+    else:
+        reason = ""
+        assert (found.text or "") == (told[-1] if told else "")
+    assert "\n" not in reason
