@@ -13,7 +13,7 @@ POOLINGS = ("mean", "first")
 DROPOUT = 0.1  # before the head, as BERT's classifiers have it (Devlin et al. 2019)
 
 # A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-_CPU_CHUNK = 32
+_CPU_CHUNK = 16
 # Torch prepares its CPU kernels anew for each shape of a batch, so lengths are rounded up: there are fewer shapes then.
 _STEP = 8
 

@@ -16,6 +16,8 @@ from torch.nn import functional as F
 
 # A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
 _CPU_CHUNK = 16
+# True tokens that are scored at a time, so that scores of the whole vocabulary fit into memory.
+_SCORED = 2048
 
 
 class TrueTokenLosses(TorchGeneratorModel):
@@ -42,12 +44,15 @@ class TrueTokenLosses(TorchGeneratorModel):
             scored: tuple[Tensor, Tensor, Any] = super().forward(*xs, ys=ys, prev_enc=prev_enc, **options)
             return scored
         assert ys is not None
-        states = self._encode(*xs) if prev_enc is None else prev_enc
+        states = self.encode(*xs) if prev_enc is None else prev_enc
         losses, best = self._token_losses(states, ys)
         return losses.unsqueeze(-1), best, states
 
-    def _encode(self, *xs: Any) -> Any:
-        """The encoder's output for a batch."""
+    def encode(self, *xs: Any) -> Any:
+        """The encoder's output for a batch: that of :meth:`encoder`, and quicker where texts differ in length.
+
+        :param xs: what the encoder takes; the first is the contexts' token ids, ``(batch, length)``.
+        """
         tokens = xs[0]
         chunks = like_lengths(tokens != self.NULL_IDX)
         if len(chunks) == 1:
@@ -67,17 +72,27 @@ class TrueTokenLosses(TorchGeneratorModel):
         is_token = ys != self.NULL_IDX
         losses = torch.zeros(ys.shape, device=ys.device)
         best = torch.full_like(ys, self.NULL_IDX)
+        latent, row, column = self._written(states, ys, is_token)
+        # The scores' own weights are the most by far: few large products with them, and few gradients to add up.
+        for part in torch.split(torch.arange(len(latent), device=ys.device), _SCORED):
+            scores = self.output(latent[part].unsqueeze(0)).squeeze(0).float()  # (true tokens, vocabulary)
+            place = (row[part], column[part])
+            losses[place] = F.cross_entropy(scores, ys[place], reduction="none")
+            best[place] = scores.max(dim=1).indices  # several times as fast as argmax
+        return losses, best
+
+    def _written(self, states: Any, ys: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, both ``(tokens,)``."""
+        parts = []
         chunks = like_lengths(is_token)
         for rows, width in chunks:
             own = states if len(chunks) == 1 else self.reorder_encoder_states(states, rows)
             inputs = self._get_initial_forced_decoder_input(len(rows), ys[rows, : width - 1])
             latent, _ = self.decoder(inputs, own)  # (rows, width, dim)
             row, column = is_token[rows, :width].nonzero(as_tuple=True)
-            scores = self.output(latent[row, column].unsqueeze(0)).squeeze(0).float()  # (true tokens, vocabulary)
-            place = (rows[row], column)
-            losses[place] = F.cross_entropy(scores, ys[place], reduction="none")
-            best[place] = scores.max(dim=1).indices  # several times as fast as argmax
-        return losses, best
+            parts.append((latent[row, column], rows[row], column))
+        latents, row, column = (torch.cat(kind) for kind in zip(*parts, strict=True))
+        return latents, row, column
 
 
 def like_lengths(is_token: Tensor) -> list[tuple[Tensor, int]]:

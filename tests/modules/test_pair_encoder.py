@@ -41,7 +41,7 @@ def read(model: PairEncoder, *inputs: Tensor) -> Tensor:
 def test_numbers_do_not_depend_on_the_batch(pooling: str) -> None:
     """Not on padding, not on the other texts, not on the chunks that many are read in, and they keep their order."""
     model = model_of(pooling)
-    tokens, segments, lengths = texts(70)  # three chunks
+    tokens, segments, lengths = texts(70)  # five chunks
     together = read(model, tokens, segments, lengths)
     assert together.shape == (70, 3)
     for i, length in enumerate(lengths.tolist()):

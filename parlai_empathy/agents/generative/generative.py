@@ -18,14 +18,17 @@ from torch import Tensor, nn
 
 from parlai_empathy.agents.common_options import cut_context
 from parlai_empathy.agents.finite import check_finite
+from parlai_empathy.agents.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.generative import initial, options
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
 from parlai_empathy.agents.generative.initial import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
+from parlai_empathy.agents.generative.writing import beams_of, write
 from parlai_empathy.agents.judge_options import check_init_model
 from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
 from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
+from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
 from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
 from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.hugging_face import load_language_model
@@ -37,7 +40,7 @@ from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerato
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
-class GenerativeAgent(TransformerGeneratorAgent):
+class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
     """Writes replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
     The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last part of
@@ -144,14 +147,6 @@ class GenerativeAgent(TransformerGeneratorAgent):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
-    def init_optim(self, *args: Any, **kwargs: Any) -> bool:
-        """ParlAI's, in one pass over the weights in place of many: on a CPU several times as fast."""
-        was_reset: bool = super().init_optim(*args, **kwargs)
-        if self.opt["optimizer"] in ("adam", "adamw"):
-            for group in self.optimizer.param_groups:
-                group["fused"] = True
-        return was_reset
-
     def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
         """ParlAI's; without a schedule too the number of updates goes on."""
         super().build_lr_scheduler(states, hard_reset)
@@ -215,10 +210,31 @@ class GenerativeAgent(TransformerGeneratorAgent):
 
     # --- decoding ----------------------------------------------------------------------------------------------------
 
-    def _generate(self, *args: Any, **kwargs: Any) -> Any:
-        """ParlAI's, with the numbers of ``--precision``."""
+    def _generate(self, batch: Batch, beam_size: int, max_ts: int, prefix_tokens: Tensor | None = None) -> Any:
+        """Write replies with the numbers of ``--precision``: all of a batch together, where that can be done.
+
+        :returns: of each example the best reply (tokens, score, details); and what else was found.
+        """
+        beams = beams_of(self.opt, self.START_IDX, self.END_IDX)
         with self.autocast():
-            return super()._generate(*args, **kwargs)
+            if beams is None or self.show_token_details or prefix_tokens is not None or self.beam_block_list:
+                return super()._generate(batch, beam_size, max_ts, prefix_tokens)
+            return self._write(batch, beams, max_ts)
+
+    def _write(self, batch: Batch, beams: Beams, longest: int) -> tuple[list[Finished], list[FinishedBeams]]:
+        """See :mod:`parlai_empathy.agents.generative.writing`."""
+        model = self.bare_model
+        states = model.encode(*self._encoder_input(batch))
+        device = batch.text_vec.device
+        searched = BatchedBeams(batch.batchsize, beams, device, self._get_batch_context(batch).to(device))
+
+        def logprobs(scores: Tensor) -> Tensor:
+            scaled = scores if self.temperature == 1.0 else scores / self.temperature
+            activated: Tensor = self._generation_activation(scaled)
+            return activated
+
+        found = write(model, states, searched, longest, logprobs)
+        return best_of(found), found
 
     def _treesearch_factory(self, device: torch.device, verbose: bool = False) -> TreeSearch:
         """ParlAI's searches and diverse beam search. Greedy search knows ``--beam-min-length``, not ``--beam-size``."""

@@ -19,6 +19,7 @@ from torch import Tensor
 from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
 from parlai_empathy.agents.common_options import cut_context
 from parlai_empathy.agents.finite import check_finite
+from parlai_empathy.agents.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
@@ -48,7 +49,7 @@ class RetrievalDictionary(ChosenDictionary):
         return bool(opt.get("encoder") == "hf")
 
 
-class RetrievalAgent(PoolRanker):
+class RetrievalAgent(FusedOptimizer, PoolRanker):
     """Answers with the reply, of a pool, whose vector is most like the context's.
 
     In training each example's negatives are the other replies of the batch: of all processes' batches, if there are

@@ -1,0 +1,114 @@
+"""How fast replies are searched for: ``empathy:generative`` against ParlAI's beam search of the same width and model.
+
+    python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16] [--seconds 8]
+
+The model is the default one, trained for a moment; both have its weights, and read the same contexts of the test fold
+in one batch. Plain beam search first, to the end of each reply: both must write the same. Then ours is diverse beam
+search, each hypothesis a group of its own. As that comes to its end at other lengths, all replies have the same number
+of tokens there, so that there is as much to do; and ours must write what the search gives in ParlAI's own loop, one
+example and one group after the other. ParlAI's computes in single precision, as it does by default; ours in that, and
+in what ``--precision auto`` chooses. The tokens that count are those of the best replies.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from generative_training import same_generator, untrained_writer
+from parlai.core.opt import Opt
+from parlai.core.torch_agent import Batch
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.core.worlds import create_task
+from small_model import TASK, load, parser_of
+from timing import compare
+
+Replies = list[tuple[list[int], float]]
+"""Of each context the best reply's token ids and its score."""
+
+_LONGEST = 30  # tokens; a model that has learnt for a moment may find no end
+
+
+def main() -> None:
+    """Measure, and print tokens per second and their ratio."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--width", type=int, default=4, help="of the beam")
+    parser.add_argument("--contexts", type=int, default=32)
+    parser.add_argument("--tokens", type=int, default=16, help="of each reply, where they are as long as one another")
+    parser.add_argument("--seconds", type=int, default=8, help="how long the model is trained")
+    arguments = parser.parse_args()
+    width, tokens = arguments.width, arguments.tokens
+    with tempfile.TemporaryDirectory() as folder:
+        path = _trained(folder, arguments.edition, arguments.seconds)
+        common = {"edition": arguments.edition, "beam_size": width, "beam_block_ngram": -1}
+        plain = load(path, **common, inference="beam", precision="float32")
+        batch = _batch(plain, arguments.contexts)
+        _measure("beam search, float32", _search(same_generator(plain), batch), _search(plain, batch))
+        common |= {"beam_min_length": tokens, "beam_groups": width}
+        theirs = _search(same_generator(plain, beam_min_length=tokens), batch, tokens)
+        for precision in ("float32", "auto"):
+            diverse = load(path, **common, inference="diversebeam", precision=precision)
+            if precision == "float32":
+                _check(
+                    _search(diverse, batch, tokens, TorchGeneratorAgent._generate)(), _search(diverse, batch, tokens)()
+                )
+            _measure(f"diverse, {precision}", theirs, _search(diverse, batch, tokens), same=False)
+
+
+def _trained(folder: str, edition: str, seconds: int) -> str:
+    """Train the default model for some seconds; returns its file."""
+    agent = untrained_writer(folder, edition)
+    world = create_task(agent.opt, agent)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        world.parley()
+    agent.save()
+    return str(agent.opt["model_file"])
+
+
+def _batch(agent: Any, count: int) -> Batch:
+    """The first contexts of the test fold."""
+    opt = Opt({**agent.opt, "task": TASK, "datatype": "test", "batchsize": 1})
+    teacher = create_task(opt, agent).get_task_agent()
+    return agent.batchify([agent.clone().observe(teacher.act()) for _ in range(count)])
+
+
+def _search(
+    agent: Any, batch: Batch, longest: int = _LONGEST, generate: Callable[..., Any] | None = None
+) -> Callable[[], Replies]:
+    """A call that searches for all replies.
+
+    :param generate: how; by default as the agent does.
+    """
+    generate = generate or type(agent)._generate
+    agent.model.eval()
+
+    def run() -> Replies:
+        with torch.no_grad():
+            best, _ = generate(agent, batch, agent.beam_size, longest)
+        return [(tokens.tolist(), float(score)) for tokens, score, _ in best]
+
+    return run
+
+
+def _measure(what: str, theirs: Callable[[], Replies], ours: Callable[[], Replies], same: bool = True) -> None:
+    expected, found = theirs(), ours()  # the first calls, which take longer, do not count
+    if same:
+        _check(expected, found)
+    count = sum(len(tokens) - 1 for tokens, _ in expected)
+    assert same or count == sum(len(tokens) - 1 for tokens, _ in found), "there is not as much to do"
+    print(compare(theirs, ours).line(what, count, "tokens"), flush=True)
+
+
+def _check(expected: Replies, found: Replies) -> None:
+    """The replies must be the same, but for one where two scores are as good as equal."""
+    other = [pair for pair in zip(expected, found, strict=True) if pair[0][0] != pair[1][0]]
+    assert len(other) <= 1, f"{len(other)} of {len(found)} replies differ"
+    assert all(abs(one[1] - two[1]) <= 1e-3 for one, two in zip(expected, found, strict=True)), "scores differ"
+
+
+if __name__ == "__main__":
+    main()

