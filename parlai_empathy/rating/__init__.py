@@ -24,8 +24,9 @@ wrongly one line to show beside it; ``desk.answer`` raises the first of them as 
 or numbers by the question's ``id``: of ``likert`` the point, of ``choice`` the choice's text, of ``text`` the text, of
 ``preference`` ``left``, ``right`` or ``tie``, as the rater saw the two.
 
-More of the desk: ``desk.mark(id, rater, turn, answers)`` stores what is said of one turn of a chat, ``desk.say(...)``
-and ``desk.messages(id, rater)`` keep a chat's messages, ``desk.counts()`` is for an administrator's page,
+More of the desk: ``desk.answer_and_next(...)`` is ``answer`` and ``next_item`` in one transaction, for sites with many
+raters, ``desk.mark(id, rater, turn, answers)`` stores what is said of one turn of a chat, ``desk.say(...)`` and
+``desk.messages(id, rater)`` keep a chat's messages, ``desk.counts()`` is for an administrator's page,
 ``desk.exclude(rater, reason)`` and ``desk.include(rater)`` undo each other, ``desk.raters()`` lists the raters,
 ``desk.assigned(id, rater)`` and ``desk.answered(rater)`` give what was handed out before, and
 :func:`~parlai_empathy.rating.export.write_export` writes all ratings as CSV or JSON lines, the format of

@@ -71,14 +71,14 @@ def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool,
             return Outcome.REPEATED
         if not revise:
             return Outcome.ALREADY
-        t.run("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
+        t.send("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
     elif row["state"] == assignment.LATE and assignment.can_resume(t, study, row, total):
         assignment.fill(t, row, 1)
     elif row["state"] != assignment.OPEN:
         return Outcome.TOO_LATE
     seconds = max(0.0, now - row["opened"]) if sent.seconds is None else sent.seconds
     put(t, study, row, sent.answers, WHOLE, seconds, now)
-    t.run(
+    t.send(
         "UPDATE rating_assignments SET state = 'done', closed = :now, submission = :key WHERE id = :id",
         now=now,
         key=sent.key,
@@ -93,26 +93,22 @@ def put(
     """Store answers, a row each; a later answer to the same question takes the place of an earlier one."""
     kinds = {question.id: question.kind for question in study.questions}
     sides = {name for name, kind in kinds.items() if kind == Preference.kind}
-    t.run_many(
-        """INSERT INTO rating_answers VALUES (:id, :question, :turn, :kind, :rating, :text, :now, :seconds)
-        ON CONFLICT (assignment, question, turn) DO UPDATE
-        SET kind = excluded.kind, rating = excluded.rating, text = excluded.text, given = excluded.given,
-            seconds = excluded.seconds""",
-        [
-            {
-                "id": row["id"],
-                "question": name,
-                "turn": turn,
-                "kind": kinds[name],
-                # Raters speak of left and right; what is stored speaks of the item's system.
-                "rating": _turned(answer.rating) if row["swapped"] and name in sides else answer.rating,
-                "text": answer.text,
-                "now": now,
-                "seconds": seconds,
-            }
-            for name, answer in answers.items()
-        ],
-    )
+    for name, answer in answers.items():
+        t.send(
+            """INSERT INTO rating_answers VALUES (:id, :question, :turn, :kind, :rating, :text, :now, :seconds)
+            ON CONFLICT (assignment, question, turn) DO UPDATE
+            SET kind = excluded.kind, rating = excluded.rating, text = excluded.text, given = excluded.given,
+                seconds = excluded.seconds""",
+            id=row["id"],
+            question=name,
+            turn=turn,
+            kind=kinds[name],
+            # Raters speak of left and right; what is stored speaks of the item's system.
+            rating=_turned(answer.rating) if row["swapped"] and name in sides else answer.rating,
+            text=answer.text,
+            now=now,
+            seconds=seconds,
+        )
 
 
 def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool:
@@ -129,7 +125,7 @@ def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool
     elif row["state"] != assignment.OPEN:
         return False
     sql = "UPDATE rating_assignments SET state = 'open', closed = NULL, deadline = :deadline WHERE id = :id"
-    t.run(sql, deadline=now + 60 * study.minutes, id=row["id"])
+    t.send(sql, deadline=now + 60 * study.minutes, id=row["id"])
     return True
 
 

@@ -8,50 +8,31 @@ two people have two conversations, with their roles swapped. Like a desk, every 
 from __future__ import annotations
 
 import json
-import random
-import re
 import secrets
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import answering, raters
 from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.collecting import prompts
+from parlai_empathy.rating.collecting.prompts import Prompt, prompt_of
+from parlai_empathy.rating.collecting.wording import checked_situation, one_line
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Outcome
-from parlai_empathy.rating.questions import clean, read_answers
-from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+from parlai_empathy.rating.questions import Answer, read_answers
 
-OFFERED = 3
-MOST_SENTENCES = 3
-_LONGEST = 1000
-
-# An end of a sentence, but for the full stops of the commonest abbreviations.
-_END = re.compile(
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\betc)(?<!\b[a-zA-Z]\.[a-zA-Z])[.!?…]+[\"')\]]*(?=\s|$)"
-)
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """What one person tells of.
-
-    :param offered: the emotions to choose from.
-    :param emotion: the one chosen; empty until then.
-    """
-
-    id: str
-    rater: str
-    offered: tuple[str, ...]
-    emotion: str = ""
-    situation: str = ""
+OPEN, OVER, BROKEN = "open", "over", "left"
+"""States of a conversation: under way, ended as it should be, or left by one of the two before it was long enough."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation about a prompt; the Speaker has the odd turns."""
+    """A conversation about a prompt; the Speaker has the odd turns.
+
+    :param begun: seconds since 1970.
+    """
 
     id: str
     number: int
@@ -60,6 +41,7 @@ class Conversation:
     listener: str
     is_over: bool
     messages: tuple[Said, ...]
+    begun: float = 0.0
 
     @property
     def next_to_speak(self) -> str:
@@ -88,9 +70,11 @@ class Collection:
         with self.desk.store.writing(self.study.name) as t:
             now = self.desk.clock()
             raters.enrolled(t, self.study.name, raters.checked(rater), now)
-            if open_one := t.row(f"{_PROMPTS} AND rater = :rater AND emotion = ''", study=self.study.name, rater=rater):
-                return _prompt(open_one)
-            offered = self._least_chosen(t, rater)
+            if open_one := t.row(
+                f"{prompts.ALL} AND rater = :rater AND emotion = ''", study=self.study.name, rater=rater
+            ):
+                return prompt_of(open_one)
+            offered = prompts.least_chosen(t, self.study, rater)
             row = {"id": secrets.token_hex(16), "study": self.study.name, "version": self.study.version, "rater": rater}
             t.run(
                 "INSERT INTO rating_prompts VALUES (:id, :study, :version, :rater, :offered, '', '', :made)",
@@ -107,7 +91,7 @@ class Collection:
         """
         situation = checked_situation(situation)
         with self.desk.store.writing(self.study.name) as t:
-            row = t.row(f"{_PROMPTS} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
+            row = t.row(f"{prompts.ALL} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
             if row is None:
                 return Outcome.UNKNOWN
             if row["emotion"]:
@@ -134,40 +118,50 @@ class Collection:
             else listens already.
         """
         with self.desk.store.writing(self.study.name) as t:
-            row = t.row(f"{_PROMPTS} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
-            if row is None or row["rater"] == listener:
-                raise OptionError(
-                    f"prompt {prompt[:40]}: there is none with a situation of somebody else than {listener}"
-                )
-            raters.enrolled(t, self.study.name, raters.checked(listener), self.desk.clock())
-            places = t.rows("SELECT count(*) AS n FROM rating_conversations WHERE study = :s", s=self.study.name)
-            t.run(
-                "INSERT INTO rating_conversations VALUES (:id, :study, :version, :place, :prompt, :speaker, :listener, "
-                "'open', :begun) ON CONFLICT DO NOTHING",
-                id=secrets.token_hex(16),
-                study=self.study.name,
-                version=self.study.version,
-                place=places[0]["n"] + 1,
-                prompt=prompt,
-                speaker=row["rater"],
-                listener=listener,
-                begun=self.desk.clock(),
-            )
-            sql = "SELECT id, listener FROM rating_conversations WHERE study = :study AND prompt = :prompt"
-            found = t.rows(sql, study=self.study.name, prompt=prompt)[0]
-            if found["listener"] != listener:
-                raise OptionError(f"prompt {prompt[:40]}: somebody else listens already")
-            return self._conversation(t, found["id"])
+            return self.begun(t, prompt, listener)
+
+    def begun(self, t: Transaction, prompt: str, listener: str) -> Conversation:
+        """The same inside a transaction that does more."""
+        row = t.row(f"{prompts.ALL} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
+        if row is None or row["rater"] == listener:
+            raise OptionError(f"prompt {prompt[:40]}: there is none with a situation of somebody else than {listener}")
+        raters.enrolled(t, self.study.name, raters.checked(listener), self.desk.clock())
+        places = t.rows("SELECT count(*) AS n FROM rating_conversations WHERE study = :s", s=self.study.name)
+        t.run(
+            "INSERT INTO rating_conversations VALUES (:id, :study, :version, :place, :prompt, :speaker, :listener, "
+            "'open', :begun) ON CONFLICT DO NOTHING",
+            id=secrets.token_hex(16),
+            study=self.study.name,
+            version=self.study.version,
+            place=places[0]["n"] + 1,
+            prompt=prompt,
+            speaker=row["rater"],
+            listener=listener,
+            begun=self.desk.clock(),
+        )
+        found = self.about(t, prompt)
+        if found is None or found.listener != listener:
+            raise OptionError(f"prompt {prompt[:40]}: somebody else listens already")
+        return found
+
+    def about(self, t: Transaction, prompt: str) -> Conversation | None:
+        """The conversation about a prompt, inside a transaction; None if it has not begun."""
+        sql = "SELECT id FROM rating_conversations WHERE study = :study AND prompt = :prompt"
+        row = t.row(sql, study=self.study.name, prompt=prompt)
+        return None if row is None else self._conversation(t, row["id"])
 
     def conversation(self, id: str, rater: str) -> Conversation | None:
         """A conversation, for one of its two people; None for anybody else."""
         with self.desk.store.reading() as t:
             return self._conversation(t, id) if self._row(t, id, rater) else None
 
-    def say(self, id: str, rater: str, turn: int, text: str) -> Outcome:
+    def say(self, id: str, rater: str, turn: int, text: str, details: Mapping[str, object] | None = None) -> Outcome:
         """Store what one of the two says. The Speaker has the odd turns, the Listener the even ones.
 
+        The last turn that there may be ends the conversation.
+
         :param turn: from 1; what was said in a turn stays.
+        :param details: whatever is to be remembered of the message, for JSON.
         :raises OptionError: if the text is empty, too long or cannot be stored.
         """
         text = one_line(text, "message")
@@ -176,21 +170,32 @@ class Collection:
             if row is None:
                 return Outcome.UNKNOWN
             there = len(answering.messages(t, id))
-            if turn == there + 1 and (row["state"] != "open" or there >= self.study.most_turns):
+            if turn == there + 1 and (row["state"] != OPEN or there >= self.study.most_turns):
                 return Outcome.TOO_LATE
             if not 1 <= turn <= there + 1 or rater != (row["speaker"] if turn % 2 else row["listener"]):
                 return Outcome.UNKNOWN
             speaker = "speaker" if turn % 2 else "listener"
-            return answering.say(t, id, Said(turn, speaker, text, {}, self.desk.clock()))
+            outcome = answering.say(t, id, Said(turn, speaker, text, dict(details or {}), self.desk.clock()))
+            if outcome is Outcome.STORED and turn == self.study.most_turns:
+                self.close(t, id, OVER)
+            return outcome
 
     def end(self, id: str, rater: str) -> bool:
         """End a conversation; whether it was long enough to be ended."""
         with self.desk.store.writing(self.study.name) as t:
             row = self._row(t, id, rater)
-            if row is None or len(answering.messages(t, id)) < self.study.least_turns:
+            if row is None or row["state"] == BROKEN or len(answering.messages(t, id)) < self.study.least_turns:
                 return False
-            t.run("UPDATE rating_conversations SET state = 'over' WHERE id = :id", id=id)
+            self.close(t, id, OVER)
             return True
+
+    def close(self, t: Transaction, id: str, state: str) -> None:
+        """Bring a conversation that is under way to an end, inside a transaction that does more.
+
+        :param state: :data:`OVER` or :data:`BROKEN`.
+        """
+        sql = "UPDATE rating_conversations SET state = :state WHERE id = :id AND state = 'open'"
+        t.run(sql, state=state, id=id)
 
     def evaluate(self, id: str, rater: str, answers: Mapping[str, object]) -> Outcome:
         """Store what one of the two says of the other; a later evaluation takes the place of an earlier one.
@@ -207,8 +212,9 @@ class Collection:
                 ON CONFLICT (conversation, rater, question) DO UPDATE
                 SET rating = excluded.rating, text = excluded.text, given = excluded.given""",
                 [
+                    # A row also for what was left out: it was asked, and nobody need be asked again.
                     {"id": id, "rater": rater, "question": name, **answer._asdict(), "now": self.desk.clock()}
-                    for name, answer in read.items()
+                    for name, answer in ((one.id, read.get(one.id, Answer())) for one in self.study.questions)
                 ],
             )
             return Outcome.STORED
@@ -226,23 +232,16 @@ class Collection:
             )
             return [(self._conversation(t, row["id"]), self._evaluations(t, row["id"])) for row in rows]
 
-    def _least_chosen(self, t: Transaction, rater: str) -> list[str]:
-        chosen = t.rows(f"{_PROMPTS} AND emotion <> ''", study=self.study.name)
-        by_all = Counter(row["emotion"] for row in chosen)
-        by_rater = Counter(row["emotion"] for row in chosen if row["rater"] == rater)
-        draw = random.Random("\n".join(map(str, (self.study.seed, rater, len(chosen)))))
-        in_order = sorted(draw.sample(EMOTIONS, len(EMOTIONS)), key=lambda one: (by_rater[one], by_all[one]))
-        return in_order[:OFFERED]
-
     def _row(self, t: Transaction, id: str, rater: str) -> Row | None:
         sql = "SELECT * FROM rating_conversations WHERE id = :id AND study = :study AND :rater IN (speaker, listener)"
         return t.row(sql, id=id, study=self.study.name, rater=rater)
 
     def _conversation(self, t: Transaction, id: str) -> Conversation:
         row = t.rows("SELECT * FROM rating_conversations WHERE id = :id", id=id)[0]
-        prompt = _prompt(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
+        prompt = prompt_of(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
         said = tuple(answering.messages(t, id))
-        return Conversation(id, row["place"], prompt, row["speaker"], row["listener"], row["state"] == "over", said)
+        people = (row["speaker"], row["listener"])
+        return Conversation(id, row["place"], prompt, *people, row["state"] == OVER, said, row["begun"])
 
     def _evaluations(self, t: Transaction, id: str) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
@@ -250,38 +249,3 @@ class Collection:
         for row in t.rows(sql, id=id):
             found.setdefault(row["rater"], {})[row["question"]] = row["rating"]
         return found
-
-
-_PROMPTS = "SELECT * FROM rating_prompts WHERE study = :study"
-
-
-def _prompt(row: Row) -> Prompt:
-    return Prompt(row["id"], row["rater"], tuple(json.loads(row["offered"])), row["emotion"], row["situation"])
-
-
-def checked_situation(text: str) -> str:
-    """A description of a situation, in one line.
-
-    :raises OptionError: if it is empty, too long, or more than three sentences.
-    """
-    text = one_line(text, "situation")
-    if (count := sentences(text)) > MOST_SENTENCES:
-        raise OptionError(f"situation: it has {count} sentences: describe it in 1 to {MOST_SENTENCES}")
-    return text
-
-
-def one_line(text: str, what: str) -> str:
-    """``text`` without line breaks, which the data set's files cannot hold.
-
-    :raises OptionError: if it is empty or too long.
-    """
-    text = " ".join(clean(text, what).split())
-    if not 1 <= len(text) <= _LONGEST:
-        raise OptionError(f"{what}: it has {len(text):,} characters: write 1 to {_LONGEST:,}")
-    return text
-
-
-def sentences(text: str) -> int:
-    """How many sentences a text has; words behind the last full stop are one more."""
-    ends = list(_END.finditer(text))
-    return len(ends) + bool(text[ends[-1].end() if ends else 0 :].strip())

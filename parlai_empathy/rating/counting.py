@@ -1,8 +1,11 @@
-"""How far a study is."""
+"""How far a study is, and a rater in it."""
 
 from __future__ import annotations
 
-from parlai_empathy.rating.database import Transaction
+from collections.abc import Callable
+from typing import NamedTuple
+
+from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.handed import ArmCount, Nothing
 from parlai_empathy.rating.study import Study
 
@@ -10,17 +13,38 @@ UNLIMITED = 1_000_000_000
 """The quota of an item that has none."""
 
 
-def has_enough(t: Transaction, study: Study) -> bool:
-    """Whether every system has as many ratings as the study wants, those in raters' hands counted."""
-    if study.ratings_per_system is None:
-        return False
-    lacking = t.row(
-        "SELECT arm FROM rating_arms WHERE study = :study AND version = :version AND is_check = 0 AND filled < :goal",
+class Standing(NamedTuple):
+    """How far a rater and the study are, at one moment.
+
+    :param own: how many assignments the rater has, by state and system or pair; of all versions of the study.
+    :param arms: the study's systems or pairs, in order.
+    """
+
+    own: dict[tuple[str, str], int]
+    arms: list[Row]
+
+    def count(self, *states: str, arm: str | None = None) -> int:
+        """How many assignments the rater has in these states, of one system or pair or of all."""
+        return sum(many for (state, name), many in self.own.items() if state in states and arm in (None, name))
+
+
+def ask_standing(t: Transaction, study: Study, rater: str) -> Callable[[], Standing]:
+    """Ask how far a rater and the study are; the function that is returned waits for it."""
+    own = t.ask(
+        "SELECT state, arm, count(*) AS many FROM rating_assignments WHERE study = :study AND rater = :rater "
+        "GROUP BY state, arm",
         study=study.name,
-        version=study.version,
-        goal=study.ratings_per_system,
+        rater=rater,
     )
-    return lacking is None
+    sql = "SELECT * FROM rating_arms WHERE study = :study AND version = :version ORDER BY arm"
+    arms = t.ask(sql, study=study.name, version=study.version)
+    return lambda: Standing({(row["state"], row["arm"]): row["many"] for row in own()}, arms())
+
+
+def has_enough(study: Study, arms: list[Row]) -> bool:
+    """Whether every system has as many ratings as the study wants, those in raters' hands counted."""
+    goal = study.ratings_per_system
+    return goal is not None and all(arm["filled"] >= goal for arm in arms if not arm["is_check"])
 
 
 def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothing:

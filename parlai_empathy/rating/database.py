@@ -14,14 +14,15 @@ import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
 
 Row = Mapping[str, Any]
+Answer = Callable[[], list[Row]]
 
 PATIENCE = 60.0
 """Seconds for which a transaction waits for another one that writes, before it gives up."""
@@ -30,15 +31,27 @@ _NAME = re.compile(r"(?<!:):([a-z_]+)")
 
 
 class Transaction:
-    """What happens altogether or not at all."""
+    """What happens altogether or not at all.
 
-    def __init__(self, connection: Any, spelled: Any) -> None:
+    A server is far away, however near it is: :meth:`ask` and :meth:`send` do not wait for it, so that what they send
+    goes to it together, in their order, with whatever is waited for next. A statement that fails shows then.
+    """
+
+    def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._spelled = spelled
+
+    def ask(self, sql: str, **values: object) -> Answer:
+        """Send a statement that gives rows; the function that is returned waits for them."""
+        rows = self._execute(sql, values).fetchall()
+        return lambda: rows
+
+    def send(self, sql: str, **values: object) -> None:
+        """Send a statement that gives no rows."""
+        self._execute(sql, values)
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """The rows that a statement gives."""
-        return list(self._connection.execute(self._spelled(sql), values))
+        return self.ask(sql, **values)()
 
     def row(self, sql: str, **values: object) -> Row | None:
         """The first row, if there is one."""
@@ -46,11 +59,18 @@ class Transaction:
 
     def run(self, sql: str, **values: object) -> int:
         """Run a statement that gives no rows; returns how many rows it has changed."""
-        return int(self._connection.execute(self._spelled(sql), values).rowcount)
+        return int(self._execute(sql, values).rowcount)
 
     def run_many(self, sql: str, values: Sequence[Mapping[str, object]]) -> None:
         """Run a statement once for each of many values."""
         self._connection.cursor().executemany(self._spelled(sql), values)
+
+    def _execute(self, sql: str, values: Mapping[str, object]) -> Any:
+        return self._connection.execute(self._spelled(sql), values)
+
+    def _spelled(self, sql: str) -> str:
+        """The statement as the database's library wants it."""
+        return sql
 
 
 class Database(ABC):
@@ -76,10 +96,10 @@ class Database(ABC):
         :raises DataError: if the database fails; nothing was written then, or the connection broke at the very end.
         """
         with self._writer if writes else nullcontext():
-            connection = self._begun(writes)
+            connection = self._kept() or self._connected()
             try:
-                yield Transaction(connection, self._spelled)
-                self._end(connection, "COMMIT")
+                with self._begun(connection, writes) as transaction:
+                    yield transaction
             except self._errors as error:
                 self._abandon(connection)
                 raise DataError(self._failed(error)) from error
@@ -95,26 +115,27 @@ class Database(ABC):
         for connection in idle:
             connection.close()
 
-    def _begun(self, writes: bool) -> Any:
-        """A connection in a transaction: a kept one, or a new one if that has died since."""
-        try:
-            if connection := self._kept():
-                try:
-                    self._begin(connection, writes)
-                    return connection
-                except self._errors:
-                    self._abandon(connection)
-            connection = self._connect()
-            self._begin(connection, writes)
-            return connection
-        except self._errors as error:
-            raise DataError(self._failed(error)) from error
-
     def _kept(self) -> Any:
+        """A connection that was kept and is still good; None if there is none."""
+        while (connection := self._popped()) is not None:
+            try:
+                self._check(connection)
+                return connection
+            except self._errors:
+                self._abandon(connection)
+        return None
+
+    def _popped(self) -> Any:
         with self._lock:
             if self._process != os.getpid():  # a fork must leave its parent's connections alone
                 self._idle, self._process = [], os.getpid()
             return self._idle.pop() if self._idle else None
+
+    def _connected(self) -> Any:
+        try:
+            return self._connect()
+        except self._errors as error:
+            raise DataError(self._failed(error)) from error
 
     def _keep(self, connection: Any) -> None:
         with self._lock:
@@ -122,7 +143,7 @@ class Database(ABC):
 
     def _undo(self, connection: Any) -> None:
         try:
-            self._end(connection, "ROLLBACK")
+            connection.execute("ROLLBACK")
         except self._errors:
             self._abandon(connection)
         else:
@@ -131,9 +152,6 @@ class Database(ABC):
     def _abandon(self, connection: Any) -> None:
         with suppress(*self._errors):
             connection.close()
-
-    def _end(self, connection: Any, how: str) -> None:
-        connection.execute(how)
 
     def _failed(self, error: BaseException) -> str:
         reason = " ".join(str(error).split())[:200]
@@ -149,12 +167,12 @@ class Database(ABC):
         """A new connection, outside any transaction."""
 
     @abstractmethod
-    def _begin(self, connection: Any, writes: bool) -> None:
-        """Begin a transaction."""
+    def _check(self, connection: Any) -> None:
+        """Raise an error if a connection has died since it was used."""
 
     @abstractmethod
-    def _spelled(self, sql: str) -> str:
-        """The statement as the database's library wants it."""
+    def _begun(self, connection: Any, writes: bool) -> AbstractContextManager[Transaction]:
+        """A transaction, which is committed unless the ``with`` block fails."""
 
     @abstractmethod
     def lock_schema(self, transaction: Transaction) -> None:
@@ -191,11 +209,14 @@ class SqliteDatabase(Database):
                     raise
                 time.sleep(0.02)
 
-    def _begin(self, connection: Any, writes: bool) -> None:
-        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+    def _check(self, connection: Any) -> None:
+        """A file does not hang up."""
 
-    def _spelled(self, sql: str) -> str:
-        return sql
+    @contextmanager
+    def _begun(self, connection: Any, writes: bool) -> Iterator[Transaction]:
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        yield Transaction(connection)
+        connection.execute("COMMIT")
 
     def lock_schema(self, transaction: Transaction) -> None:
         """A transaction that writes is alone already."""
@@ -203,6 +224,27 @@ class SqliteDatabase(Database):
 
 def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip((column[0] for column in cursor.description), row, strict=True))
+
+
+class _PipelineTransaction(Transaction):
+    """One whose statements go to the server together."""
+
+    def __init__(self, connection: Any, pipeline: Any) -> None:
+        super().__init__(connection)
+        self._pipeline = pipeline
+
+    def ask(self, sql: str, **values: object) -> Answer:
+        """Send a statement that gives rows."""
+        return functools.cache(self._execute(sql, values).fetchall)  # it waits, unless the rows are there already
+
+    def run(self, sql: str, **values: object) -> int:
+        """Run a statement that gives no rows."""
+        cursor = self._execute(sql, values)
+        self._pipeline.sync()
+        return int(cursor.rowcount)
+
+    def _spelled(self, sql: str) -> str:
+        return _with_percent(sql)
 
 
 class PostgresDatabase(Database):
@@ -228,13 +270,18 @@ class PostgresDatabase(Database):
 
         return self._psycopg.connect(self._url, autocommit=True, row_factory=dict_row, connect_timeout=10)
 
-    def _begin(self, connection: Any, writes: bool) -> None:
-        # Each statement sees what others have committed before it: a transaction that has waited for a lock goes on
-        # with what those before it left.
-        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED" if writes else "BEGIN READ ONLY")
+    def _check(self, connection: Any) -> None:
+        for _ in range(2):  # a server that hangs up may have said why: only the second look finds it gone
+            connection.pgconn.consume_input()
 
-    def _spelled(self, sql: str) -> str:
-        return _with_percent(sql)
+    @contextmanager
+    def _begun(self, connection: Any, writes: bool) -> Iterator[Transaction]:
+        with connection.pipeline() as pipeline:
+            # Each statement sees what others have committed before it: a transaction that has waited for a lock goes
+            # on with what those before it left.
+            connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED" if writes else "BEGIN READ ONLY")
+            yield _PipelineTransaction(connection, pipeline)
+            connection.execute("COMMIT")  # the pipeline's end waits for it
 
     def lock_schema(self, transaction: Transaction) -> None:
         """Two servers that make the same table at once would meet an error otherwise."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import answering, assignment, raters
-from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.answering import Said, Submission
 from parlai_empathy.rating.counting import arm_counts, why_nothing
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.handed import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
@@ -17,12 +17,17 @@ from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
 _LONGEST_MESSAGE = 10_000
+_MARGIN = 0.1  # of a study's time: who has an item in hand, and more time than all but this, needs no more
+
+_OWN = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater"
+_ASSIGNED = f"""SELECT own.*, r.excluded, r.consented FROM ({_OWN} AND a.id = :id) AS own
+    JOIN rating_raters AS r ON r.study = own.study AND r.rater = own.rater"""
 
 
 class Desk:
     """Hands out a study's items, and keeps what raters say of them.
 
-    Each method is one transaction, and can be called by any thread of any process at any time.
+    Each method writes in one transaction at most, and can be called by any thread of any process at any time.
 
     :param clock: seconds since 1970.
     :param new_version: whether this version of the study may take the place of another that the store has.
@@ -38,6 +43,7 @@ class Desk:
         self.clock = clock
         register(store, study, new_version, clock())
         self._total = self._most_items() + study.checks_per_rater
+        self._time = 60.0 * study.minutes
 
     # --- raters ------------------------------------------------------------------------------------------------------
 
@@ -88,14 +94,10 @@ class Desk:
         :raises OptionError: if ``rater`` is empty or too long.
         """
         rater, now = raters.checked(rater), self.clock()
+        if held := self._held(rater, now):
+            return held
         with self.store.writing(self.study.name) as t:
-            row = raters.enrolled(t, self.study.name, rater, now)
-            if row["excluded"] is not None:
-                return Nothing.EXCLUDED
-            if self.study.consent and row["consented"] is None:
-                return Nothing.CONSENT
-            assignment.release(t, self.study.name, now)
-            return self._next(t, rater, now)
+            return self._next(t, raters.enrolled(t, self.study.name, rater, now), now)
 
     def give_back(self, id: str, rater: str) -> bool:
         """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand."""
@@ -110,18 +112,21 @@ class Desk:
         """What a rater was handed under this id, whatever has become of it; None if it was not handed to them."""
         with self.store.reading() as t:
             row = self._assigned(t, id, rater)
-            return None if row is None else self._handed(t, row)
+            return None if row is None else handed(row)
 
     def answered(self, rater: str) -> list[Assignment]:
         """What a rater has answered, oldest first."""
         with self.store.reading() as t:
             rows = raters.assignments(t, self.study.name, rater, assignment.DONE)
-            return [self._handed(t, row) for row in rows if row["version"] == self.study.version]
+            return [handed(row) for row in rows if row["version"] == self.study.version]
 
     def progress(self, rater: str) -> Progress:
         """How far a rater is."""
         with self.store.reading() as t:
-            done = len(raters.assignments(t, self.study.name, rater, assignment.DONE))
+            return self.progress_after(raters.count_done(t, self.study.name, rater))
+
+    def progress_after(self, done: int) -> Progress:
+        """How far somebody is who has answered so many items."""
         return Progress(done, max(done, self._total))
 
     def counts(self) -> list[ArmCount]:
@@ -151,11 +156,31 @@ class Desk:
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
         with self.store.writing(self.study.name) as t:
-            row = self._assigned(t, id, rater)
-            refused = self._refused(t, row, rater)
-            if refused or row is None:
-                return refused or Outcome.UNKNOWN
-            return answering.take(t, self.study, row, sent, revise, self._total, self.clock())
+            return self._take(t, self._assigned(t, id, rater), sent, revise, self.clock())
+
+    def answer_and_next(
+        self,
+        id: str,
+        rater: str,
+        answers: Mapping[str, object],
+        seconds: float | None = None,
+        key: str | None = None,
+        revise: bool = False,
+    ) -> tuple[Outcome, Assignment | Nothing | None]:
+        """Store a rater's answers to an item, and hand out the next one: both happen, or neither.
+
+        The parameters are those of :meth:`answer`.
+
+        :returns: what has become of the answers, and what :meth:`next_item` gives; None if the rater had better look at
+            this item again, for the answers were not kept.
+        :raises OptionError: if an answer is wrong.
+        """
+        sent = answering.submission(self.study.page_questions, answers, seconds, key)
+        with self.store.writing(self.study.name) as t:
+            row, now = self._assigned(t, id, rater), self.clock()
+            outcome = self._take(t, row, sent, revise, now)
+            goes_on = row is not None and (outcome.is_kept or outcome is Outcome.EXCLUDED)
+            return outcome, self._next(t, row, now) if row is not None and goes_on else None
 
     def mark(self, id: str, rater: str, turn: int, answers: Mapping[str, object]) -> Outcome:
         """Store what a rater says of one turn of a chat; later marks of a turn take the place of earlier ones.
@@ -166,9 +191,8 @@ class Desk:
         sent = answering.submission(self.study.turn_questions, answers, None, None)
         with self.store.writing(self.study.name) as t:
             row, now = self._assigned(t, id, rater), self.clock()
-            refused = self._refused(t, row, rater)
-            if refused or row is None:
-                return refused or Outcome.UNKNOWN
+            if row is None or row["excluded"] is not None:
+                return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
             if row["state"] != assignment.DONE and not answering.hold(t, self.study, row, self._total, now):
                 return Outcome.TOO_LATE
             answering.put(t, self.study, row, sent.answers, _turn(turn), None, now)
@@ -190,9 +214,8 @@ class Desk:
         said = Said(_turn(turn), clean(speaker, "speaker"), text, dict(details or {}), self.clock())
         with self.store.writing(self.study.name) as t:
             row = self._assigned(t, id, rater)
-            refused = self._refused(t, row, rater)
-            if refused or row is None:
-                return refused or Outcome.UNKNOWN
+            if row is None or row["excluded"] is not None:
+                return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
             is_held = answering.hold(t, self.study, row, self._total, said.said)
             return answering.say(t, id, said) if is_held else Outcome.TOO_LATE
 
@@ -214,42 +237,61 @@ class Desk:
             )[0]
         return min(self.study.items_per_rater, int(row["many"]))
 
-    def _next(self, t: Transaction, rater: str, now: float) -> Assignment | Nothing:
-        deadline = now + 60 * self.study.minutes
-        if in_hand := raters.assignments(t, self.study.name, rater, assignment.OPEN):
-            sql = "UPDATE rating_assignments SET deadline = :deadline WHERE id = :id"
-            t.run(sql, deadline=deadline, id=in_hand[0]["id"])
-            return self._handed(t, {**in_hand[0], "deadline": deadline})
-        number = len(raters.assignments(t, self.study.name, rater, assignment.DONE)) + 1
+    def _held(self, rater: str, now: float) -> Assignment | None:
+        """The item that a rater has in hand, if they have nearly all the time for it: that takes no writing."""
+        with self.store.reading() as t:
+            row = t.row(f"{_OWN} AND a.state = 'open'", study=self.study.name, rater=rater)
+        is_fresh = row is not None and row["deadline"] - now >= (1 - _MARGIN) * self._time
+        return handed(row) if row is not None and is_fresh else None
+
+    def _take(self, t: Transaction, row: Row | None, sent: Submission, revise: bool, now: float) -> Outcome:
+        if row is None or row["excluded"] is not None:
+            return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
+        return answering.take(t, self.study, row, sent, revise, self._total, now)
+
+    def _next(self, t: Transaction, known: Row, now: float) -> Assignment | Nothing:
+        """The next item of a rater.
+
+        :param known: of them: ``rater``, ``excluded`` and ``consented``.
+        """
+        if known["excluded"] is not None:
+            return Nothing.EXCLUDED
+        if self.study.consent and known["consented"] is None:
+            return Nothing.CONSENT
+        rater = known["rater"]
+        standing = assignment.standing(t, self.study, rater, now)
+        if standing.count(assignment.OPEN):
+            return self._again(t, raters.assignments(t, self.study.name, rater, assignment.OPEN)[0], now)
+        number = standing.count(assignment.DONE) + 1
         if number > self._total:
             return Nothing.DONE
-        for row in raters.assignments(t, self.study.name, rater, assignment.LATE):
+        late = raters.assignments(t, self.study.name, rater, assignment.LATE) if standing.count(assignment.LATE) else []
+        for row in late:
             if assignment.can_resume(t, self.study, row, self._total):
-                assignment.resume(t, row, number, now, deadline)
-                return self._handed(t, {**row, "number": number, "deadline": deadline})
-        new = assignment.assign(t, self.study, rater, number, self._total, now)
-        return why_nothing(t, self.study, rater, number) if new is None else self._handed(t, new)
+                assignment.resume(t, row, number, now, now + self._time)
+                return handed({**row, "number": number, "deadline": now + self._time})
+        new = assignment.assign(t, self.study, rater, standing, self._total, now)
+        return why_nothing(t, self.study, rater, number) if new is None else handed(new)
 
-    def _handed(self, t: Transaction, row: Row) -> Assignment:
-        item = t.rows(
-            "SELECT * FROM rating_items WHERE study = :study AND version = :version AND place = :place",
-            study=row["study"],
-            version=row["version"],
-            place=row["place"],
-        )[0]
-        return Assignment(
-            row["id"], row["rater"], row["number"], item_of(item), bool(row["swapped"]), float(row["deadline"])
+    def _again(self, t: Transaction, row: Row, now: float) -> Assignment:
+        """The item in hand, with the whole time from now on."""
+        t.send(
+            "UPDATE rating_assignments SET deadline = :deadline WHERE id = :id", deadline=now + self._time, id=row["id"]
         )
+        return handed({**row, "deadline": now + self._time})
 
     def _assigned(self, t: Transaction, id: str, rater: str) -> Row | None:
-        sql = "SELECT * FROM rating_assignments WHERE id = :id AND study = :study AND rater = :rater"
-        return t.row(sql, id=id, study=self.study.name, rater=rater)
+        """An assignment, with its item and what is known of its rater."""
+        return t.row(_ASSIGNED, id=id, study=self.study.name, rater=rater)
 
-    def _refused(self, t: Transaction, row: Row | None, rater: str) -> Outcome | None:
-        if row is None:
-            return Outcome.UNKNOWN
-        is_excluded = raters.known(t, self.study.name, rater)["excluded"] is not None
-        return Outcome.EXCLUDED if is_excluded else None
+
+def handed(row: Row) -> Assignment:
+    """What a rater sees of an assignment.
+
+    :param row: the assignment's and its item's.
+    """
+    swapped, deadline = bool(row["swapped"]), float(row["deadline"])
+    return Assignment(row["id"], row["rater"], row["number"], item_of(row), swapped, deadline)
 
 
 def _turn(turn: int) -> int:

@@ -7,14 +7,20 @@ from typing import NamedTuple
 
 from parlai_empathy.rating import assignment
 from parlai_empathy.rating.answering import WHOLE
-from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.database import Row
+from parlai_empathy.rating.desk import Desk, handed
+from parlai_empathy.rating.handed import Assignment, Progress
 from parlai_empathy.rating.questions import Choice, FreeText, Preference, Question
+
+_ONE = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater AND a.id = :id"
+_DONE = """SELECT id, version FROM rating_assignments
+    WHERE study = :study AND rater = :rater AND state = 'done' ORDER BY opened, number"""
+_ANSWERS = "SELECT * FROM rating_answers WHERE assignment = :id AND turn = :turn"
 
 
 @dataclass(frozen=True)
 class Given:
-    """An assignment as its rater left it.
+    """An assignment as its rater left it, and how far the rater is.
 
     :param is_open: whether it is in the rater's hand.
     :param is_done: whether it is answered. It is neither if it went to somebody else.
@@ -24,6 +30,8 @@ class Given:
     :param after: of one that is answered, the id of the one that was answered after it; None of the last.
     """
 
+    found: Assignment
+    progress: Progress
     is_open: bool
     is_done: bool
     answers: dict[str, str]
@@ -42,26 +50,25 @@ class QuestionCount(NamedTuple):
 
 def given(desk: Desk, id: str, rater: str) -> Given | None:
     """What there is of an assignment; None if it was not handed to this rater, or in another version of the study."""
-    with desk.store.reading() as t:
-        row = t.row(
-            "SELECT * FROM rating_assignments WHERE id = :id AND study = :study AND rater = :rater",
-            id=id,
-            study=desk.study.name,
-            rater=rater,
-        )
-        if row is None or row["version"] != desk.study.version:
-            return None
-        done = _done(t, row)
-        stored = t.rows("SELECT * FROM rating_answers WHERE assignment = :id AND turn = :turn", id=id, turn=WHOLE)
+    own = {"study": desk.study.name, "rater": rater}
+    with desk.store.reading() as t:  # all three go to the store together
+        asked = t.ask(_ONE, **own, id=id), t.ask(_DONE, **own), t.ask(_ANSWERS, id=id, turn=WHOLE)
+        found, done, stored = (answer() for answer in asked)
+    if not found or found[0]["version"] != desk.study.version:
+        return None
+    row = found[0]
+    ids = [one["id"] for one in done if one["version"] == row["version"]]
+    place = ids.index(id) if id in ids else len(ids)
     questions = {question.id: question for question in desk.study.page_questions}
-    place = done.index(id) if id in done else len(done)
     return Given(
+        handed(row),
+        desk.progress_after(len(done)),
         row["state"] == assignment.OPEN,
         row["state"] == assignment.DONE,
         {one["question"]: _sent(questions[one["question"]], one, bool(row["swapped"])) for one in stored},
         next((one["seconds"] for one in stored), None),
-        done[place - 1] if place else None,
-        done[place + 1] if place + 1 < len(done) else None,
+        ids[place - 1] if place else None,
+        ids[place + 1] if place + 1 < len(ids) else None,
     )
 
 
@@ -80,18 +87,6 @@ def question_counts(desk: Desk) -> list[QuestionCount]:
             turn=WHOLE,
         )
     return [QuestionCount(row["arm"], row["question"], row["many"]) for row in rows]
-
-
-def _done(t: Transaction, row: Row) -> list[str]:
-    """What the rater has answered, by id, in the order in which it was handed out."""
-    rows = t.rows(
-        "SELECT id FROM rating_assignments WHERE study = :study AND version = :version AND rater = :rater "
-        "AND state = 'done' ORDER BY opened, number",
-        study=row["study"],
-        version=row["version"],
-        rater=row["rater"],
-    )
-    return [one["id"] for one in rows]
 
 
 def _sent(question: Question, stored: Row, swapped: bool) -> str:

@@ -12,6 +12,7 @@ from parlai_empathy.rating.handed import Rater
 from parlai_empathy.rating.questions import clean
 
 _LONGEST = 200
+_RATER = "SELECT * FROM rating_raters WHERE study = :study AND rater = :rater"
 
 
 def checked(rater: str) -> str:
@@ -27,8 +28,10 @@ def checked(rater: str) -> str:
 
 def enrolled(t: Transaction, study: str, rater: str, now: float) -> Row:
     """The row of a rater, who may be new."""
+    if row := t.row(_RATER, study=study, rater=rater):
+        return row
     sql = "INSERT INTO rating_raters VALUES (:study, :rater, :now, NULL, NULL, '{}') ON CONFLICT DO NOTHING"
-    t.run(sql, study=study, rater=rater, now=now)
+    t.send(sql, study=study, rater=rater, now=now)
     return known(t, study, rater)
 
 
@@ -37,7 +40,7 @@ def known(t: Transaction, study: str, rater: str) -> Row:
 
     :raises OptionError: if there is none.
     """
-    row = t.row("SELECT * FROM rating_raters WHERE study = :study AND rater = :rater", study=study, rater=rater)
+    row = t.row(_RATER, study=study, rater=rater)
     if row is None:
         raise OptionError(f"rater {rater[:40]!r}: nobody of that name has come to the study {study}")
     return row
@@ -45,7 +48,7 @@ def known(t: Transaction, study: str, rater: str) -> Row:
 
 def remember(t: Transaction, row: Row, consented: float | None, details: Mapping[str, str]) -> None:
     """Note when a rater has agreed to take part, the first time, and whatever else is to be known of them."""
-    t.run(
+    t.send(
         "UPDATE rating_raters SET details = :details, consented = COALESCE(consented, :consented) "
         "WHERE study = :study AND rater = :rater",
         study=row["study"],
@@ -56,9 +59,15 @@ def remember(t: Transaction, row: Row, consented: float | None, details: Mapping
 
 
 def assignments(t: Transaction, study: str, rater: str, state: str) -> list[Row]:
-    """A rater's items of one state, in the order in which they were handed out."""
-    sql = "SELECT * FROM rating_assignments WHERE study = :study AND rater = :rater AND state = :state"
-    return t.rows(f"{sql} ORDER BY opened, number", study=study, rater=rater, state=state)
+    """A rater's assignments of one state with their items, in the order in which they were handed out."""
+    sql = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater AND a.state = :state"
+    return t.rows(f"{sql} ORDER BY a.opened, a.number", study=study, rater=rater, state=state)
+
+
+def count_done(t: Transaction, study: str, rater: str) -> int:
+    """How many items a rater has answered."""
+    sql = "SELECT count(*) AS many FROM rating_assignments WHERE study = :study AND rater = :rater AND state = :state"
+    return int(t.rows(sql, study=study, rater=rater, state=assignment.DONE)[0]["many"])
 
 
 def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now: float) -> None:
@@ -74,7 +83,7 @@ def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now
         for row in assignments(t, study, rater, assignment.DONE):
             assignment.fill(t, row, 1 if reason is None else -1)
     sql = "UPDATE rating_raters SET excluded = :reason WHERE study = :study AND rater = :rater"
-    t.run(sql, study=study, rater=rater, reason=reason)
+    t.send(sql, study=study, rater=rater, reason=reason)
 
 
 def found(t: Transaction, study: str, rater: str | None = None) -> list[Rater]:

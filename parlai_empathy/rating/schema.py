@@ -5,7 +5,8 @@ from __future__ import annotations
 from parlai_empathy.errors import DataError
 from parlai_empathy.rating.database import Database
 
-FORMAT = 1
+FORMAT = 2
+"""The format of a store. What a later one adds is new tables: a store of an earlier one gets them when it is opened."""
 
 # Times are seconds since 1970. `filled` counts the assignments that are open or answered, those of excluded raters
 # left out: it is what quotas are compared with, and could be counted anew from rating_assignments at any time. `lot`
@@ -58,6 +59,18 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS rating_evaluations (
         conversation TEXT NOT NULL, rater TEXT NOT NULL, question TEXT NOT NULL, rating DOUBLE PRECISION, text TEXT,
         given DOUBLE PRECISION NOT NULL, PRIMARY KEY (conversation, rater, question))""",
+    # Of collections at several computers: who waits for somebody (`seen` is when they were last there), and who has
+    # met whom. `first` and `second` are people, with the prompts that they bring; each is `gone` who has looked at how
+    # the meeting ended, and is ready for another one.
+    """CREATE TABLE IF NOT EXISTS rating_seats (
+        study TEXT NOT NULL, rater TEXT NOT NULL, since DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (study, rater))""",
+    """CREATE TABLE IF NOT EXISTS rating_meetings (
+        id TEXT PRIMARY KEY, study TEXT NOT NULL, version TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
+        first_prompt TEXT NOT NULL, second_prompt TEXT NOT NULL, state TEXT NOT NULL, left_by TEXT NOT NULL,
+        first_gone INTEGER NOT NULL, second_gone INTEGER NOT NULL, begun DOUBLE PRECISION NOT NULL)""",
+    """CREATE INDEX IF NOT EXISTS rating_meetings_of_first ON rating_meetings (study, first, first_gone)""",
+    """CREATE INDEX IF NOT EXISTS rating_meetings_of_second ON rating_meetings (study, second, second_gone)""",
 )
 
 
@@ -67,14 +80,14 @@ def prepare(database: Database) -> None:
     :raises DataError: if they are of another format.
     """
     formats = _formats(database)
-    if not formats:
+    if max(formats, default=0) < FORMAT:
         with database.transaction() as transaction:
             database.lock_schema(transaction)
             for statement in TABLES:
                 transaction.run(statement)
             transaction.run("INSERT INTO rating_store VALUES (:format) ON CONFLICT DO NOTHING", format=FORMAT)
         formats = _formats(database)
-    if formats != [FORMAT]:
+    if max(formats) != FORMAT:
         raise DataError(
             f"the store {database.name} has format {max(formats)}, and this program reads {FORMAT}: update it"
         )

@@ -30,7 +30,7 @@ class Store:
     def writing(self, study: str) -> Iterator[Transaction]:
         """A transaction that no other one of the same study runs beside."""
         with self._database.transaction() as transaction:
-            transaction.run("UPDATE rating_studies SET turn = turn + 1 WHERE study = :study", study=study)
+            transaction.send("UPDATE rating_studies SET turn = turn + 1 WHERE study = :study", study=study)
             yield transaction
 
     @contextmanager

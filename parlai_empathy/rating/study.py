@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from parlai_empathy.errors import OptionError
@@ -121,7 +122,7 @@ class Study:
     where: str = field(default="", compare=False)
     """The file, for errors."""
 
-    @property
+    @cached_property
     def version(self) -> str:
         """A digest of all that the study says: of logs the contents, wherever they lie; of models the files' names."""
         record = self.as_record()

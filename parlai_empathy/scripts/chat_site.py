@@ -21,7 +21,6 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
-from parlai_empathy.rating.chat.help_lines import Notice, countries, notice_for
 from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
@@ -37,6 +36,7 @@ from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scoring.agent_judge import judge_name
 from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scripts.parts.distress_options import add_distress, notice_of
 from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.scripts.parts.study_options import add_address, address_of
 
@@ -52,7 +52,7 @@ class ChatSite(ParlaiScript):
         """The model, where conversations are kept, what is shown, and where the page is reached."""
         parser = ParlaiParser(True, True, "A chat page on which many people talk with a model at once")
         _add_chat(parser)
-        _add_distress(parser)
+        add_distress(parser, before="the model answers")
         _add_site(parser)
         parser.set_defaults(interactive_mode=True, task="interactive", loglevel="warning")
         return parser
@@ -60,7 +60,7 @@ class ChatSite(ParlaiScript):
     def run(self) -> None:
         """Serve until stopped, or export."""
         opt = self.opt
-        notice = _notice(opt)  # what is wrong with an option is said before a model is loaded
+        notice = notice_of(opt)  # what is wrong with an option is said before a model is loaded
         study = _study(opt)
         if opt["export"]:
             self._export(study)
@@ -143,16 +143,6 @@ def _emotions(opt: Opt) -> Emotions | None:
     return lambda texts: [best[0] for best in classifier.top(texts, 1)]
 
 
-def _notice(opt: Opt) -> Notice | None:
-    if opt["distress_notice"] == "off":
-        return None
-    return (
-        notice_for(opt["country"], Path(opt["help_lines"]).expanduser())
-        if opt["help_lines"]
-        else notice_for(opt["country"])
-    )
-
-
 def _announce(url: str) -> None:
     print(f"Chat: {url}", flush=True)
 
@@ -195,28 +185,6 @@ def _add_chat(parser: ParlaiParser) -> None:
         default=None,
         metavar="FILE",
         help="Write all marks and judgements to a .csv or .jsonl file, and stop.",
-    )
-
-
-def _add_distress(parser: ParlaiParser) -> None:
-    group = parser.add_argument_group("People in distress")
-    group.add_argument(
-        "--country",
-        default=None,
-        metavar="XX",
-        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(countries())}; left out, all of them.",
-    )
-    group.add_argument(
-        "--help-lines",
-        default=None,
-        metavar="FILE",
-        help="Your own services, in place of those that come along (YAML).",
-    )
-    group.add_argument(
-        "--distress-notice",
-        choices=["on", "off"],
-        default="on",
-        help="Show where to find help before the model answers. Turn it off only where somebody reads along.",
     )
 
 

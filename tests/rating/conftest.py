@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from chromium_browser import chromium
 from postgres_server import PostgresServer, postgres_server
 from tiny_studies import Clock
 
@@ -22,6 +23,13 @@ def postgres() -> Iterator[PostgresServer]:
     """A server for all tests; skipped where there is no PostgreSQL."""
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser. It ends with its file's tests: Playwright keeps an event loop in this thread, and only one."""
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -50,6 +50,17 @@ def desk_of(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> Call
     return make
 
 
+def rate_all_at_once(desk: Desk, rater: str) -> list[Assignment]:
+    """The same, with each answer and the next item in one transaction."""
+    done: list[Assignment] = []
+    found: Assignment | Nothing | None = desk.next_item(rater)
+    while isinstance(found, Assignment):
+        done.append(found)
+        outcome, found = desk.answer_and_next(found.id, rater, ANSWERS[desk.study.kind])
+        assert outcome is Outcome.STORED
+    return done
+
+
 def rate_all(desk: Desk, rater: str, at_most: int = 10**6) -> list[Assignment]:
     """A rater judges until nothing is left."""
     done: list[Assignment] = []
@@ -190,7 +201,9 @@ def test_fixed_sides(desk_of: Callable[..., Desk]) -> None:
 
 ACTIONS = st.lists(
     st.tuples(
-        st.sampled_from(["next", "next", "next", "answer", "answer", "late", "back", "wait", "exclude", "include"]),
+        st.sampled_from(
+            ["next", "next", "next", "answer", "both", "both", "late", "back", "wait", "exclude", "include"]
+        ),
         st.integers(0, 4),
     ),
     max_size=60,
@@ -246,12 +259,7 @@ class Watch:
         held = self.hands.get(rater)
         answers = ANSWERS[self.desk.study.kind]
         if action == "next":
-            found = self.desk.next_item(rater)
-            if isinstance(found, Assignment):
-                assert self.met.setdefault((rater, found.item.subject), found.id) == found.id
-                assert found.number <= self.per_rater
-                assert not held or held.id != found.id or self.state(found.id) == "open"
-                self.hands[rater] = found
+            self.take(rater, self.desk.next_item(rater))
         elif action == "wait":
             clock.now += 61
         elif action == "late" and held:
@@ -263,6 +271,12 @@ class Watch:
             outcome = self.desk.answer(held.id, rater, answers)
             if before == "open":
                 assert outcome in (Outcome.STORED, Outcome.EXCLUDED)
+        elif action == "both" and held:
+            was = self.state(held.id), self.desk.assigned(held.id, rater)
+            outcome, found = self.desk.answer_and_next(held.id, rater, answers)
+            assert outcome.is_kept or outcome in (Outcome.EXCLUDED, Outcome.TOO_LATE)
+            assert outcome is not Outcome.TOO_LATE or (found, was) == (None, (self.state(held.id), held))
+            self.take(rater, found)
         elif action == "back" and held:
             self.desk.give_back(held.id, rater)
         elif action == "exclude" and rater in {one.id for one in self.desk.raters()}:
@@ -270,6 +284,15 @@ class Watch:
         elif action == "include" and rater in {one.id for one in self.desk.raters()}:
             self.was_included |= any(one.id == rater and one.excluded for one in self.desk.raters())
             self.desk.include(rater)
+
+    def take(self, rater: str, found: Assignment | Nothing | None) -> None:
+        held = self.hands.get(rater)
+        if isinstance(found, Assignment):
+            assert self.met.setdefault((rater, found.item.subject), found.id) == found.id
+            assert found.number <= self.per_rater
+            assert not held or held.id != found.id or self.state(found.id) == "open"
+            assert self.desk.assigned(found.id, rater) == found
+            self.hands[rater] = found
 
     def state(self, id: str) -> str:
         with self.desk.store.reading() as t:
@@ -330,8 +353,8 @@ def test_promises_hold_with_many_threads(desk_of: Callable[..., Desk], study: St
 
     def work(first: int) -> None:
         try:
-            for rater in range(first, 16, 8):  # two raters share each of 8 threads, one after the other
-                rate_all(desk, f"r{rater}")
+            rate_all(desk, f"r{first}")  # two raters share each of 8 threads, one after the other
+            rate_all_at_once(desk, f"r{first + 8}")
         except BaseException as error:
             failures.append(error)
 

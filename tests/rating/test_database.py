@@ -62,6 +62,45 @@ def test_what_fails_leaves_nothing(database: Database) -> None:
     assert names(database) == []
 
 
+def test_what_is_sent_happens_in_its_order(database: Database) -> None:
+    with database.transaction() as t:
+        t.send("INSERT INTO herons VALUES ('a', 1)")
+        before = t.ask("SELECT legs FROM herons")
+        t.send("UPDATE herons SET legs = 2")
+        after, none = t.ask("SELECT legs FROM herons"), t.ask("SELECT legs FROM herons WHERE name = 'b'")
+        t.send("UPDATE herons SET legs = 3")
+        assert (after(), before(), none()) == ([{"legs": 2}], [{"legs": 1}], [])
+        assert after() == [{"legs": 2}]  # what is answered stays
+        assert t.run("DELETE FROM herons WHERE legs = 3") == 1
+        t.send("INSERT INTO herons VALUES ('c', 4)")
+    assert names(database) == ["c"]
+
+
+@pytest.mark.parametrize("others", [0, 1, 40])
+def test_what_is_sent_and_fails_is_told(database: Database, others: int) -> None:
+    """The transaction fails, and says why, although nobody has waited for the statement that did."""
+
+    def put_twice() -> None:
+        with database.transaction() as t:
+            for name in ("a", "a", *(f"b{number}" for number in range(others))):
+                t.send("INSERT INTO herons VALUES (:name, 2)", name=name)
+
+    with pytest.raises(DataError, match=r"(?i)fails \(.*unique"):
+        put_twice()
+    assert names(database) == []
+
+
+def test_what_is_sent_goes_if_the_block_fails(database: Database) -> None:
+    def put_and_fail() -> None:
+        with database.transaction() as t:
+            t.send("INSERT INTO herons VALUES ('a', 2)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        put_and_fail()
+    assert names(database) == []
+
+
 def test_transactions_do_not_mix(database: Database) -> None:
     """Forty times in each of four threads, read a number and write it plus one."""
     with database.transaction() as t:
@@ -95,14 +134,24 @@ def test_closed_database_opens_again(database: Database) -> None:
     assert names(database) == []
 
 
-def test_broken_connection_is_replaced(postgres: PostgresServer) -> None:
+@pytest.mark.parametrize("writes", [True, False])
+def test_broken_connections_are_replaced(postgres: PostgresServer, writes: bool) -> None:
+    """Two of them, as after a restart of the server."""
     database = open_database(postgres.new_database())
-    with database.transaction() as t:
-        [row] = t.rows("SELECT pg_backend_pid() AS pid")
+    with database.transaction() as first, database.transaction(writes=False) as second:
+        broken = {t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] for t in (first, second)}
+    assert len(broken) == 2
     with open_database(postgres.url()).transaction() as t:
-        t.rows("SELECT pg_terminate_backend(:pid)", pid=row["pid"])
-    with database.transaction() as t:
-        assert t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] != row["pid"]
+        for pid in broken:
+            t.rows("SELECT pg_terminate_backend(:pid, 10000)", pid=pid)  # returns when it has gone
+    with database.transaction(writes) as t:
+        assert t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] not in broken
+
+
+def test_who_reads_cannot_write_to_a_server(postgres: PostgresServer) -> None:
+    database = open_database(postgres.new_database())
+    with pytest.raises(DataError, match="read-only"), database.transaction(writes=False) as t:
+        t.run("CREATE TABLE herons (name TEXT)")
 
 
 def test_file_that_is_no_store(tmp_path: Path) -> None:

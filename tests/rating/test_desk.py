@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tiny_studies import LIKERT, PAIRWISE, Clock
@@ -65,6 +67,14 @@ def test_item_in_hand_stays_in_hand(desk: Desk, clock: Clock) -> None:
     clock.now += 50
     handed(desk, "b")
     assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
+
+
+def test_item_in_hand_needs_no_more_time_than_nearly_all(desk: Desk, clock: Clock) -> None:
+    first = handed(desk, "a")
+    clock.now += 5  # of 60 seconds
+    assert handed(desk, "a") == first
+    clock.now += 2
+    assert handed(desk, "a").deadline == clock.now + 60
 
 
 def test_same_submission_is_stored_once(desk: Desk) -> None:
@@ -151,6 +161,90 @@ def test_tie_is_zero_on_both_sides(store: Store, study_of: Make, write_log: Log)
         found = handed(desk, "a")
         desk.answer(found.id, "a", {"better": "tie"})
     assert [str(rating) for _, rating in stored(desk)] == ["0.0", "0.0"]
+
+
+# --- an answer and the next item together ----------------------------------------------------------------------------
+
+
+def writes(desk: Desk) -> int:
+    """How many transactions have written to the study."""
+    with desk.store.reading() as t:
+        return int(t.rows("SELECT turn FROM rating_studies")[0]["turn"])
+
+
+def test_answer_brings_the_next_item(desk: Desk) -> None:
+    first = handed(desk, "a")
+    outcome, second = desk.answer_and_next(first.id, "a", LIKED, seconds=3)
+    assert isinstance(second, Assignment)
+    assert (outcome, second.number) == (Outcome.STORED, 2)
+    assert second.item.subject != first.item.subject
+    assert handed(desk, "a") == desk.assigned(second.id, "a") == second
+    assert desk.answer_and_next(first.id, "a", LIKED) == (Outcome.REPEATED, second)
+    assert desk.answer_and_next(second.id, "a", LIKED) == (Outcome.STORED, Nothing.DONE)
+    assert desk.answer_and_next(second.id, "a", {"liking": 1}, revise=True) == (Outcome.STORED, Nothing.DONE)
+    assert stored(desk) == [("a", 4.0), ("a", 1.0)]
+
+
+def test_answer_that_is_not_kept_brings_nothing(scarce: Desk, clock: Clock) -> None:
+    found = handed(scarce, "a")
+    clock.now += 61
+    other = handed(scarce, "b")
+    assert scarce.answer_and_next(found.id, "a", LIKED) == (Outcome.TOO_LATE, None)
+    assert scarce.answer_and_next(found.id, "b", LIKED) == (Outcome.UNKNOWN, None)
+    assert scarce.answer_and_next(other.id, "b", LIKED) == (Outcome.STORED, Nothing.DONE)
+    assert scarce.answer_and_next(other.id, "b", {"liking": 1}) == (Outcome.ALREADY, None)
+    scarce.exclude("b", "too fast")
+    assert scarce.answer_and_next(other.id, "b", LIKED) == (Outcome.EXCLUDED, Nothing.EXCLUDED)
+    assert stored(scarce) == [("b", 4.0)]
+
+
+def test_late_answer_and_next_item(desk: Desk, clock: Clock) -> None:
+    found = handed(desk, "a")
+    clock.now += 61
+    handed(desk, "b")  # takes back what is late
+    outcome, following = desk.answer_and_next(found.id, "a", LIKED)
+    assert isinstance(following, Assignment)
+    assert (outcome, following.number) == (Outcome.STORED, 2)
+
+
+def test_answer_and_next_item_are_one_transaction(desk: Desk) -> None:
+    first = handed(desk, "a")
+    before = writes(desk)
+    _, second = desk.answer_and_next(first.id, "a", LIKED)
+    assert writes(desk) == before + 1
+    assert desk.next_item("a") == second  # who has an item in hand, and time for it, only reads
+    assert writes(desk) == before + 1
+
+
+def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rater is told that it has failed, and sends the answer again: it is stored then, once."""
+    first = handed(desk, "a")
+    with monkeypatch.context() as broken:
+        broken.setattr("parlai_empathy.rating.assignment._PICK", "SELECT * FROM nowhere WHERE place = :place")
+        with pytest.raises(DataError, match="fails"):
+            desk.answer_and_next(first.id, "a", LIKED)
+    with monkeypatch.context() as broken:
+        broken.setattr("parlai_empathy.rating.assignment.secrets.token_hex", lambda length: first.id)
+        with pytest.raises(
+            DataError, match=r"(?i)fails \(.*unique"
+        ):  # at the very end: nobody waits for that statement
+            desk.answer_and_next(first.id, "a", LIKED)
+    assert stored(desk) == []
+    assert [(one.done, one.open) for one in desk.counts()] == [(0, 1)]
+    outcome, second = desk.answer_and_next(first.id, "a", LIKED)
+    assert (outcome, stored(desk)) == (Outcome.STORED, [("a", 4.0)])
+    assert second == handed(desk, "a")
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
+
+
+def test_same_submission_from_many_threads(desk: Desk) -> None:
+    first = handed(desk, "a")
+    with ThreadPoolExecutor(8) as pool:
+        sent = [pool.submit(desk.answer_and_next, first.id, "a", LIKED) for _ in range(8)]
+    outcomes, items = zip(*(one.result() for one in sent), strict=True)
+    assert Counter(outcomes) == {Outcome.STORED: 1, Outcome.REPEATED: 7}
+    assert set(items) == {desk.next_item("a")}
+    assert stored(desk) == [("a", 4.0)]
 
 
 # --- what is abandoned -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.given import QuestionCount, given, question_counts
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.handed import Assignment, Progress
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
@@ -34,11 +34,13 @@ def test_answers_come_back_as_they_were_sent(store: Store, study_of: MakeStudy, 
     new = given(desk, first.id, "ann")
     assert new is not None
     assert (new.is_open, new.is_done, new.answers, new.seconds) == (True, False, {}, None)
+    assert (new.found, new.progress) == (first, Progress(0, 3))
     desk.answer(first.id, "ann", {"liking": "4", "kind": "2", "why": " It is tall. "}, seconds=7.5)
     found = given(desk, first.id, "ann")
     assert found is not None
     assert found.answers == {"liking": "4", "kind": "white", "why": "It is tall."}
     assert (found.is_open, found.is_done, found.seconds) == (False, True, 7.5)
+    assert (found.found, found.progress) == (first, Progress(1, 3))
 
 
 def test_items_know_their_neighbours(store: Store, study_of: MakeStudy, write_log: Log, clock: Clock) -> None:

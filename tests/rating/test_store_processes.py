@@ -20,7 +20,8 @@ from parlai_empathy.rating.study import Study
 
 PATIENCE = 120
 
-# Answers for raters until nothing is left, and tells of each answer as soon as it is acknowledged.
+# Answers for raters until nothing is left, and tells of each answer as soon as it is acknowledged. Every other rater
+# hands in the answer and gets the next item in one transaction.
 RATE = """
 import sys
 from parlai_empathy.rating.desk import Desk
@@ -32,9 +33,14 @@ url, study, name = sys.argv[1:]
 desk = Desk(open_store(url), read_study(study))
 for number in range(1000):
     rater = f"{name}-{number}"
-    while isinstance(found := desk.next_item(rater), Assignment):
-        outcome = desk.answer(found.id, rater, {"liking": 4}, key=found.id)
-        print(found.id, rater, outcome.name, flush=True)
+    found = desk.next_item(rater)
+    while isinstance(found, Assignment):
+        if number % 2:
+            id, (outcome, found) = found.id, desk.answer_and_next(found.id, rater, {"liking": 4}, key=found.id)
+        else:
+            id, outcome, found = found.id, desk.answer(found.id, rater, {"liking": 4}, key=found.id), None
+        print(id, rater, outcome.name, flush=True)
+        found = found or desk.next_item(rater)
     if found.name == "COMPLETE":
         break
 """

@@ -6,12 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.given import question_counts
 from parlai_empathy.rating.handed import ArmCount, Rater
-from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.admin_room import AdminRoom
 from parlai_empathy.rating.web.refusals import Refusal, not_found
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
@@ -34,51 +32,8 @@ class _State(NamedTuple):
     raters: list[Rater]
 
 
-class AdminPages:
-    """``/admin`` and what is sent from there.
-
-    :param desk: of the study.
-    :param door: who may come in.
-    """
-
-    def __init__(self, desk: Desk, door: AdminDoor) -> None:
-        self._desk = desk
-        self._door = door
-
-    async def show(self, visit: Visit) -> Response:
-        """Counts and raters; or the form to log in."""
-        if not self._door.is_open(visit):
-            return visit.page("login.html", problem="")
-        return await self._page(visit)
-
-    async def login(self, visit: Visit) -> Response:
-        """Let somebody in."""
-        form = await visit.form()
-        response = visit.redirect("/admin")
-        if self._door.try_token(visit, form.text("admin_token"), response):
-            return response
-        return visit.page("login.html", status=403, problem="This is not the token.")
-
-    async def logout(self, visit: Visit) -> Response:
-        """Let the browser forget."""
-        await visit.form()
-        response = visit.redirect("/admin")
-        self._door.close(visit, response)
-        return response
-
-    async def exclude(self, visit: Visit) -> Response:
-        """Let a rater's ratings count no longer, or count again."""
-        form = await visit.form()
-        self._door.check(visit)
-        rater, reason = form.text("rater"), form.text("reason")
-        try:
-            if form.text("what") == "include":
-                await in_thread(self._desk.include, rater)
-            else:
-                await in_thread(self._desk.exclude, rater, reason)
-        except OptionError as error:
-            return await self._page(visit, problem=f"{error}.", of=rater, status=422)
-        return visit.redirect("/admin#raters")
+class AdminPages(AdminRoom):
+    """Counts, raters, and all ratings as a file."""
 
     async def export(self, visit: Visit) -> Response:
         """All ratings as a file."""
@@ -101,11 +56,8 @@ class AdminPages:
             write_export(self._desk.store, self._desk.study.name, path, excluded)
             return path.read_bytes()
 
-    async def _page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
-        """The page.
-
-        :param problem: what was wrong with what was sent of the rater ``of``.
-        """
+    async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
+        """Counts and raters."""
         state = await in_thread(self._state)
         pages = max(1, -(-len(state.raters) // _ON_A_PAGE))
         page = _page_number(visit.query.get("page", "1"), pages)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.given import Given, given
-from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
+from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.questions import problems
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
@@ -28,15 +27,6 @@ _NOTHING = {
     Nothing.COMPLETE: ("full.html", 200),
 }
 _SHOWN = "shown"
-
-
-@dataclass(frozen=True)
-class _Item:
-    """All that the page of an item needs of the store."""
-
-    found: Assignment
-    given: Given
-    progress: Progress
 
 
 class ItemPages:
@@ -62,9 +52,9 @@ class ItemPages:
         if rater is None:
             return visit.redirect("/")
         item = await self._item(visit.part("id"), rater)
-        if not (item.given.is_open or item.given.is_done):
+        if not (item.is_open or item.is_done):
             return self._gone(visit)
-        return self._page(visit, item, item.given.answers, revises=item.given.is_done)
+        return self._page(visit, item, item.answers, revises=item.is_done)
 
     async def take(self, visit: Visit) -> Response:
         """Store the answers to an item, and go on."""
@@ -79,17 +69,17 @@ class ItemPages:
             return self._page(visit, item, said, revises, check=True, shown=form.text(_SHOWN), status=422)
         seconds = self._seconds(visit, form, id)
         outcome, found = await in_thread(_hand_in, self._desk, id, rater, said, seconds, revises)
-        if outcome is Outcome.UNKNOWN:
-            raise not_found()
         if outcome is Outcome.ALREADY:
             item = await self._item(id, rater)
             return self._page(visit, item, said, revises=True, notice="already", status=409)
         if outcome is Outcome.TOO_LATE:
             return self._gone(visit)
+        if found is None:
+            raise not_found()
         return await self._next(visit, rater, found)
 
-    async def _item(self, id: str, rater: str) -> _Item:
-        item = await in_thread(_item, self._desk, id, rater)
+    async def _item(self, id: str, rater: str) -> Given:
+        item = await in_thread(given, self._desk, id, rater)
         if item is None:
             raise not_found()
         return item
@@ -115,7 +105,7 @@ class ItemPages:
     def _page(
         self,
         visit: Visit,
-        item: _Item,
+        item: Given,
         said: dict[str, str],
         revises: bool,
         check: bool = False,
@@ -140,7 +130,7 @@ class ItemPages:
             shown=item_shown(study, item.found),
             fields=fields_of(study.page_questions, sides_of(study), said, check),
             id=item.found.id,
-            given=item.given,
+            given=item,
             revises=revises,
             notice=notice,
             since=shown or visit.site.signer.token(_SHOWN, f"{item.found.id} {time.time():.3f}"),
@@ -153,15 +143,10 @@ class ItemPages:
         return max(0.0, time.time() - float(since)) if shown_id == id else None
 
 
-def _item(desk: Desk, id: str, rater: str) -> _Item | None:
-    found, left = desk.assigned(id, rater), given(desk, id, rater)
-    return None if found is None or left is None else _Item(found, left, desk.progress(rater))
-
-
 def _hand_in(
     desk: Desk, id: str, rater: str, said: dict[str, str], seconds: float | None, revises: bool
-) -> tuple[Outcome, Assignment | Nothing]:
-    """Store answers; with what has become of them comes the next item.
+) -> tuple[Outcome, Assignment | Nothing | None]:
+    """Store answers; with what has become of them comes the next item, unless they were not kept.
 
     The answers themselves tell a submission that is sent twice: the desk takes the same ones once. What a revision took
     is added to what the item took before.
@@ -169,9 +154,6 @@ def _hand_in(
     if revises:
         before = given(desk, id, rater)
         if before is None:
-            return Outcome.UNKNOWN, Nothing.LATER
+            return Outcome.UNKNOWN, None
         seconds = None if seconds is None else seconds + (before.seconds or 0.0)
-    outcome = desk.answer(id, rater, said, seconds, revise=revises)
-    if outcome in (Outcome.ALREADY, Outcome.TOO_LATE, Outcome.UNKNOWN):
-        return outcome, Nothing.LATER
-    return outcome, desk.next_item(rater)
+    return desk.answer_and_next(id, rater, said, seconds, revise=revises)

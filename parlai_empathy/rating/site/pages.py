@@ -66,7 +66,7 @@ def rating_site(
     parts = Parts(desk)
     _add_raters_pages(site, WelcomePages(parts, id_parameter), ItemPages(parts))
     if token:
-        _add_admins_pages(site, AdminPages(desk, AdminDoor(token)))
+        AdminPages(desk, AdminDoor(token)).add_to(site, "/admin/ratings.{suffix}")
     return site
 
 
@@ -77,11 +77,3 @@ def _add_raters_pages(site: Site, welcome: WelcomePages, items: ItemPages) -> No
     site.add("/rate", items.next)
     site.add("/item/{id}", items.show)
     site.add("/item/{id}", items.take, method="POST")
-
-
-def _add_admins_pages(site: Site, admin: AdminPages) -> None:
-    site.add("/admin", admin.show)
-    site.add("/admin/login", admin.login, method="POST")
-    site.add("/admin/logout", admin.logout, method="POST")
-    site.add("/admin/raters", admin.exclude, method="POST")
-    site.add("/admin/ratings.{suffix}", admin.export)

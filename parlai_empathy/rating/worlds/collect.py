@@ -9,7 +9,10 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.collection import Collection, Conversation, Prompt, checked_situation
+from parlai_empathy.rating.collecting.meeting import Duty, Meeting
+from parlai_empathy.rating.collecting.prompts import Prompt
+from parlai_empathy.rating.collecting.wording import checked_situation
+from parlai_empathy.rating.collection import Collection, Conversation
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.showing import consent, introduction
 from parlai_empathy.rating.worlds.talking import Command, ask, show
@@ -37,6 +40,7 @@ class CollectEmpatheticWorld(World):
         self._collection = collection
         self._prompts: dict[str, Prompt] = {}
         self._talks: list[Conversation] = []
+        self._judged: set[tuple[str, str]] = set()
         self._is_over = False
 
     def epoch_done(self) -> bool:
@@ -59,12 +63,21 @@ class CollectEmpatheticWorld(World):
         waiting = next((name for name in self._agents if name not in self._prompts), None)
         if waiting is not None:
             self._prompts[waiting] = self._prompt(waiting)
-        elif not self._talks or (self._talks[-1].is_over and len(self._talks) < 2):
-            self._begin()
-        elif not self._talks[-1].is_over:
-            self._talk(self._talks[-1])
+            return
+        meeting = self._meeting()
+        duties = {meeting.duty(name): name for name in reversed(self._agents)}  # of two with the same, the first counts
+        if name := duties.get(Duty.JUDGE):
+            self._evaluate(self._talks[-1], name)
+        elif name := duties.get(Duty.SPEAK):
+            self._talk(self._talks[-1], name, meeting)
+        elif Duty.BEGIN in duties:
+            self._begin(*meeting.next_roles)
         else:
             self._end()
+
+    def _meeting(self) -> Meeting:
+        first, second = self._agents
+        return Meeting(self._collection.study, (first, second), tuple(self._talks), frozenset(self._judged))
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
@@ -100,10 +113,7 @@ class CollectEmpatheticWorld(World):
 
     # --- conversations -----------------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        """The first person speaks first in the first conversation, the second one in the second."""
-        names = list(self._agents)
-        speaker, listener = names if not self._talks else reversed(names)
+    def _begin(self, speaker: str, listener: str) -> None:
         prompt = self._prompts[speaker]
         self._talks.append(self._collection.begin(prompt.id, listener))
         study = self._collection.study
@@ -112,35 +122,24 @@ class CollectEmpatheticWorld(World):
         show(self._agents[speaker], f"{own}\n{length}")
         show(self._agents[listener], f"You are the Listener. The other one begins.\n{length}")
 
-    def _talk(self, talk: Conversation) -> None:
+    def _talk(self, talk: Conversation, name: str, meeting: Meeting) -> None:
         """One turn."""
-        study, there = self._collection.study, len(talk.messages)
-        if there >= study.most_turns:
-            self._close(talk)
-            return
-        name = talk.next_to_speak
+        there = len(talk.messages)
         said = self._ask(name, "")
         if said.casefold() == DONE:
-            if there >= study.least_turns:
-                self._close(talk)
+            if meeting.can_end(talk):
+                self._collection.end(talk.id, name)
+                self._refresh(talk)
             else:
-                show(self._agents[name], f"Please go on: there are {there} turns of at least {study.least_turns}.")
+                least = self._collection.study.least_turns
+                show(self._agents[name], f"Please go on: there are {there} turns of at least {least}.")
             return
         try:
             self._collection.say(talk.id, name, there + 1, said)
         except OptionError as error:
             show(self._agents[name], f"Please write it again: {error}.")
             return
-        other = talk.speaker if name == talk.listener else talk.listener
-        show(self._agents[other], said, _NAMES[there % 2])
-        self._refresh(talk)
-
-    def _close(self, talk: Conversation) -> None:
-        """End the conversation, and let each judge the other."""
-        self._collection.end(talk.id, talk.speaker)
-        for name in self._agents:
-            if self._collection.study.questions:
-                self._evaluate(talk, name)
+        show(self._agents[meeting.other(name)], said, _NAMES[there % 2])
         self._refresh(talk)
 
     def _evaluate(self, talk: Conversation, name: str) -> None:
@@ -155,6 +154,7 @@ class CollectEmpatheticWorld(World):
             elif wrong := interview.hear(said):
                 show(self._agents[name], f"Please answer again: {wrong}.")
         self._collection.evaluate(talk.id, name, interview.answers)
+        self._judged.add((talk.id, name))
 
     def _refresh(self, talk: Conversation) -> None:
         found = self._collection.conversation(talk.id, talk.speaker)

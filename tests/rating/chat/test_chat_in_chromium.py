@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from chromium_browser import accessibility_problems, chromium
+from chromium_browser import accessibility_problems
 from model_server import ModelServer, piece
 from remembering_agent import StreamingAgent
 
@@ -16,12 +16,6 @@ from parlai_empathy.rating.export import rating_rows
 
 Serve = Callable[..., Any]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @contextmanager

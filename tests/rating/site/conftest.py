@@ -1,4 +1,4 @@
-"""What the tests of the rating site share: studies with invented replies, a site without a server, a browser."""
+"""What the tests of the rating site share: studies with invented replies, and a site without a server."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
-from chromium_browser import chromium
 from rating_site_lab import EVIL, Lab
 from tiny_studies import Clock
 
 MakeStudy = Callable[..., Path]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

@@ -182,6 +182,22 @@ def test_back_button_and_other_answers_ask_first(lab: Make) -> None:
     assert [row["text"] for row in rows(site) if row["text"]] == ["Second."]
 
 
+def test_an_answer_is_one_transaction_and_pages_only_read(lab: Make) -> None:
+    def writes() -> int:
+        with site.store.reading() as t:
+            return int(t.rows("SELECT turn FROM rating_studies")[0]["turn"])
+
+    site = lab()
+    ann = site.rater()
+    first, before = item_of(ann.page), writes()
+    ann.post(first, answers_of(ann.page))  # and the page of the next item, to which the browser is sent
+    assert item_of(ann.page) != first
+    assert writes() == before + 1
+    for address in (first, item_of(ann.page), "/rate", "/"):
+        assert ann.get(address).status == 200
+    assert writes() == before + 1
+
+
 def test_two_tabs_have_the_same_item(lab: Make) -> None:
     site = lab()
     ann = site.rater()

@@ -352,7 +352,7 @@ def test_failing_store_is_a_plain_page(
         raise DataError("the store fails")
 
     with monkeypatch.context() as broken:
-        broken.setattr(site.desk, "answer", fail)
+        broken.setattr(site.desk, "answer_and_next", fail)
         page = ann.post(item, said)
         assert page.status == 503
         assert "Nothing is stored twice." in page.words

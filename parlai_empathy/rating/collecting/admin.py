@@ -1,0 +1,55 @@
+"""The administrator's pages of a collection: how far it is, who does not count, and the conversations to take away."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.counts import counts_of
+from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.admin_room import AdminRoom
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+
+class CollectAdminPages(AdminRoom):
+    """Counts, people, and the whole conversations as a file.
+
+    :param lobby: of the study.
+    :param door: who may come in.
+    """
+
+    def __init__(self, lobby: Lobby, door: AdminDoor) -> None:
+        super().__init__(lobby.collection.desk, door)
+        self._lobby = lobby
+
+    async def export(self, visit: Visit) -> Response:
+        """All whole conversations as a file."""
+        from starlette.responses import Response
+
+        self._door.check(visit)
+        try:
+            content = await in_thread(self._exported)
+        except NotComputableError:
+            return await self.page(visit, "No conversation is whole yet: there is nothing to export.", status=404)
+        headers = {"Content-Disposition": 'attachment; filename="conversations.csv"'}
+        return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
+
+    def _exported(self) -> bytes:
+        self._lobby.close_silent()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "conversations.csv"
+            write_collected(self._lobby.collection, path)
+            return path.read_bytes()
+
+    async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
+        """Counts and people."""
+        counts = await in_thread(counts_of, self._lobby)
+        return visit.page("collect_admin.html", status, study=self._desk.study, counts=counts, problem=problem, of=of)

@@ -1,0 +1,101 @@
+"""How far a collection is, for who runs it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from parlai_empathy.rating.chat.talk import DISTRESS
+from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.collection import BROKEN, OPEN, OVER
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+
+@dataclass(frozen=True)
+class EmotionCount:
+    """How often an emotion was chosen, and told of in a whole conversation."""
+
+    emotion: str
+    chosen: int
+    whole: int
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who has come.
+
+    :param came: seconds since 1970.
+    :param whole: conversations that ended as they should.
+    :param flagged: how many of their messages and situations speak of self-harm.
+    :param excluded: the reason; None for somebody whose conversations count.
+    """
+
+    id: str
+    came: float
+    whole: int
+    flagged: int
+    excluded: str | None
+
+
+@dataclass(frozen=True)
+class CollectionCounts:
+    """What there is in the store.
+
+    :param rows: names and numbers.
+    """
+
+    rows: tuple[tuple[str, int], ...]
+    people: tuple[Person, ...]
+    emotions: tuple[EmotionCount, ...]
+
+
+def counts_of(lobby: Lobby) -> CollectionCounts:
+    """Count. Meetings that nobody looks at any more are ended first."""
+    lobby.close_silent()
+    desk = lobby.collection.desk
+    people = desk.raters()
+    out = {person.id for person in people if person.excluded is not None}
+    with desk.store.reading() as t:
+        talks = t.rows(
+            "SELECT c.*, p.emotion FROM rating_conversations AS c JOIN rating_prompts AS p ON p.id = c.prompt "
+            "WHERE c.study = :study",
+            study=desk.study.name,
+        )
+        prompts = t.rows("SELECT * FROM rating_prompts WHERE study = :study AND emotion <> ''", study=desk.study.name)
+        waiting, flagged = lobby.waiting(t), _flagged(t, desk.study.name)
+    whole = [talk for talk in talks if talk["state"] == OVER]
+    broken = {talk["prompt"] for talk in talks if talk["state"] == BROKEN}
+    chosen = Counter(prompt["emotion"] for prompt in prompts if prompt["id"] not in broken)
+    by_emotion = Counter(talk["emotion"] for talk in whole)
+    by_person = Counter(person for talk in whole for person in (talk["speaker"], talk["listener"]))
+    flagged.update(person.id for person in people if DISTRESS in person.details)
+    return CollectionCounts(
+        (
+            ("People", len(people)),
+            ("In the waiting room", waiting),
+            ("Conversations under way", sum(talk["state"] == OPEN for talk in talks)),
+            ("Whole conversations", len(whole)),
+            ("Whole conversations of people who are not excluded", sum(_counts(talk, out) for talk in whole)),
+            ("Conversations that broke off", len(broken)),
+            ("Messages and situations that speak of self-harm", sum(flagged.values())),
+        ),
+        tuple(Person(one.id, one.enrolled, by_person[one.id], flagged[one.id], one.excluded) for one in people),
+        tuple(EmotionCount(one, chosen[one], by_emotion[one]) for one in EMOTIONS),
+    )
+
+
+def _counts(talk: Row, out: set[str]) -> bool:
+    return not out & {talk["speaker"], talk["listener"]}
+
+
+def _flagged(t: Transaction, study: str) -> Counter[str]:
+    """How many messages of each person speak of self-harm."""
+    rows = t.rows(
+        "SELECT m.turn, c.speaker, c.listener, m.details FROM rating_messages AS m "
+        "JOIN rating_conversations AS c ON c.id = m.assignment WHERE c.study = :study AND m.details <> :nothing",
+        study=study,
+        nothing="{}",
+    )
+    flag = f'"{DISTRESS}": true'
+    return Counter(row["speaker"] if row["turn"] % 2 else row["listener"] for row in rows if flag in row["details"])

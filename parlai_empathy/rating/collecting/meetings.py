@@ -1,0 +1,125 @@
+"""Meetings in the store: how they begin, go on, break off and end. Inside a transaction of the lobby's."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from parlai_empathy.rating.collecting.meeting import TALKS, Meeting
+from parlai_empathy.rating.collecting.prompts import Prompt, renew
+from parlai_empathy.rating.collection import BROKEN, OVER, Collection
+from parlai_empathy.rating.database import Row, Transaction
+
+_OPEN, _LEFT = "open", "left"
+
+
+@dataclass(frozen=True)
+class Met:
+    """A meeting as it is stored.
+
+    :param prompts: of the meeting's people, in their order.
+    :param is_open: whether it was not left; its conversations may all be over.
+    :param left_by: who has left it, or was silent for too long.
+    :param last_act: seconds since 1970, when one of the two did something.
+    """
+
+    id: str
+    meeting: Meeting
+    prompts: tuple[str, str]
+    is_open: bool
+    left_by: tuple[str, ...]
+    last_act: float
+
+
+def begin(t: Transaction, collection: Collection, first: Prompt, second: Prompt) -> None:
+    """Let two people meet; the first one's conversation begins at once."""
+    t.run(
+        "INSERT INTO rating_meetings VALUES (:id, :study, :version, :first, :second, :first_prompt, :second_prompt, "
+        "'open', '[]', 0, 0, :begun)",
+        id=secrets.token_hex(16),
+        study=collection.study.name,
+        version=collection.study.version,
+        first=first.rater,
+        second=second.rater,
+        first_prompt=first.id,
+        second_prompt=second.id,
+        begun=collection.desk.clock(),
+    )
+    collection.begun(t, first.id, second.rater)
+
+
+def begin_next(t: Transaction, collection: Collection, met: Met) -> None:
+    """Let the next conversation begin."""
+    speaker, listener = met.meeting.next_roles
+    collection.begun(t, met.prompts[met.meeting.people.index(speaker)], listener)
+
+
+def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequence[str]) -> None:
+    """End a meeting before its time. A conversation that is long enough is over; one that is not has broken off."""
+    meeting, whole = met.meeting, 0
+    for talk in meeting.talks:
+        is_whole = talk.is_over or meeting.can_end(talk)
+        collection.close(t, talk.id, OVER if is_whole else BROKEN)
+        whole += is_whole
+    if whole == TALKS:
+        return  # nothing is missing: it has ended as it should
+    sql = "UPDATE rating_meetings SET state = :state, left_by = :left_by WHERE id = :id"
+    t.run(sql, state=_LEFT, left_by=json.dumps(list(left_by)), id=met.id)
+
+
+def let_go(t: Transaction, collection: Collection, met: Met, rater: str) -> None:
+    """Let somebody be done with a meeting. What they have told to nobody's end, they can tell again."""
+    place = met.meeting.people.index(rater)
+    column = ("first_gone", "second_gone")[place]
+    t.run(f"UPDATE rating_meetings SET {column} = 1 WHERE id = :id", id=met.id)
+    told = collection.about(t, met.prompts[place])
+    if told is not None and not told.is_over:
+        renew(t, collection.study, told.prompt, collection.desk.clock())
+
+
+def of(t: Transaction, collection: Collection, rater: str) -> Met | None:
+    """The meeting that somebody is in, or has not turned away from yet."""
+    row = t.row(
+        "SELECT * FROM rating_meetings WHERE study = :study AND ((first = :rater AND first_gone = 0) "
+        "OR (second = :rater AND second_gone = 0))",
+        study=collection.study.name,
+        rater=rater,
+    )
+    return None if row is None else _met(t, collection, row)
+
+
+def under_way(t: Transaction, collection: Collection) -> list[Met]:
+    """The meetings whose conversations are not all over, and that nobody has left."""
+    rows = t.rows(
+        """SELECT * FROM rating_meetings AS m WHERE study = :study AND state = 'open' AND :talks > (SELECT count(*)
+            FROM rating_conversations AS c WHERE c.study = m.study AND c.prompt IN (m.first_prompt, m.second_prompt)
+            AND c.state = 'over') ORDER BY begun""",
+        study=collection.study.name,
+        talks=TALKS,
+    )
+    return [_met(t, collection, row) for row in rows]
+
+
+def whole(t: Transaction, study: str, rater: str) -> int:
+    """How many conversations somebody has had that ended as they should."""
+    sql = (
+        "SELECT count(*) AS many FROM rating_conversations WHERE study = :study AND state = 'over' "
+        "AND :rater IN (speaker, listener)"
+    )
+    return int(t.rows(sql, study=study, rater=rater)[0]["many"])
+
+
+def _met(t: Transaction, collection: Collection, row: Row) -> Met:
+    prompts = (row["first_prompt"], row["second_prompt"])
+    talks = tuple(talk for talk in (collection.about(t, prompt) for prompt in prompts) if talk is not None)
+    judged: dict[tuple[str, str], float] = {}
+    for talk in talks:
+        sql = "SELECT rater, max(given) AS given FROM rating_evaluations WHERE conversation = :id GROUP BY rater"
+        judged.update({(talk.id, one["rater"]): one["given"] for one in t.rows(sql, id=talk.id)})
+    is_open = row["state"] == _OPEN
+    meeting = Meeting(collection.study, (row["first"], row["second"]), talks, frozenset(judged), not is_open)
+    acts = [row["begun"], *judged.values(), *(talk.begun for talk in talks)]
+    acts += [said.said for talk in talks for said in talk.messages]
+    return Met(row["id"], meeting, prompts, is_open, tuple(json.loads(row["left_by"])), max(acts))

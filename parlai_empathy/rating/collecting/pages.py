@@ -1,0 +1,257 @@
+"""The pages of the people who talk: one address that shows where somebody stands, and the forms that lead on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import parlai.utils.logging as logging
+
+from parlai_empathy.rating.chat.distress import speaks_of_self_harm
+from parlai_empathy.rating.chat.talk import DISTRESS
+from parlai_empathy.rating.collecting.bells import Bells
+from parlai_empathy.rating.collecting.listening import Listening
+from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.collecting.place import Place, Stage
+from parlai_empathy.rating.collecting.prompt_form import EMOTION, SITUATION, prompt_fields, prompt_sent
+from parlai_empathy.rating.collecting.settings import CollectSettings
+from parlai_empathy.rating.collecting.showing import talk_shown
+from parlai_empathy.rating.collecting.wording import LONGEST
+from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.site.entry import farewell, rater_of
+from parlai_empathy.rating.site.fields import fields_of, sent
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.limits import Gate
+from parlai_empathy.rating.web.refusals import too_many
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_HERE = "/talk"
+_TEMPLATES = {
+    Stage.READY: "collect_wait.html",
+    Stage.WAITING: "collect_wait.html",
+    Stage.PAUSE: "collect_pause.html",
+    Stage.TALK: "collect_talk.html",
+    Stage.BROKEN: "collect_broken.html",
+    Stage.DONE: "collect_end.html",
+}
+
+
+class CollectPages:
+    """All of them.
+
+    :param lobby: of a study of the kind ``collect``.
+    """
+
+    def __init__(self, lobby: Lobby, parts: Parts, settings: CollectSettings) -> None:
+        self._lobby = lobby
+        self._collection = lobby.collection
+        self._desk = lobby.collection.desk
+        self._parts = parts
+        self._settings = settings
+        self._bells = Bells()
+        self._listening = Listening(lobby, self._bells)
+        self._gate = Gate(settings.messages)
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
+
+    async def show(self, visit: Visit) -> Response:
+        """Where the visitor stands. Who waits may meet somebody by looking."""
+        rater = rater_of(visit.session)
+        if rater is None:
+            return visit.redirect("/")
+        return await self._page(visit, rater, await self._listening.look(rater))
+
+    async def events(self, visit: Visit) -> Response:
+        """Tell the visitor's page what changes, as long as it waits for something."""
+        from starlette.responses import StreamingResponse
+
+        rater = rater_of(visit.session)
+        if rater is None:
+            return visit.redirect("/")
+        if self._listening.has_enough(rater):
+            raise too_many(60)
+        headers = {"X-Accel-Buffering": "no"}  # a proxy is not to keep events until there are many
+        return StreamingResponse(self._told(visit, rater), headers=headers, media_type="text/event-stream")
+
+    def _told(self, visit: Visit, rater: str) -> AsyncIterator[str]:
+        return self._listening.events(rater, partial(self._live, visit, rater))
+
+    # --- before a meeting --------------------------------------------------------------------------------------------
+
+    async def prompt(self, visit: Visit) -> Response:
+        """Take an emotion and a situation; the visitor then waits for somebody."""
+        form = await visit.form()
+        rater, place = await self._placed(visit)
+        if place.stage is not Stage.PROMPT:
+            return visit.redirect(_HERE)
+        offered = await in_thread(self._collection.offer, rater)
+        said = prompt_sent(offered, form)
+        if any(field.problem for field in prompt_fields(offered, said, check=True)):
+            return self._prompt_page(visit, prompt_fields(offered, said, check=True), status=422)
+        outcome = await in_thread(self._collection.choose, offered.id, rater, said[EMOTION], said[SITUATION])
+        if outcome is Outcome.STORED and speaks_of_self_harm(said[SITUATION]):
+            await in_thread(self._desk.enrol, rater, details={DISTRESS: "situation"})
+            self._log_distress("a situation")
+        return await self._waiting(visit, rater)
+
+    async def wait(self, visit: Visit) -> Response:
+        """Let the visitor into the waiting room."""
+        await visit.form()
+        rater, _ = await self._placed(visit)
+        return await self._waiting(visit, rater)
+
+    async def leave(self, visit: Visit) -> Response:
+        """Let the visitor out of the waiting room, or out of the meeting that the form speaks of."""
+        form = await visit.form()
+        rater, place = await self._placed(visit)
+        if form.text("place") == place.key:
+            self._bells.ring(await in_thread(self._lobby.leave, rater))
+        return visit.redirect(_HERE)
+
+    async def again(self, visit: Visit) -> Response:
+        """Let the visitor go on: into the waiting room, if they still have something to tell, else to a new prompt."""
+        await visit.form()
+        rater, _ = await self._placed(visit)
+        if not await in_thread(self._lobby.go_on, rater):
+            return visit.redirect(_HERE)
+        return await self._waiting(visit, rater)
+
+    # --- in a meeting ------------------------------------------------------------------------------------------------
+
+    async def say(self, visit: Visit) -> Response:
+        """Take a message."""
+        form = await visit.form()
+        rater, place = await self._placed(visit)
+        text = form.text("text").strip()
+        if problem := _problem(text):
+            return await self._page(visit, rater, place, problem, text, status=422)
+        if wait := self._gate.wait(visit.session.id):
+            raise too_many(wait)
+        outcome = Outcome.UNKNOWN
+        if place.stage is not Stage.EXCLUDED:
+            outcome = await in_thread(self._store, form.text("talk"), rater, form.text("turn"), text)
+        if outcome.is_kept:
+            self._ring_other(rater, place)
+            return visit.redirect(f"{_HERE}#end")
+        if place.stage is not Stage.TALK:
+            return visit.redirect(_HERE)
+        problem = "The conversation has gone on meanwhile. Read it, then write again."
+        return await self._page(visit, rater, place, problem, text, status=409)
+
+    async def end(self, visit: Visit) -> Response:
+        """End the conversation that the form speaks of, if it is long enough."""
+        form = await visit.form()
+        rater, place = await self._placed(visit)
+        if place.stage is Stage.TALK:
+            await in_thread(self._collection.end, form.text("talk"), rater)
+            self._ring_other(rater, place)
+        return visit.redirect(_HERE)
+
+    async def judge(self, visit: Visit) -> Response:
+        """Take what the visitor says of the other one."""
+        form = await visit.form()
+        rater, place = await self._placed(visit)
+        if place.stage is not Stage.JUDGE or place.talk is None or place.talk.id != form.text("talk"):
+            return visit.redirect(_HERE)
+        questions = self._desk.study.questions
+        said = sent(questions, form)
+        if any(field.problem for field in fields_of(questions, ("", ""), said, check=True)):
+            return self._judge_page(visit, rater, place, said, check=True)
+        await in_thread(self._collection.evaluate, place.talk.id, rater, said)
+        self._ring_other(rater, place)
+        return visit.redirect(_HERE)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    async def _placed(self, visit: Visit) -> tuple[str, Place]:
+        """Who visits, and where they stand; somebody without a name stands nowhere yet."""
+        rater = rater_of(visit.session)
+        return (rater, await in_thread(self._lobby.place, rater)) if rater else ("", Place(Stage.NEW))
+
+    async def _waiting(self, visit: Visit, rater: str) -> Response:
+        if rater:
+            self._bells.ring(await in_thread(self._lobby.wait, rater))
+        return visit.redirect(_HERE)
+
+    def _ring_other(self, rater: str, place: Place) -> None:
+        self._bells.ring(place.meeting.other(rater) if place.meeting else None)
+
+    def _store(self, talk: str, rater: str, turn: str, text: str) -> Outcome:
+        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
+        in_distress = speaks_of_self_harm(text)
+        outcome = self._collection.say(talk, rater, number, text, {DISTRESS: True} if in_distress else {})
+        if in_distress and outcome is Outcome.STORED:
+            self._log_distress(f"conversation {talk[:8]}, turn {number}")
+        return outcome
+
+    def _log_distress(self, where: str) -> None:
+        shown = "the notice is shown" if self._settings.notice else "NO NOTICE is shown: --distress-notice is off"
+        logging.warning("%s speaks of self-harm: %s", where, shown)
+
+    async def _page(
+        self, visit: Visit, rater: str, place: Place, problem: str = "", text: str = "", status: int = 200
+    ) -> Response:
+        """The page of where somebody stands.
+
+        :param problem: what is wrong with the message ``text``.
+        """
+        if place.stage is Stage.NEW:
+            return visit.redirect("/")
+        if place.stage is Stage.EXCLUDED:
+            return visit.page("excluded.html", status=403, done=True)
+        if place.stage is Stage.PROMPT:
+            offered = await in_thread(self._collection.offer, rater)
+            return self._prompt_page(visit, prompt_fields(offered, {}))
+        if place.stage is Stage.JUDGE:
+            return self._judge_page(visit, rater, place, {})
+        values = self._shown(rater, place)
+        if place.stage in (Stage.BROKEN, Stage.DONE):
+            values["goodbye"] = await farewell(self._desk, rater, place.meeting.whole if place.meeting else 0)
+        return visit.page(_TEMPLATES[place.stage], status, **values, problem=problem, text=text)
+
+    def _live(self, visit: Visit, rater: str, place: Place) -> str:
+        """The part of the page of a conversation that changes; empty where all of the page does."""
+        if place.stage is not Stage.TALK:
+            return ""
+        return bytes(visit.page("collect_live.html", **self._shown(rater, place)).body).decode()
+
+    def _shown(self, rater: str, place: Place) -> dict[str, Any]:
+        talk = talk_shown(place.meeting, place.talk, rater) if place.meeting and place.talk else None
+        told = place.prompt.situation if place.prompt else ""
+        return {
+            **self._parts.texts,
+            "place": place,
+            "stage": place.stage.name,
+            "talk": talk,
+            "notice": self._settings.notice,
+            "in_distress": speaks_of_self_harm(told),
+            "longest": LONGEST,
+            "minutes": f"{self._settings.patience / 60:g}",
+            "reload": self._settings.reload,
+            "last": None,  # no answers to look at again
+        }
+
+    def _prompt_page(self, visit: Visit, fields: list[Any], status: int = 200) -> Response:
+        return visit.page("collect_prompt.html", status, **self._parts.texts, fields=fields)
+
+    def _judge_page(
+        self, visit: Visit, rater: str, place: Place, said: dict[str, str], check: bool = False
+    ) -> Response:
+        fields = fields_of(self._desk.study.questions, ("", ""), said, check)
+        return visit.page("collect_judge.html", 422 if check else 200, **self._shown(rater, place), fields=fields)
+
+
+def _problem(text: str) -> str:
+    """What is wrong with a message; empty if nothing."""
+    if not text:
+        return "Write something first."
+    if len(text) > LONGEST:
+        return f"Write at most {LONGEST:,} characters; this is {len(text):,}."
+    if "\0" in text:
+        return "This has a character that cannot be stored. Write it in other words."
+    return ""

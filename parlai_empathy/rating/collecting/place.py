@@ -1,0 +1,56 @@
+"""Where somebody stands in a collection: what their page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from parlai_empathy.rating.collecting.meeting import Meeting
+from parlai_empathy.rating.collecting.prompts import Prompt
+from parlai_empathy.rating.collection import Conversation
+
+
+class Stage(Enum):
+    """What somebody is to do, or to wait for."""
+
+    NEW = "They have not agreed to take part."
+    EXCLUDED = "They are excluded."
+    PROMPT = "They are to choose an emotion, and to describe a situation."
+    READY = "They have done so, and do not wait for anybody."
+    WAITING = "They wait for somebody to talk with."
+    TALK = "They talk."
+    JUDGE = "They judge the other one."
+    PAUSE = "The other one is still judging."
+    BROKEN = "The meeting broke off."
+    DONE = "Both conversations are over, and judged."
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where somebody stands.
+
+    :param prompt: what they have described, and is not told yet; None if there is nothing.
+    :param meeting: the one that they are in, or were in last.
+    :param talk: the conversation that is under way, or that they are to judge.
+    :param left: whether they have left the meeting themselves, or were silent for too long.
+    :param can_go_on: whether they may meet somebody else after this meeting.
+    """
+
+    stage: Stage
+    prompt: Prompt | None = None
+    meeting: Meeting | None = None
+    talk: Conversation | None = None
+    left: bool = False
+    can_go_on: bool = True
+
+    @property
+    def has_earned(self) -> bool:
+        """Whether they get the study's code: who did all of it, and who was left by the other one after the half."""
+        if self.stage is Stage.BROKEN:
+            return not self.left and self.meeting is not None and self.meeting.whole > 0
+        return self.stage is Stage.DONE
+
+    @property
+    def key(self) -> str:
+        """What is the same as long as the same page shows it, whatever is said there."""
+        return f"{self.stage.name}-{self.talk.id if self.talk else ''}"

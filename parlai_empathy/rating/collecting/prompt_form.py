@@ -1,0 +1,54 @@
+"""The form of a prompt: three emotions to choose from, and a situation to describe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.collecting.prompts import Prompt
+from parlai_empathy.rating.collecting.wording import LONGEST, MOST_SENTENCES, checked_situation, sentences
+from parlai_empathy.rating.questions import Choice, FreeText, Question
+from parlai_empathy.rating.site.fields import Field, fields_of, sent
+
+EMOTION, SITUATION = "emotion", "situation"
+
+
+def prompt_fields(prompt: Prompt, said: Mapping[str, str], check: bool = False) -> list[Field]:
+    """The fields of the form.
+
+    :param said: what was sent, by :data:`EMOTION` and :data:`SITUATION`.
+    :param check: whether to say what is wrong.
+    """
+    emotion, situation = fields_of(_questions(prompt), ("", ""), said, check)
+    if check and not emotion.problem and said[EMOTION] not in prompt.offered:
+        emotion = replace(emotion, problem="Choose one of the answers.")
+    if check and not situation.problem:
+        situation = replace(situation, problem=_problem(said[SITUATION]))
+    return [emotion, situation]
+
+
+def prompt_sent(prompt: Prompt, form: Mapping[str, str]) -> dict[str, str]:
+    """What the form has said."""
+    emotion, situation = sent(_questions(prompt), form).values()
+    return {EMOTION: emotion, SITUATION: situation.strip()}
+
+
+def _questions(prompt: Prompt) -> list[Question]:
+    return [
+        Choice(EMOTION, "Which of these feelings do you remember having had?", choices=prompt.offered),
+        FreeText(
+            SITUATION,
+            f"Describe a situation in which you felt so, in 1 to {MOST_SENTENCES} sentences.",
+            most=LONGEST,
+        ),
+    ]
+
+
+def _problem(situation: str) -> str:
+    """What is wrong with a situation of a right length; empty if nothing."""
+    try:
+        checked_situation(situation)
+    except OptionError:
+        return f"Describe it in at most {MOST_SENTENCES} sentences; these are {sentences(situation)}."
+    return ""

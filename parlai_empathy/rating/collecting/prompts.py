@@ -1,0 +1,80 @@
+"""Prompts in the store: which emotions somebody is offered, and what they have described. Inside a transaction."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from collections import Counter
+from dataclasses import dataclass
+
+from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.study import Study
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+OFFERED = 3
+ALL = "SELECT * FROM rating_prompts WHERE study = :study"
+"""A statement that can be narrowed with `AND`."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What one person tells of.
+
+    :param offered: the emotions to choose from.
+    :param emotion: the one chosen; empty until then.
+    """
+
+    id: str
+    rater: str
+    offered: tuple[str, ...]
+    emotion: str = ""
+    situation: str = ""
+
+
+def prompt_of(row: Row) -> Prompt:
+    """A prompt as it is stored."""
+    return Prompt(row["id"], row["rater"], tuple(json.loads(row["offered"])), row["emotion"], row["situation"])
+
+
+def least_chosen(t: Transaction, study: Study, rater: str) -> list[str]:
+    """The emotions to offer: those that a person has chosen least themselves, and of these the ones that all have.
+
+    What a conversation told of that broke off is not counted: it is not in the data, and may be told again.
+    """
+    chosen = t.rows(
+        f"""{ALL} AND emotion <> '' AND NOT EXISTS (SELECT 1 FROM rating_conversations AS c
+        WHERE c.study = :study AND c.prompt = rating_prompts.id AND c.state = 'left')""",
+        study=study.name,
+    )
+    by_all = Counter(row["emotion"] for row in chosen)
+    by_rater = Counter(row["emotion"] for row in chosen if row["rater"] == rater)
+    draw = random.Random("\n".join(map(str, (study.seed, rater, len(chosen)))))
+    in_order = sorted(draw.sample(EMOTIONS, len(EMOTIONS)), key=lambda one: (by_rater[one], by_all[one]))
+    return in_order[:OFFERED]
+
+
+def untold(t: Transaction, study: str, rater: str) -> Prompt | None:
+    """What a person has described last and not begun to tell; None if there is nothing."""
+    row = t.row(
+        f"""{ALL} AND rater = :rater AND emotion <> '' AND NOT EXISTS (SELECT 1 FROM rating_conversations AS c
+        WHERE c.study = :study AND c.prompt = rating_prompts.id) ORDER BY made DESC""",
+        study=study,
+        rater=rater,
+    )
+    return None if row is None else prompt_of(row)
+
+
+def renew(t: Transaction, study: Study, prompt: Prompt, now: float) -> None:
+    """Let a prompt be told once more, whose conversation broke off."""
+    t.run(
+        "INSERT INTO rating_prompts VALUES (:id, :study, :version, :rater, :offered, :emotion, :situation, :now)",
+        id=secrets.token_hex(16),
+        study=study.name,
+        version=study.version,
+        rater=prompt.rater,
+        offered=json.dumps(prompt.offered),
+        emotion=prompt.emotion,
+        situation=prompt.situation,
+        now=now,
+    )

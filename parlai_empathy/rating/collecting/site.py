@@ -1,0 +1,81 @@
+"""The site for collecting dialogues as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parlai_empathy.rating.collecting.admin import CollectAdminPages
+from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.collecting.pages import CollectPages
+from parlai_empathy.rating.collecting.settings import CollectSettings
+from parlai_empathy.rating.collecting.wording import LONGEST
+from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.questions import FreeText
+from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.site.welcome import WelcomePages
+from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.limits import LIMITS, Limits
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_HERE = Path(__file__).parent
+_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
+
+
+def collect_site(
+    desk: Desk,
+    secret: bytes,
+    settings: CollectSettings,
+    token: str = "",
+    limits: Limits = LIMITS,
+    id_parameter: str | None = None,
+) -> Site:
+    """The site of a collection.
+
+    :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
+    :param token: the administrator's; without one there is no page for them.
+    :param limits: how often clients may come.
+    :param id_parameter: the parameter that names people in links of marketplaces other than Prolific.
+    :raises OptionError: if the study is no collection.
+    :raises MissingDependencyError: if the libraries are not installed.
+    """
+    lobby = Lobby(Collection(desk), settings.patience)
+    texts = [question.most for question in desk.study.questions if isinstance(question, FreeText)]
+    site = Site(
+        desk.study.title,
+        secret,
+        folders=[_HERE, _HERE.parent / "chat", _HERE.parent / "site"],
+        limits=limits,
+        longest_form=16 * 1024 + _BYTES_A_CHARACTER * max(LONGEST, sum(texts)),
+    )
+    parts = Parts(desk)
+    parts.texts["has_keys"] = False  # its instructions speak of no questions
+    _add_entrance(site, WelcomePages(parts, id_parameter))
+    _add_pages(site, CollectPages(lobby, parts, settings))
+    if token:
+        CollectAdminPages(lobby, AdminDoor(token)).add_to(site, "/admin/conversations.csv")
+    return site
+
+
+def _add_entrance(site: Site, welcome: WelcomePages) -> None:
+    """The rating site's own pages: consent and instructions, from which one goes on to ``/rate``."""
+    site.add("/", welcome.begin)
+    site.add("/consent", welcome.consent, method="POST")
+    site.add("/instructions", welcome.instructions)
+    site.add("/rate", _go_on)
+
+
+async def _go_on(visit: Visit) -> Response:
+    return visit.redirect("/talk")
+
+
+def _add_pages(site: Site, pages: CollectPages) -> None:
+    site.add("/talk", pages.show)
+    site.add("/events", pages.events)
+    for name in ("prompt", "wait", "leave", "again", "say", "end", "judge"):
+        site.add(f"/{name}", getattr(pages, name), method="POST")

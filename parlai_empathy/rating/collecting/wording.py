@@ -1,0 +1,45 @@
+"""What people may write in a collection: one to three sentences of a situation, and messages of one line."""
+
+from __future__ import annotations
+
+import re
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.questions import clean
+
+MOST_SENTENCES = 3
+LONGEST = 1000
+"""Characters of a situation, and of a message."""
+
+# An end of a sentence, but for the full stops of the commonest abbreviations.
+_END = re.compile(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\betc)(?<!\b[a-zA-Z]\.[a-zA-Z])[.!?…]+[\"')\]]*(?=\s|$)"
+)
+
+
+def checked_situation(text: str) -> str:
+    """A description of a situation, in one line.
+
+    :raises OptionError: if it is empty, too long, or more than three sentences.
+    """
+    text = one_line(text, "situation")
+    if (count := sentences(text)) > MOST_SENTENCES:
+        raise OptionError(f"situation: it has {count} sentences: describe it in 1 to {MOST_SENTENCES}")
+    return text
+
+
+def one_line(text: str, what: str) -> str:
+    """``text`` without line breaks, which the data set's files cannot hold.
+
+    :raises OptionError: if it is empty or too long.
+    """
+    text = " ".join(clean(text, what).split())
+    if not 1 <= len(text) <= LONGEST:
+        raise OptionError(f"{what}: it has {len(text):,} characters: write 1 to {LONGEST:,}")
+    return text
+
+
+def sentences(text: str) -> int:
+    """How many sentences a text has; words behind the last full stop are one more."""
+    ends = list(_END.finditer(text))
+    return len(ends) + bool(text[ends[-1].end() if ends else 0 :].strip())

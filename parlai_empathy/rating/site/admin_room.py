@@ -1,0 +1,85 @@
+"""What the administrators' pages of all sites have in common: logging in and out, and raters who do not count."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+
+class AdminRoom(ABC):
+    """``/admin`` and what is sent from there.
+
+    :param desk: of the study.
+    :param door: who may come in.
+    """
+
+    def __init__(self, desk: Desk, door: AdminDoor) -> None:
+        self._desk = desk
+        self._door = door
+
+    @abstractmethod
+    async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
+        """The page.
+
+        :param problem: what was wrong with what was sent of the rater ``of``.
+        """
+
+    def add_to(self, site: Site, export: str) -> None:
+        """Add the pages to a site.
+
+        :param export: where the file is that administrators take away.
+        """
+        site.add("/admin", self.show)
+        site.add("/admin/login", self.login, method="POST")
+        site.add("/admin/logout", self.logout, method="POST")
+        site.add("/admin/raters", self.exclude, method="POST")
+        site.add(export, self.export)
+
+    async def show(self, visit: Visit) -> Response:
+        """The page; or the form to log in."""
+        if not self._door.is_open(visit):
+            return visit.page("login.html", problem="")
+        return await self.page(visit)
+
+    @abstractmethod
+    async def export(self, visit: Visit) -> Response:
+        """What administrators take away, as a file."""
+
+    async def login(self, visit: Visit) -> Response:
+        """Let somebody in."""
+        form = await visit.form()
+        response = visit.redirect("/admin")
+        if self._door.try_token(visit, form.text("admin_token"), response):
+            return response
+        return visit.page("login.html", status=403, problem="This is not the token.")
+
+    async def logout(self, visit: Visit) -> Response:
+        """Let the browser forget."""
+        await visit.form()
+        response = visit.redirect("/admin")
+        self._door.close(visit, response)
+        return response
+
+    async def exclude(self, visit: Visit) -> Response:
+        """Let what a rater did count no longer, or count again."""
+        form = await visit.form()
+        self._door.check(visit)
+        rater, reason = form.text("rater"), form.text("reason")
+        try:
+            if form.text("what") == "include":
+                await in_thread(self._desk.include, rater)
+            else:
+                await in_thread(self._desk.exclude, rater, reason)
+        except OptionError as error:
+            return await self.page(visit, f"{error}.", rater, 422)
+        return visit.redirect("/admin#raters")

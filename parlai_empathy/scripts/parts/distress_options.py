@@ -1,0 +1,50 @@
+"""Options of the sites on which people write: what is shown to somebody who speaks of self-harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.rating.chat.help_lines import Notice, countries, notice_for
+
+
+def add_distress(parser: ParlaiParser, before: str) -> None:
+    """Add whose help lines are shown, and whether.
+
+    :param before: what the notice comes before, in words.
+    """
+    group = parser.add_argument_group("People in distress")
+    group.add_argument(
+        "--country",
+        default=None,
+        metavar="XX",
+        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(countries())}; left out, all of them.",
+    )
+    group.add_argument(
+        "--help-lines",
+        default=None,
+        metavar="FILE",
+        help="Your own services, in place of those that come along (YAML).",
+    )
+    group.add_argument(
+        "--distress-notice",
+        choices=["on", "off"],
+        default="on",
+        help=f"Show where to find help before {before}. Turn it off only where somebody reads along.",
+    )
+
+
+def notice_of(opt: Opt) -> Notice | None:
+    """The notice; None if it is turned off.
+
+    :raises OptionError: if there are no services for the country, or the file cannot be read.
+    """
+    if opt["distress_notice"] == "off":
+        return None
+    return (
+        notice_for(opt["country"], Path(opt["help_lines"]).expanduser())
+        if opt["help_lines"]
+        else notice_for(opt["country"])
+    )

@@ -1,0 +1,117 @@
+"""A site for collecting dialogues without a server: the store behind it, the people who come, and what they send."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from web_visitor import Page, Visitor
+
+from parlai_empathy.rating.chat.help_lines import notice_for
+from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.collecting.notice import between_people
+from parlai_empathy.rating.collecting.settings import CollectSettings
+from parlai_empathy.rating.collecting.site import collect_site
+from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.limits import Limits, Rate
+
+SECRET = b"a secret for the tests, of some length"
+TOKEN = "a token for the tests"
+EVIL = "<script>alert('heron')</script> & <b>bold</b>"
+OFTEN = Rate(100_000, 100_000)
+JUDGED = {"q-empathy": "5", "q-relevance": "4", "q-understandability": "3"}
+
+
+class Lab:
+    """A site, and people who come. A second one with the same store is the site after a restart."""
+
+    def __init__(self, store: Path | str, clock: Any, study: str = "collect_ed", **settings: Any) -> None:
+        self.clock = clock
+        self.store = open_store(str(store))
+        self.desk = Desk(self.store, read_study(study), clock)
+        self.lobby = Lobby(Collection(self.desk))
+        notice = between_people(notice_for("US"))
+        self.settings = CollectSettings(**{"notice": notice, "messages": OFTEN, **settings})
+        self.app = collect_site(self.desk, SECRET, self.settings, TOKEN, Limits(OFTEN, OFTEN)).app()
+
+    def visitor(self, **options: Any) -> Visitor:
+        return Visitor(self.app, **options)
+
+    def person(self) -> Visitor:
+        """Somebody who has agreed, and has the form of the prompt before them."""
+        found = self.visitor()
+        found.get("/")
+        found.post("/consent", {"agree": "yes"})
+        found.get("/rate")
+        return found
+
+    def waiting(self, situation: str = "A heron stood in my garden.") -> Visitor:
+        """Somebody who has described a situation; they wait, or talk at once."""
+        found = self.person()
+        describe(found, situation)
+        return found
+
+    def pair(self) -> tuple[Visitor, Visitor]:
+        """Two people in their first conversation; the first one tells."""
+        first = self.waiting("A heron stood in my garden.")
+        self.clock.now += 1
+        second = self.waiting("I fell into the pond.")
+        first.get("/talk")
+        return first, second
+
+    def admin(self) -> Visitor:
+        found = self.visitor()
+        found.get("/admin")
+        found.post("/admin/login", {"admin_token": TOKEN})
+        return found
+
+
+def describe(visitor: Visitor, situation: str, place: int = 0) -> Page:
+    """Choose one of the emotions, and describe a situation."""
+    emotions = re.findall(r'name="q-emotion" id="[^"]*" value="([^"]+)"', visitor.page.text)
+    return visitor.post("/prompt", {"q-emotion": emotions[place], "q-situation": situation})
+
+
+def say(visitor: Visitor, text: str) -> Page:
+    """Write the next message of the conversation that is under way, as the page has it."""
+    visitor.get("/talk")
+    turn = re.search(r'name="turn" id="turn" value="(\d+)"', visitor.page.text)
+    return visitor.post("/say", {"talk": visitor.page.hidden("talk"), "turn": turn[1] if turn else "", "text": text})
+
+
+def talk(speaker: Visitor, listener: Visitor, turns: int = 4, end: bool = True) -> None:
+    """Talk, and end it."""
+    for turn in range(1, turns + 1):
+        say(speaker if turn % 2 else listener, f"Message {turn}, well.")
+    if end:
+        speaker.get("/talk")
+        speaker.post("/end", {"talk": speaker.page.hidden("talk")})
+
+
+def judge(visitor: Visitor, **answers: str) -> Page:
+    visitor.get("/talk")
+    return visitor.post("/judge", {"talk": visitor.page.hidden("talk"), **JUDGED, **answers})
+
+
+def meet(lab: Lab) -> tuple[Visitor, Visitor]:
+    """Two people who have talked twice, and judged both conversations."""
+    first, second = lab.pair()
+    talk(first, second)
+    judge(first)
+    judge(second)
+    talk(second, first)
+    judge(first)
+    judge(second)
+    return first, second
+
+
+def said(visitor: Visitor) -> list[str]:
+    """What stands in the bubbles of the page."""
+    found = re.findall(
+        r'<p class="words-said" dir="auto"><span class="hidden">[^<]*</span>(.*?)</p>', visitor.page.text
+    )
+    return [text.strip() for text in found]

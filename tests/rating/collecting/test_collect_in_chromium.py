@@ -1,0 +1,180 @@
+"""Two people in two real browsers: they meet, talk twice, and judge; one leaves; and what a phone makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from chromium_browser import accessibility_problems
+
+Serve = Callable[..., Any]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+
+
+@contextmanager
+def visiting(browser: Any, url: str, size: Any = DESK, script: bool = True) -> Iterator[Any]:
+    """Somebody new who has agreed; afterwards no script has failed, and nothing came from elsewhere."""
+    context = browser.new_context(viewport=size, base_url=url, java_script_enabled=script)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: None if request.url.startswith(url) else wrong.append(request.url))
+    page.goto("/")
+    page.check("#agree")
+    page.click("button[type=submit]")
+    page.click("text=Start")
+    page.wait_for_selector("#q-situation")
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def describe(page: Any, situation: str) -> None:
+    page.click(".option >> nth=0")
+    page.fill("#q-situation", situation)
+    page.click("button[type=submit]")
+
+
+def say(page: Any, text: str) -> None:
+    page.wait_for_selector("#text:enabled")
+    page.fill("#text", text)
+    page.press("#text", "Enter")
+
+
+def talk(speaker: Any, listener: Any, turns: int = 4) -> None:
+    for turn in range(1, turns + 1):
+        say(speaker if turn % 2 else listener, f"Message {turn}")
+        for page in (speaker, listener):
+            page.wait_for_selector(f"#turn-{turn}" if turn < 8 else "text=How was conversation")
+
+
+def judge(page: Any) -> None:
+    page.wait_for_selector("form.questions")
+    for question in page.locator("fieldset.question").all():
+        question.locator(".option >> nth=3").click()
+    page.click("button:has-text('Send')")
+
+
+@pytest.mark.parametrize("sizes", [(DESK, PHONE), (PHONE, DESK)], ids=["desk-phone", "phone-desk"])
+def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any) -> None:
+    lab, url = served()
+    with visiting(browser, url, sizes[0]) as ann, visiting(browser, url, sizes[1]) as bob:
+        assert accessibility_problems(ann) == []
+        describe(ann, "A heron stood in my garden.")
+        ann.wait_for_selector("text=You are in the waiting room")
+        assert accessibility_problems(ann) == []
+        describe(bob, "I fell into the pond.")
+        ann.wait_for_selector("#text:enabled")  # nobody has loaded the page anew by hand
+        assert ann.title().startswith("Your turn")
+        bob.wait_for_selector("#text:disabled")
+        assert "heron" not in bob.content()
+        assert "heron" in ann.inner_text(".role")
+        talk(ann, bob)
+        ann.wait_for_selector("text=End this conversation")
+        for page in (ann, bob):
+            assert accessibility_problems(page) == []
+        bob.click("text=End this conversation")
+        for page in (ann, bob):
+            page.wait_for_selector("text=How was conversation 1?")
+        assert accessibility_problems(ann) == []
+        judge(ann)
+        ann.wait_for_selector("text=One moment")
+        assert accessibility_problems(ann) == []
+        judge(bob)
+        for page in (ann, bob):
+            page.wait_for_selector("h1:has-text('Conversation 2 of 2')", state="attached")
+        talk(bob, ann, turns=8)  # the last message that there may be ends it
+        assert bob.inner_text("blockquote") == "Message 8"
+        for page in (ann, bob):
+            judge(page)
+            page.wait_for_selector("text=Thank you!")
+            assert accessibility_problems(page) == []
+    assert [len(one.messages) for one, _ in lab.lobby.collection.finished()] == [4, 8]
+
+
+def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve) -> None:
+    _, url = served()
+    with (
+        visiting(browser, url, PHONE) as ann,
+        visiting(browser, url) as bob,
+        visiting(browser, url) as cid,
+    ):
+        describe(ann, "A heron stood in my garden.")
+        ann.wait_for_selector("text=You are in the waiting room")
+        describe(bob, "I fell into the pond.")
+        say(ann, "Hello")
+        bob.wait_for_selector("#text:enabled")
+        bob.click("summary:has-text('Leave')")
+        assert accessibility_problems(bob) == []
+        bob.click("text=Leave for good")
+        ann.wait_for_selector("h1:has-text('The other one has left')")
+        bob.wait_for_selector("h1:has-text('You have left this meeting')")
+        assert accessibility_problems(ann) == []
+        ann.click("text=Talk with somebody else")
+        ann.wait_for_selector("text=A heron stood in my garden.")  # it can be told again
+        describe(cid, "I lost my keys.")
+        ann.wait_for_selector("#text:enabled")
+
+
+def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> None:
+    lab, url = served()
+    with visiting(browser, url) as bob:
+        with visiting(browser, url) as ann:
+            describe(ann, "A heron stood in my garden.")
+            ann.wait_for_selector("text=You are in the waiting room")
+            with lab.store.reading() as t:
+                seat = t.rows("SELECT * FROM rating_seats")[0]
+        bob.wait_for_timeout(300)
+        with lab.store.reading() as t:
+            assert t.rows("SELECT * FROM rating_seats")[0]["seen"] < seat["seen"]  # it is known at once
+
+
+def test_help_lines_are_shown_to_both(browser: Any, served: Serve) -> None:
+    _, url = served()
+    with visiting(browser, url, PHONE) as ann, visiting(browser, url) as bob:
+        describe(ann, "A heron stood in my garden.")
+        ann.wait_for_selector("text=You are in the waiting room")
+        describe(bob, "I fell into the pond.")
+        say(ann, "I want to die")
+        for page in (ann, bob):
+            page.wait_for_selector(".help-lines")
+            assert "988" in page.inner_text(".help-lines")
+            assert "988" in page.locator("#heard").text_content()  # it is said aloud too
+            assert accessibility_problems(page) == []
+
+
+def test_everything_works_without_scripts(browser: Any, served: Serve) -> None:
+    _, url = served(reload=1)
+    with visiting(browser, url, PHONE, script=False) as ann, visiting(browser, url, script=False) as bob:
+        describe(ann, "A heron stood in my garden.")
+        describe(bob, "I fell into the pond.")
+        ann.wait_for_selector("#text:enabled")  # the page loads itself anew
+        ann.fill("#text", "Hello")
+        ann.click("button:has-text('Send')")
+        bob.wait_for_selector("#turn-1")
+        bob.fill("#text", "Hello yourself")
+        bob.click("button:has-text('Send')")
+        ann.wait_for_selector("#turn-2")
+        assert accessibility_problems(ann) == []
+
+
+def test_what_is_typed_stays_while_the_page_changes(browser: Any, served: Serve) -> None:
+    _, url = served()
+    with visiting(browser, url) as ann, visiting(browser, url) as bob:
+        describe(ann, "A heron stood in my garden.")
+        ann.wait_for_selector("text=You are in the waiting room")
+        describe(bob, "I fell into the pond.")
+        ann.wait_for_selector("#text:enabled")
+        ann.press("#text", "Enter")
+        assert ann.inner_text("#problem") == "Write something first."
+        say(ann, "Hello")
+        bob.wait_for_selector("#text:focus")  # one can write at once
+        bob.keyboard.type("x" * 300)
+        bob.keyboard.press("Enter")
+        ann.wait_for_selector("#turn-2")
+        assert bob.input_value("#text") == ""
+        assert accessibility_problems(ann) == []

@@ -1,0 +1,406 @@
+"""The pages of a collection, by visitors without scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collecting_lab import EVIL, Lab, describe, judge, meet, said, say, talk
+from web_visitor import Visitor
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.collecting.lobby import PATIENCE
+from parlai_empathy.rating.collecting.site import collect_site
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.tasks.empathetic_dialogues.reader import SelfEvaluation, read_empathetic_dialogues
+
+Make = Callable[..., Lab]
+
+
+def exported(lab: Lab, tmp_path: Path) -> list[Any]:
+    """The dialogues of the administrator's file, as the data set's reader reads them."""
+    page = lab.admin().get("/admin/conversations.csv")
+    assert page.status == 200, page.words
+    (tmp_path / "collected.csv").write_bytes(page.content)
+    return list(read_empathetic_dialogues(tmp_path / "collected.csv"))
+
+
+# --- the whole way ---------------------------------------------------------------------------------------------------
+
+
+def test_from_consent_to_the_file(lab: Make, tmp_path: Path) -> None:
+    site = lab()
+    first = site.visitor()
+    assert "The other person may tell of sad or frightening things." in first.get("/").words
+    assert first.post("/consent", {}).status == 422
+    assert "First you choose one of three feelings" in first.post("/consent", {"agree": "yes"}).words
+    first.get("/rate")
+    assert "You are in the waiting room." in describe(first, "A heron stood in my garden.").words
+    site.clock.now += 1
+    second = site.person()
+    assert "The other one begins." in describe(second, "I fell into the pond.", place=1).words
+    assert "You begin." in first.get("/talk").words
+    talk(first, second, turns=5)
+    assert "How was conversation 1?" in first.get("/talk").words
+    assert "The other one wrote last: Message 5, well." in second.get("/talk").words
+    assert "One moment" in judge(first).words
+    assert "You tell of your situation" in judge(second, **{"q-empathy": "1"}).words
+    assert "You listen." in first.get("/talk").words
+    talk(second, first, turns=8, end=False)  # it ends by itself
+    for one in (first, second):
+        assert "Thank you!" in judge(one).words
+    dialogues = exported(site, tmp_path)
+    assert [(one.situation, len(one.turns)) for one in dialogues] == [
+        ("A heron stood in my garden.", 5),
+        ("I fell into the pond.", 8),
+    ]
+    assert dialogues[0].self_evaluations == (SelfEvaluation(5, 4, 3), SelfEvaluation(1, 4, 3))
+    assert [turn.text for turn in dialogues[0].turns] == [f"Message {turn}, well." for turn in range(1, 6)]
+    assert [turn.worker for turn in dialogues[1].turns] == ["1", "0"] * 4
+
+
+def test_code_at_the_end(lab: Make, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("extends: collect_ed\nitems_per_rater: 2\ncompletion: {code: HERON-7}\n")
+    for one in meet(lab(study=str(path))):
+        assert "Your code: HERON-7" in one.get("/talk").words
+        assert "Talk with somebody else" not in one.page.words  # two conversations are all that the study asks
+
+
+def test_the_listener_sees_nothing_of_the_prompt(lab: Make) -> None:
+    site = lab()
+    first, second = site.pair()
+    emotions = [row.emotion for row in (site.lobby.place(one.id).talk.prompt for one in site.desk.raters())]  # type: ignore
+    for turn in range(3):
+        say((first, second)[turn % 2], "Well.")
+        page = second.get("/talk")
+        assert "heron" not in page.text
+        assert emotions[0] not in page.words
+    assert "A heron stood in my garden." in first.get("/talk").words
+    assert "pond" not in first.page.text  # nor is the other prompt seen before its time
+
+
+def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
+    site = lab()
+    first, second = meet(site)
+    assert "A situation of your own" in first.post("/again").words
+    describe(first, "I lost my keys.")
+    assert "You are in the waiting room." in first.page.words
+    third = site.waiting("I won a cake.")
+    assert "The other one begins." in third.page.words
+    assert "Thank you!" in second.get("/talk").words
+
+
+# --- the prompt ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("situation", "wrong"),
+    [
+        ("", "Write an answer."),
+        (" ", "Write an answer."),
+        ("One. Two. Three. Four.", "Describe it in at most 3 sentences; these are 4."),
+        ("x" * 1001, "Write at most 1,000 characters; this is 1,001."),
+        ("a\0b", "This has a character that cannot be stored."),
+    ],
+)
+def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: str) -> None:
+    person = lab().person()
+    page = describe(person, situation)
+    assert page.status == 422
+    assert wrong in page.words
+    assert page.text.count(" checked") == 1  # the emotion stays chosen
+    assert "You are in the waiting room." in describe(person, "Two.\r\nLines.").words
+
+
+@pytest.mark.parametrize("emotion", ["", "furry", "1", EVIL])
+def test_emotions_that_were_not_offered(lab: Make, emotion: str) -> None:
+    person = lab().person()
+    page = person.post("/prompt", {"q-emotion": emotion, "q-situation": EVIL})
+    assert page.status == 422
+    assert "Choose one of the answers." in page.words
+    assert "<script>" not in page.text.replace("<script src", "")
+
+
+def test_prompt_that_is_sent_twice_is_one(lab: Make) -> None:
+    site = lab()
+    person = site.person()
+    form = {"q-emotion": re.findall(r'value="([a-z]+)"', person.page.text)[0], "q-situation": "I saw a heron."}
+    token = person.page.hidden("token")
+    for _ in range(2):
+        person.post("/prompt", form, token=token)
+        assert "You are in the waiting room." in person.page.words
+    with site.store.reading() as t:
+        assert len(t.rows("SELECT * FROM rating_prompts")) == 1
+
+
+# --- the waiting room ------------------------------------------------------------------------------------------------
+
+
+def test_out_of_the_waiting_room_and_into_it(lab: Make) -> None:
+    site = lab()
+    person = site.waiting()
+    assert "Ready when you are" in person.post("/leave", {"place": "WAITING-"}).words
+    assert "The other one" not in site.waiting("I fell into the pond.").page.words
+    assert "You begin." not in person.get("/talk").words
+    person.post("/wait")
+    assert "The other one begins." in person.page.words  # the one who waits tells first
+
+
+def test_nobody_meets_themselves_in_two_tabs(lab: Make) -> None:
+    person = lab().waiting()
+    for _ in range(3):
+        assert "You are in the waiting room." in person.get("/talk").words
+        assert "You are in the waiting room." in person.post("/wait").words
+
+
+def test_waiting_pages_load_themselves_anew_without_scripts(lab: Make) -> None:
+    site = lab()
+    refresh = '<noscript><meta http-equiv="refresh" content="5; url=/talk"></noscript>'
+    assert refresh in site.waiting().page.text
+    second = site.waiting("I fell into the pond.")
+    assert refresh in second.page.text
+    assert refresh not in say(second, "It is not my turn").text  # what was written must not be lost
+
+
+# --- the conversation ------------------------------------------------------------------------------------------------
+
+
+def test_turns_are_taken_in_turn(lab: Make) -> None:
+    site = lab()
+    first, second = site.pair()
+    page = say(second, "Me first!")
+    assert page.status == 409
+    assert "The conversation has gone on meanwhile." in page.words
+    assert "Me first!" in page.text  # it need not be written again
+    say(first, "Hello")
+    assert say(first, "And another thing").status == 409
+    assert said(second.get("/talk") and second) == ["Hello"]
+    assert "The other one is to answer." in say(second, "Hello yourself").words
+    assert said(first.get("/talk") and first) == ["Hello", "Hello yourself"]
+
+
+def test_message_that_is_sent_twice_is_one(lab: Make) -> None:
+    site = lab()
+    first, _ = site.pair()
+    form = {"talk": first.page.hidden("talk"), "turn": "1", "text": "Hello"}
+    token = first.page.hidden("token")
+    for _ in range(2):
+        assert first.post("/say", form, token=token).status == 200
+        assert said(first) == ["Hello"]
+    assert first.post("/say", {**form, "text": "Goodbye"}, token=token).status == 409
+    assert said(first) == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("  ", "Write something first."),
+        ("x" * 1001, "Write at most 1,000 characters; this is 1,001."),
+        ("a\0b", "This has a character that cannot be stored."),
+    ],
+)
+def test_messages_that_cannot_be(lab: Make, text: str, wrong: str) -> None:
+    first, _ = lab().pair()
+    page = say(first, text)
+    assert page.status == 422
+    assert wrong in page.words
+    assert said(first) == []
+
+
+@pytest.mark.parametrize("turn", ["", "0", "2", "-1", "²", "9" * 30, "x"])
+def test_turns_that_are_none(lab: Make, turn: str) -> None:
+    first, _ = lab().pair()
+    assert first.post("/say", {"talk": first.page.hidden("talk"), "turn": turn, "text": "Hello"}).status == 409
+
+
+def test_conversation_ends_only_when_it_is_long_enough(lab: Make) -> None:
+    first, second = lab().pair()
+    talk(first, second, turns=3)
+    assert "End this conversation" not in first.page.words
+    assert "It is your turn." in second.get("/talk").words
+    say(second, "Four.")
+    assert "End this conversation" in second.page.words
+    second.post("/end", {"talk": second.page.hidden("talk")})
+    assert "How was conversation 1?" in second.page.words
+    late = first.post("/say", {"talk": second.page.hidden("talk"), "turn": "5", "text": "Wait!"})
+    assert "How was conversation 1?" in late.words
+
+
+def test_judgements_that_are_asked_for_again(lab: Make) -> None:
+    first, second = lab().pair()
+    talk(first, second)
+    page = judge(first, **{"q-empathy": "6"})
+    assert page.status == 422
+    assert "Choose one of the answers." in page.words
+    assert "One moment" in judge(first).words
+
+
+# --- somebody goes ---------------------------------------------------------------------------------------------------
+
+
+def test_who_leaves_and_who_is_left(lab: Make, tmp_path: Path) -> None:
+    site = lab()
+    first, second = site.pair()
+    say(first, "Hello")
+    key = f"TALK-{first.page.hidden('talk')}"
+    second.post("/leave", {"place": "TALK-another"})
+    assert "It is your turn." in second.page.words  # a form of another meeting, in another tab
+    assert "You have left this meeting" in second.post("/leave", {"place": key}).words
+    assert "The other one has left" in first.get("/talk").words
+    assert "code" not in first.page.words
+    assert "You are in the waiting room." in first.post("/again").words
+    assert "A heron stood in my garden." in first.page.words
+    third = site.waiting("I won a cake.")
+    talk(first, third)
+    assert [one.situation for one in exported(site, tmp_path)] == ["A heron stood in my garden."]
+    assert "I fell into the pond." in second.post("/again").words
+
+
+def test_silence(lab: Make) -> None:
+    site = lab()
+    first, second = site.pair()
+    say(first, "Hello")
+    site.clock.now += PATIENCE + 1
+    assert "The other one has left" in first.get("/talk").words
+    assert "You have left this meeting" in second.get("/talk").words
+    assert "wrote nothing for 5 minutes" in second.page.words
+    assert say(second, "I am back").words == second.get("/talk").words
+
+
+def test_excluded_people_are_shut_out(lab: Make) -> None:
+    site = lab()
+    first, second = site.pair()
+    site.desk.exclude(site.desk.raters()[0].id, "rude")
+    fields = {"talk": first.page.hidden("talk"), "turn": "1", "text": "Hello"}
+    for path in ("/say", "/end", "/judge", "/wait", "/again", "/prompt"):
+        first.post(path, fields, token=first.page.hidden("token") or second.page.hidden("token"))
+        assert first.get("/talk").status == 403
+    assert said(second.get("/talk") and second) == []
+
+
+# --- a restart -------------------------------------------------------------------------------------------------------
+
+
+def test_everybody_goes_on_after_a_restart(lab: Make) -> None:
+    before = lab()
+    first, second = before.pair()
+    third = before.waiting("I won a cake.")
+    say(first, "Hello")
+    after = lab()
+    for one in (first, second, third):
+        one.app = after.app
+    assert say(second, "Hello yourself").status == 200
+    assert said(first.get("/talk") and first) == ["Hello", "Hello yourself"]
+    assert "You are in the waiting room." in third.get("/talk").words
+    assert "The other one begins." in after.waiting("I lost my keys.").page.words
+
+
+# --- self-harm -------------------------------------------------------------------------------------------------------
+
+
+def test_notice_comes_with_the_message_and_it_is_flagged(lab: Make, logged: list[str]) -> None:
+    site = lab()
+    first, second = site.pair()
+    for one in (say(first, "I want to die"), second.get("/talk")):
+        assert "The two of you take part in a study." in one.words
+        assert "988" in one.words
+    with site.store.reading() as t:
+        assert json.loads(t.rows("SELECT details FROM rating_messages")[0]["details"]) == {"distress": True}
+    assert re.fullmatch("WARNING conversation [0-9a-f]{8}, turn 1 speaks of self-harm: the notice is shown", logged[-1])
+    assert "die" not in logged[-1]
+    words = site.admin().page.words
+    assert "Messages and situations that speak of self-harm 1" in words
+
+
+def test_notice_with_the_last_message(lab: Make) -> None:
+    first, second = lab().pair()
+    talk(first, second, turns=7, end=False)
+    for one in (say(second, "I want to die"), first.get("/talk")):
+        assert "How was conversation 1?" in one.words
+        assert "988" in one.words
+
+
+def test_notice_with_a_situation(lab: Make, logged: list[str]) -> None:
+    site = lab()
+    person = site.waiting("I wanted to kill myself.")
+    assert "988" in person.page.words
+    assert logged[-1] == "WARNING a situation speaks of self-harm: the notice is shown"
+    assert "Messages and situations that speak of self-harm 1" in site.admin().page.words
+
+
+def test_without_a_notice_it_is_flagged_all_the_same(lab: Make, logged: list[str]) -> None:
+    first, _ = lab(notice=None).pair()
+    assert "988" not in say(first, "I want to die").words
+    assert "NO NOTICE is shown: --distress-notice is off" in logged[-1]
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_administrators_page(lab: Make) -> None:
+    site = lab()
+    assert site.visitor().get("/admin").words.count("token") >= 1
+    boss = site.admin()
+    assert boss.get("/admin/conversations.csv").status == 404
+    assert "No conversation is whole yet" in boss.page.words
+    meet(site)
+    site.waiting("I won a cake.")
+    words = boss.get("/admin").words
+    for row in ("People 3", "In the waiting room 1", "Whole conversations 2", "Conversations under way 0"):
+        assert row in words
+    page = boss.get("/admin/conversations.csv")
+    assert page.header("content-type") == "text/csv; charset=utf-8"
+    assert page.header("content-disposition") == 'attachment; filename="conversations.csv"'
+    rater = site.desk.raters()[0].id
+    boss.get("/admin")
+    assert boss.post("/admin/raters", {"rater": rater, "reason": " ", "what": "exclude"}).status == 422
+    boss.post("/admin/raters", {"rater": rater, "reason": "rude", "what": "exclude"})
+    assert "Whole conversations of people who are not excluded 0" in boss.page.words
+    assert "Excluded: rude" in boss.page.words
+    boss.post("/admin/raters", {"rater": rater, "what": "include"})
+    assert "Whole conversations of people who are not excluded 2" in boss.page.words
+    boss.post("/admin/logout")
+    assert boss.get("/admin/conversations.csv").status == 403
+
+
+def test_who_comes_by_a_crowds_link_finishes_there(lab: Make, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("extends: collect_ed\nquestions: []\ncompletion: {code: HERON-7}\n")
+    site = lab(study=str(path))
+    link = "/?PROLIFIC_PID={0}&STUDY_ID=s&SESSION_ID=t{0}"
+    people = [site.visitor() for _ in range(2)]
+    for number, one in enumerate(people):
+        one.get(link.format(number))
+        one.post("/consent", {"agree": "yes"})
+        one.get("/talk")
+        describe(one, "I saw a heron.")
+    talk(*people)
+    talk(*people[::-1])
+    assert "https://app.prolific.com/submissions/complete?cc=HERON-7" in people[0].get("/talk").text
+    assert site.visitor().get(link.format(0).replace("t0", "t7")).status == 403
+
+
+def test_site_is_for_collections(lab: Make, tmp_path: Path) -> None:
+    store = lab().store
+    (tmp_path / "A.jsonl").write_text('{"context": ["Hello"], "reply": "Hello"}\n')
+    desk = Desk(store, read_study("humod", {"A": str(tmp_path / "A.jsonl")}))
+    with pytest.raises(OptionError, match="kind is likert: a collection is of kind collect"):
+        collect_site(desk, b"x" * 32, None)  # type: ignore[arg-type]
+
+
+def test_strangers_are_sent_to_the_beginning(lab: Make) -> None:
+    site = lab()
+    for path in ("/talk", "/rate", "/events"):
+        assert "I agree to take part" in Visitor(site.app).get(path).words
+    stranger = site.visitor()
+    stranger.get("/")
+    for path in ("/prompt", "/wait", "/leave", "/again", "/end", "/judge"):
+        assert "I agree to take part" in stranger.post(path).words
+    stranger.get("/")
+    assert "I agree to take part" in stranger.post("/say", {"text": "Hello"}).words

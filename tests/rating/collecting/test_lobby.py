@@ -1,0 +1,472 @@
+"""Who meets whom, and what becomes of it when somebody goes."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_studies import Clock
+
+from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.counts import counts_of
+from parlai_empathy.rating.collecting.lobby import AWAY, PATIENCE, Lobby
+from parlai_empathy.rating.collecting.place import Place, Stage
+from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.store import Store, open_store
+from parlai_empathy.rating.study_file import read_study
+
+JUDGED = {"empathy": 5, "relevance": 4, "understandability": 3}
+
+
+def lobby_of(store: Store, clock: Clock) -> Lobby:
+    return Lobby(Collection(Desk(store, read_study("collect_ed"), clock)))
+
+
+@pytest.fixture
+def lobby(store: Store, clock: Clock) -> Lobby:
+    return lobby_of(store, clock)
+
+
+def come(lobby: Lobby, *people: str) -> None:
+    """Agree, and describe a situation."""
+    for person in people:
+        lobby.collection.desk.enrol(person, consented=True)
+        found = lobby.collection.offer(person)
+        lobby.collection.choose(found.id, person, found.offered[0], f"{person} saw a heron.")
+
+
+def meet(lobby: Lobby, *people: str) -> None:
+    come(lobby, *people)
+    for person in people:
+        lobby.wait(person)
+
+
+def say(lobby: Lobby, turns: int) -> str:
+    """Go on with the only conversation that is under way; returns its id."""
+    with lobby.collection.desk.store.reading() as t:
+        row = t.rows("SELECT * FROM rating_conversations WHERE state = 'open'")[0]
+    there = len(lobby.collection.conversation(row["id"], row["speaker"]).messages)  # type: ignore[union-attr]
+    for turn in range(there + 1, there + turns + 1):
+        person = row["speaker"] if turn % 2 else row["listener"]
+        assert lobby.collection.say(row["id"], person, turn, f"{person} in turn {turn}.") is Outcome.STORED
+    return str(row["id"])
+
+
+def judge(lobby: Lobby, *people: str) -> None:
+    for person in people:
+        place = lobby.place(person)
+        assert place.stage is Stage.JUDGE
+        assert place.talk
+        lobby.collection.evaluate(place.talk.id, person, JUDGED)
+
+
+def stages(lobby: Lobby, *people: str) -> list[Stage]:
+    return [lobby.place(person).stage for person in people]
+
+
+# --- the waiting room ------------------------------------------------------------------------------------------------
+
+
+def test_on_the_way_to_the_waiting_room(lobby: Lobby) -> None:
+    assert lobby.place("a") == Place(Stage.NEW)
+    lobby.collection.desk.enrol("a")
+    assert lobby.place("a") == Place(Stage.NEW)  # the study asks for consent
+    lobby.collection.desk.enrol("a", consented=True)
+    assert lobby.place("a") == Place(Stage.PROMPT)
+    assert lobby.wait("a") is None
+    assert lobby.place("a") == Place(Stage.PROMPT)  # nobody waits who has nothing to tell
+    come(lobby, "a")
+    assert stages(lobby, "a") == [Stage.READY]
+    assert lobby.wait("a", enter=False) is None
+    assert stages(lobby, "a") == [Stage.READY]
+    assert lobby.wait("a") is None
+    assert stages(lobby, "a") == [Stage.WAITING]
+    assert lobby.leave("a") is None
+    assert stages(lobby, "a") == [Stage.READY]
+
+
+def test_first_come_first_served(lobby: Lobby, clock: Clock) -> None:
+    come(lobby, *"abc")
+    assert lobby.wait("a") is None
+    clock.now += 1
+    assert lobby.wait("b") == "a"
+    clock.now += 1
+    assert lobby.wait("c") is None
+    assert stages(lobby, *"abc") == [Stage.TALK, Stage.TALK, Stage.WAITING]
+    meeting = lobby.place("a").meeting
+    assert meeting
+    assert meeting.people == ("a", "b")  # who has waited longer tells first
+    assert lobby.wait("a") is None  # who talks waits for nobody
+
+
+def test_nobody_meets_themselves(lobby: Lobby) -> None:
+    come(lobby, "a")
+    for _ in range(3):  # in two tabs, or by loading the page again
+        assert lobby.wait("a") is None
+    assert stages(lobby, "a") == [Stage.WAITING]
+
+
+def test_who_is_away_is_not_met_and_has_lost_their_place(lobby: Lobby, clock: Clock) -> None:
+    come(lobby, *"abc")
+    lobby.wait("a")
+    clock.now += AWAY + 1
+    assert lobby.wait("b") is None
+    clock.now += 1
+    assert lobby.wait("a") == "b"  # a has come back, behind b
+    assert lobby.place("a").meeting.people == ("b", "a")  # type: ignore[union-attr]
+
+
+def test_who_gives_signs_of_life_keeps_their_place(lobby: Lobby, clock: Clock) -> None:
+    come(lobby, *"ab")
+    lobby.wait("a")
+    for _ in range(5):
+        clock.now += AWAY - 1
+        lobby.wait("a", enter=False)
+    assert lobby.wait("b") == "a"
+
+
+def test_closed_page_is_away_soon_and_a_page_that_is_loaded_anew_is_not(lobby: Lobby, clock: Clock) -> None:
+    come(lobby, *"abcd")
+    lobby.wait("a")
+    lobby.unseen("a")
+    clock.now += 4
+    assert lobby.wait("b") is None
+    lobby.leave("b")
+    lobby.wait("a")
+    clock.now += 1
+    lobby.unseen("a")
+    clock.now += 1
+    lobby.wait("a", enter=False)
+    assert lobby.wait("c") == "a"
+    lobby.unseen("d")  # who is not there need not be
+
+
+def test_excluded_people_are_not_met(lobby: Lobby) -> None:
+    come(lobby, *"ab")
+    lobby.wait("a")
+    lobby.collection.desk.exclude("a", "rude")
+    assert lobby.wait("b") is None
+    assert lobby.wait("a") is None
+    assert stages(lobby, *"ab") == [Stage.EXCLUDED, Stage.WAITING]
+    lobby.collection.desk.include("a")
+    assert lobby.wait("a") == "b"
+
+
+def test_many_come_at_once_and_each_meets_one(store: Store, clock: Clock) -> None:
+    lobby = lobby_of(store, clock)
+    people = [f"r{number}" for number in range(8)]
+    come(lobby, *people)
+    threads = [threading.Thread(target=lobby.wait, args=(person,)) for person in people for _ in range(2)]
+    random.Random(0).shuffle(threads)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with store.reading() as t:
+        rows = t.rows("SELECT * FROM rating_meetings")
+        assert t.rows("SELECT * FROM rating_seats") == []
+    assert sorted(person for row in rows for person in (row["first"], row["second"])) == people
+    assert stages(lobby, *people) == [Stage.TALK] * 8
+
+
+# --- a meeting -------------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_meeting(lobby: Lobby, tmp_path: Path) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)  # as long as it may be
+    assert stages(lobby, *"ab") == [Stage.JUDGE, Stage.JUDGE]
+    judge(lobby, "b")
+    assert stages(lobby, *"ab") == [Stage.JUDGE, Stage.PAUSE]
+    judge(lobby, "a")
+    assert stages(lobby, *"ba") == [Stage.TALK, Stage.TALK]  # looking at it has begun the second one
+    place = lobby.place("a")
+    assert place.talk
+    assert (place.talk.speaker, place.talk.listener) == ("b", "a")
+    assert lobby.collection.end(say(lobby, 5), "a")
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.DONE, Stage.DONE]
+    assert lobby.place("a").has_earned
+    assert write_collected(lobby.collection, tmp_path / "x.csv") == 2
+
+
+def test_who_is_done_can_meet_somebody_else(lobby: Lobby) -> None:
+    test_lengths = (4, 4)
+    meet(lobby, *"ab")
+    for turns in test_lengths:
+        lobby.collection.end(say(lobby, turns), "a")
+        judge(lobby, *"ab")
+        lobby.place("a")
+    assert lobby.go_on("a")
+    assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.DONE]  # each decides for themselves
+    assert lobby.go_on("a")  # twice is once
+    meet(lobby, *"ac")
+    assert stages(lobby, *"abc") == [Stage.TALK, Stage.DONE, Stage.TALK]
+
+
+def test_nobody_goes_on_from_a_meeting_that_has_not_ended(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    assert not lobby.go_on("a")
+    say(lobby, 8)
+    assert not lobby.go_on("a")
+    assert stages(lobby, "a") == [Stage.JUDGE]
+
+
+def test_conversations_are_as_many_as_the_study_says(store: Store, clock: Clock, tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text("extends: collect_ed\nname: two\nitems_per_rater: 2\nquestions: []\n")
+    lobby = Lobby(Collection(Desk(store, read_study(path), clock)))
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    lobby.place("a")
+    assert lobby.place("a").stage is Stage.TALK  # nothing is asked in between
+    say(lobby, 8)
+    place = lobby.place("a")
+    assert (place.stage, place.can_go_on) == (Stage.DONE, False)
+    assert not lobby.go_on("a")
+    assert stages(lobby, "a") == [Stage.DONE]
+
+
+# --- somebody goes ---------------------------------------------------------------------------------------------------
+
+
+def test_who_is_left_can_tell_it_again(lobby: Lobby, tmp_path: Path) -> None:
+    meet(lobby, *"ab")
+    talk = say(lobby, 3)
+    told = lobby.place("a").talk
+    assert lobby.leave("b") == "a"
+    assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
+    assert (lobby.place("a").left, lobby.place("b").left) == (False, True)
+    assert not lobby.place("a").has_earned
+    assert lobby.collection.say(talk, "b", 4, "Wait!") is Outcome.TOO_LATE
+    assert not lobby.collection.end(talk, "a")
+    assert lobby.leave("b") is None
+    for person in "ab":
+        assert lobby.go_on(person)
+        assert lobby.place(person).stage is Stage.READY
+    again = lobby.place("a").prompt
+    assert again
+    assert told
+    assert (again.emotion, again.situation) == (told.prompt.emotion, told.prompt.situation)
+    assert again.id != told.prompt.id
+    assert lobby.place("b").prompt.situation == "b saw a heron."  # type: ignore[union-attr]
+    assert lobby.wait("a") is None
+    assert lobby.wait("b") == "a"
+    say(lobby, 8)
+    assert write_collected(lobby.collection, tmp_path / "x.csv") == 1
+    assert "turn 8" in (tmp_path / "x.csv").read_text()
+
+
+def test_silence_breaks_a_meeting_off(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    for _ in range(3):
+        clock.now += PATIENCE - 1
+        say(lobby, 1)
+    clock.now += PATIENCE
+    assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
+    clock.now += 1
+    assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
+    assert (lobby.place("a").left, lobby.place("b").left) == (False, True)  # b was to answer
+
+
+def test_restart_gives_everybody_their_time_anew(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 1)
+    clock.now += 10 * PATIENCE  # there was no server
+    lobby = lobby_of(lobby.collection.desk.store, clock)
+    clock.now += PATIENCE
+    assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
+    clock.now += 1
+    assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
+
+
+def test_meetings_that_went_well_are_not_broken_off_later(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, *"ab")
+    lobby.place("a")
+    say(lobby, 8)
+    meet(lobby, *"cd")
+    clock.now += PATIENCE + 1
+    lobby.close_silent()
+    with lobby.collection.desk.store.reading() as t:
+        rows = t.rows("SELECT * FROM rating_meetings ORDER BY first")
+    assert [(row["first"], row["state"]) for row in rows] == [("a", "open"), ("c", "left")]
+
+
+def test_who_does_not_judge_has_left_and_the_conversation_stays(lobby: Lobby, clock: Clock, tmp_path: Path) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, "a")
+    clock.now += PATIENCE + 1
+    place = lobby.place("a")
+    assert (place.stage, place.left, place.has_earned) == (Stage.BROKEN, False, True)
+    assert stages(lobby, "b") == [Stage.JUDGE]  # still welcome
+    judge(lobby, "b")
+    place = lobby.place("b")
+    assert (place.stage, place.left, place.has_earned) == (Stage.BROKEN, True, False)
+    assert write_collected(lobby.collection, tmp_path / "x.csv") == 1
+    # a has told theirs to the end and describes another one; b has told nothing yet.
+    assert lobby.go_on("a")
+    assert lobby.go_on("b")
+    assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.READY]
+
+
+def test_conversation_that_is_long_enough_is_whole_if_somebody_leaves(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 5)
+    lobby.leave("b")
+    judge(lobby, "a")
+    assert lobby.place("a").has_earned
+    assert [len(one.messages) for one, _ in lobby.collection.finished()] == [5]
+
+
+def test_second_conversation_that_is_long_enough_ends_the_meeting_well(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, *"ab")
+    lobby.place("a")
+    say(lobby, 4)
+    lobby.leave("b")
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.DONE, Stage.DONE]
+    assert lobby.place("b").has_earned
+
+
+def test_last_judgement_can_take_its_time(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, *"ab")
+    lobby.place("a")
+    say(lobby, 8)
+    clock.now += 10 * PATIENCE
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.DONE, Stage.DONE]
+
+
+def test_emotions_of_broken_conversations_are_not_counted(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    emotion = lobby.place("a").talk.prompt.emotion  # type: ignore[union-attr]
+    lobby.leave("b")
+    lobby.go_on("a")
+    counts = {one.emotion: (one.chosen, one.whole) for one in counts_of(lobby).emotions}
+    assert counts[emotion] == (1, 0)  # by the one who will tell it again
+    assert sum(chosen for chosen, _ in counts.values()) == 2
+    with lobby.collection.desk.store.reading() as t:
+        assert len(t.rows("SELECT * FROM rating_prompts")) == 3
+
+
+def test_counts(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, *"ab")
+    lobby.place("a")
+    come(lobby, *"cde")
+    for person in "cde":
+        lobby.wait(person)
+    lobby.collection.desk.exclude("b", "rude")
+    assert dict(counts_of(lobby).rows) == {
+        "People": 5,
+        "In the waiting room": 1,
+        "Conversations under way": 2,
+        "Whole conversations": 1,
+        "Whole conversations of people who are not excluded": 0,
+        "Conversations that broke off": 0,
+        "Messages and situations that speak of self-harm": 0,
+    }
+    clock.now += PATIENCE + 1  # nobody looks at any of it any more
+    rows = dict(counts_of(lobby).rows)
+    assert (rows["In the waiting room"], rows["Conversations under way"], rows["Conversations that broke off"]) == (
+        0,
+        0,
+        2,
+    )
+    assert {one.id: one.whole for one in counts_of(lobby).people} == {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0}
+
+
+# --- whatever people do ----------------------------------------------------------------------------------------------
+
+ACTS = ("come", "wait", "leave", "say", "end", "judge", "go_on", "time", "restart")
+DUE = {
+    Stage.NEW: "come",
+    Stage.PROMPT: "come",
+    Stage.READY: "wait",
+    Stage.TALK: "say",
+    Stage.JUDGE: "judge",
+    Stage.BROKEN: "go_on",
+    Stage.DONE: "go_on",
+}
+"""What is to be done by somebody who does as they should: without them a random walk would not come far."""
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=st.lists(st.tuples(st.sampled_from((*ACTS, *["due"] * 30)), st.integers(0, 4)), min_size=50, max_size=150))
+def test_whatever_people_do(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]) -> None:
+    """Five people do what they like, whether or not it is their turn, and the server is started anew in between."""
+    path, clock = str(tmp_path_factory.mktemp("lobby") / "ratings.db"), Clock()
+    lobby = lobby_of(open_store(path), clock)
+    people = [f"r{number}" for number in range(5)]
+    said: dict[tuple[str, int], str] = {}
+    for act, number in acts:
+        person, place = people[number], lobby.place(people[number])
+        clock.now += 1
+        match DUE.get(place.stage, "") if act == "due" else act:
+            case "come" if place.stage in (Stage.NEW, Stage.PROMPT):
+                come(lobby, person)
+            case "wait":
+                lobby.wait(person)
+            case "leave":
+                lobby.leave(person)
+            case "say" if place.talk:
+                turn, text = len(place.talk.messages) + 1, f"{person} at {clock.now}"
+                if lobby.collection.say(place.talk.id, person, turn, text) is Outcome.STORED:
+                    said[place.talk.id, turn] = text
+            case "end" if place.talk:
+                lobby.collection.end(place.talk.id, person)
+            case "judge" if place.stage is Stage.JUDGE and place.talk:
+                lobby.collection.evaluate(place.talk.id, person, JUDGED)
+            case "go_on":
+                lobby.go_on(person)
+            case "time":
+                clock.now += (AWAY + 1, PATIENCE + 1)[number % 2]
+            case "restart":
+                lobby.collection.desk.store.close()
+                lobby = lobby_of(open_store(path), clock)
+        check(lobby, people, said)
+    lobby.collection.desk.store.close()
+
+
+def check(lobby: Lobby, people: list[str], said: dict[tuple[str, int], str]) -> None:
+    """What is true at any time."""
+    with lobby.collection.desk.store.reading() as t:
+        meetings = t.rows("SELECT * FROM rating_meetings")
+        talks = t.rows("SELECT * FROM rating_conversations")
+        seats = {row["rater"] for row in t.rows("SELECT rater FROM rating_seats")}
+        messages = t.rows("SELECT * FROM rating_messages")
+    assert all(row["first"] != row["second"] for row in meetings)
+    present = Counter(row["first"] for row in meetings if not row["first_gone"])
+    present += Counter(row["second"] for row in meetings if not row["second_gone"])
+    assert all(count == 1 for count in present.values())  # nobody is in two meetings
+    assert not seats & set(present)  # nor waits while they talk
+    assert {(row["assignment"], row["turn"]): row["text"] for row in messages} == said  # nothing is lost
+    lengths = Counter(row["assignment"] for row in messages)
+    assert all(4 <= lengths[row["id"]] <= 8 for row in talks if row["state"] == "over")
+    assert all(lengths[row["id"]] < 8 for row in talks if row["state"] == "open")
+    assert all(lengths[row["id"]] < 4 for row in talks if row["state"] == "left")
+    for row in messages:
+        talk = next(one for one in talks if one["id"] == row["assignment"])
+        assert row["text"].startswith(talk["speaker"] if row["turn"] % 2 else talk["listener"])
+    open_talks = Counter(
+        person for row in talks if row["state"] == "open" for person in (row["speaker"], row["listener"])
+    )
+    assert all(count == 1 for count in open_talks.values())
+    for person in people:
+        talk_now = lobby.place(person).talk
+        assert talk_now is None or person in (talk_now.speaker, talk_now.listener)

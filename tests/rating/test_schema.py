@@ -1,0 +1,36 @@
+"""The tables of a store, and those of stores that an earlier version has made."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.rating.database import open_database
+from parlai_empathy.rating.schema import FORMAT, prepare
+
+
+def test_store_of_an_earlier_format_gets_what_it_lacks(store_url: str) -> None:
+    database = open_database(store_url)
+    prepare(database)
+    with database.transaction() as t:
+        t.run("DROP TABLE rating_seats")
+        t.run("DROP TABLE rating_meetings")
+        t.run("UPDATE rating_store SET format = 1")
+        t.run("INSERT INTO rating_studies VALUES ('herons', 'v', 7)")
+    for _ in range(2):
+        prepare(database)
+        with database.transaction(writes=False) as t:
+            assert t.rows("SELECT * FROM rating_seats") == t.rows("SELECT * FROM rating_meetings") == []
+            assert t.rows("SELECT turn FROM rating_studies")[0]["turn"] == 7  # all that was there is there
+            assert max(row["format"] for row in t.rows("SELECT format FROM rating_store")) == FORMAT
+    database.close()
+
+
+def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
+    database = open_database(store_url)
+    prepare(database)
+    with database.transaction() as t:
+        t.run("INSERT INTO rating_store VALUES (:format)", format=FORMAT + 1)
+    with pytest.raises(DataError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}: update it"):
+        prepare(database)
+    database.close()

@@ -1,0 +1,189 @@
+"""``parlai collect_site``: its options, the site that it serves, and a server that is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+from parlai_empathy.errors import MissingDependencyError, NotComputableError, OptionError
+from parlai_empathy.scripts.collect_site import CollectSite
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+COLLECT = ("--study", "collect_ed")
+TOKEN = "a token for the tests"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("EMPATHY_ADMIN_TOKEN", "EMPATHY_SITE_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+    """Runs the command in a process of its own; gives the process, and the site's address."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(port: int = 0) -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "parlai", "collect_site", *COLLECT, "--port", str(port)],
+            cwd=folder,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "EMPATHY_ADMIN_TOKEN": TOKEN},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        assert process.stdout
+        first, second = process.stdout.readline().split(), process.stdout.readline().split()
+        assert first[:2] == ["Collecting", "collect_ed:"]
+        assert second == ["Administration:", f"{first[2]}admin"]
+        return process, first[2]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+class Visitor:
+    """A browser without scripts."""
+
+    def __init__(self, url: str) -> None:
+        self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=30)
+        self.page = ""
+
+    def get(self, path: str = "/talk") -> str:
+        self.page = self.http.get(path).text
+        return self.page
+
+    def field(self, name: str) -> str:
+        found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', self.page)
+        return unescape(found[1]) if found else ""
+
+    def post(self, path: str, **fields: str) -> str:
+        self.page = self.http.post(path, data={"token": self.field("token"), **fields}).text
+        return self.page
+
+    def come(self, situation: str) -> None:
+        self.get("/")
+        self.post("/consent", agree="yes")
+        self.get()
+        self.post("/prompt", **{"q-emotion": self.field("q-emotion"), "q-situation": situation})
+
+    def say(self, text: str) -> str:
+        self.get()
+        return self.post("/say", talk=self.field("talk"), turn=self.field("turn"), text=text)
+
+
+def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Popen[str], str]], folder: Path) -> None:
+    """It is killed with ``kill -9`` while two people talk and a third one waits, and started again."""
+    process, url = command()
+    ann, bob, cid = (Visitor(url) for _ in range(3))
+    ann.come("A heron stood in my garden.")
+    bob.come("I fell into the pond.")
+    cid.come("I won a cake.")
+    assert "You are in the waiting room." in cid.page
+    said = []
+    for turn in range(1, 4):
+        text = f"Message {turn}, well."
+        assert text in (ann if turn % 2 else bob).say(text)  # the page has it: it is acknowledged
+        said.append(text)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with suppress(httpx.TransportError):
+        ann.get()
+
+    process, again = command(int(url.rstrip("/").rsplit(":", 1)[1]))
+    assert again == url
+    for one in (ann, bob):
+        one.get()
+        assert re.findall(r"Message \d, well\.", one.page) == said
+    cid.get()
+    assert "You are in the waiting room." in cid.page
+    assert "Message 4, well." in bob.say("Message 4, well.")
+    ann.get()
+    ann.post("/end", talk=ann.field("talk"))
+    assert "How was conversation 1?" in ann.page
+    boss = Visitor(url)
+    boss.get("/admin")
+    boss.post("/admin/login", admin_token=TOKEN)
+    (folder / "x.csv").write_text(boss.get("/admin/conversations.csv"))
+    [dialogue] = read_empathetic_dialogues(folder / "x.csv")
+    assert [turn.text for turn in dialogue.turns] == [*said, "Message 4, well."]
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert TOKEN not in out + err
+    CollectSite.main(*COLLECT, "--export", "y.csv")
+    assert (folder / "y.csv").read_text() == (folder / "x.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--store", "x.db"), "--study: say what is to be collected"),
+        (("--study", "collect"), "there is no such file; name one, or one of acute"),
+        (("--study", "ed"), "kind is likert: this site is for kind collect; see parlai rate_site"),
+        ((*COLLECT, "--turn-minutes", "0"), "--turn-minutes 0: expected a number from 0.5 to 120"),
+        ((*COLLECT, "--turn-minutes", "nan"), "--turn-minutes nan: expected a number from 0.5 to 120"),
+        ((*COLLECT, "--country", "XX"), "--country XX: help_lines.yaml has no services for it"),
+        ((*COLLECT, "--help-lines", "x.yaml"), "--help-lines x.yaml cannot be read"),
+        ((*COLLECT, "--store", "no/where.db"), "no/where.db"),
+        ((*COLLECT, "--port", "99999"), "--host 127.0.0.1 --port 99999: ports are numbers from 0"),
+        ((*COLLECT, "--id-parameter", "workerId"), "--id-parameter workerId"),
+    ],
+)
+def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        CollectSite.main(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_to_export(folder: Path) -> None:
+    with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
+        CollectSite.main(*COLLECT, "--export", "x.csv")
+    assert not (folder / "x.csv").exists()
+
+
+def test_weak_tokens_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
+    with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
+        CollectSite.main(*COLLECT)
+
+
+def test_missing_libraries_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(MissingDependencyError, match=r"uvicorn, which is not installed: pip install .*site"):
+        CollectSite.main(*COLLECT)
+
+
+def test_notice_is_turned_off_only_loudly(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import parlai.utils.logging as logging
+
+    from parlai_empathy.scripts import collect_site
+
+    warned: list[str] = []
+    monkeypatch.setattr(logging, "warning", lambda text, *values: warned.append(text))
+    monkeypatch.setattr(collect_site, "serve", lambda app, address, on_start: on_start("http://127.0.0.1:8000/"))
+    CollectSite.main(*COLLECT)
+    assert warned == []
+    CollectSite.main(*COLLECT, "--distress-notice", "off")
+    assert warned[0].startswith("--distress-notice is off")
+    assert "Administration: none; set EMPATHY_ADMIN_TOKEN to have one" in capsys.readouterr().out
