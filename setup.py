@@ -38,6 +38,7 @@ EXTRAS = {
     "crowd": ["boto3>=1.34"],  # raters from Amazon Mechanical Turk, through Amazon's own library
     "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
     "index": ["faiss-cpu>=1.13"],  # answers from pools of 100,000 replies and more, many times as fast
+    "bench": ["sentence-transformers[train]>=3"],  # whose trainer one of the benchmarks compares with
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
 }
 # Every optional library is tested, and krippendorff is the second opinion on its coefficient.

@@ -20,9 +20,13 @@ BENCHMARKS = {
     "retrieval_pool": ("One reply from a pool of a million", True),
     "precision_at_k": ("P@1,100 over the test fold", True),
     "retrieval_training": ("Training the paper's retrieval Transformer", True),
+    "hf_fine_tuning": ("Fine-tuning MiniLM to retrieve", True),
+    "diverse_beam": ("Searching for replies", True),
+    "generative_training": ("Training the generative Transformer", True),
     "ed_loading": ("Loading and serving EmpatheticDialogues", False),
-    "help": ("`parlai --help`", False),
+    "reply_scoring": ("Scoring replies with EPITOME, EnDex, relevance and emotion", True),
     "curation": ("Curating RED", False),
+    "help": ("`parlai --help`", False),
 }
 
 

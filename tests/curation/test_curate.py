@@ -124,7 +124,7 @@ def test_neither_order_nor_threads_nor_blocks_matter(
     threads: int,
     size: int,
 ) -> None:
-    monkeypatch.setattr(unpack, "read_blocks", lambda dump: blocks.read_blocks(dump, size))
+    monkeypatch.setattr(unpack, "read_blocks", lambda dump, seen: blocks.read_blocks(dump, size, seen))
     run([dumps[place] for place in order], tmp_path, threads=threads)
     assert records(tmp_path) == rows
 
