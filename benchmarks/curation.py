@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import parlai.utils.logging as logging
 import plain_curation
 from timing import ROUNDS
 
@@ -115,11 +116,16 @@ def _measured(way: Callable[[Path, str], Any], dump: Path, memory: str) -> tuple
 
 
 def _run(way: Callable[[Path, str], Any], dump: Path, memory: str, queue: Any) -> None:
-    took, posts = way(dump, memory)
-    queue.put((took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, posts))
+    logging.logger.setLevel("ERROR")  # a process of its own knows nothing of the parent's
+    queue.put(way(dump, memory))
 
 
-def _ours(dump: Path, memory: str) -> tuple[float, list[Any]]:
+def _peak() -> float:
+    """The most memory that this process has had, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
     from pyarrow import parquet
 
     from parlai_empathy.curation.curate import FILE, Plan, curate
@@ -134,18 +140,18 @@ def _ours(dump: Path, memory: str) -> tuple[float, list[Any]]:
         engine = open_engine("duckdb", plan.work / "engine", memory, plan.threads)
         curate(plan, engine)
         engine.close()
-        took = time.perf_counter() - begin
+        took, peak = time.perf_counter() - begin, _peak()  # without what it takes to read the posts here
         table = parquet.read_table(plan.folder / FILE, columns=["id", "label"])
-    return took, [tuple(row.values()) for row in table.to_pylist()]
+    return took, peak, [tuple(row.values()) for row in table.to_pylist()]
 
 
-def _plain(dump: Path, memory: str) -> tuple[float, list[Any]]:
+def _plain(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
     plain_curation.specificity("")
     begin = time.perf_counter()
     with dump.open(encoding="utf-8") as lines:
         posts = plain_curation.curate(lines)
-    took = time.perf_counter() - begin
-    return took, [(post["id"], post["label"]) for post in posts]
+    took, peak = time.perf_counter() - begin, _peak()
+    return took, peak, [(post["id"], post["label"]) for post in posts]
 
 
 if __name__ == "__main__":

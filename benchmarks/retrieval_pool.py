@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import parlai.utils.logging as logging
 import torch
 from parlai.core.message import Message
 from parlais_biencoder import same_biencoder
@@ -115,6 +116,7 @@ def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
 
 
 def _answer_alone(model_file: str, contexts: list[list[str]], queue: Any) -> None:
+    logging.logger.setLevel("ERROR")  # a process of its own knows nothing of the parent's
     agent = load(model_file)
     queries = agent.encode_turns(contexts)
     before = _resident()

@@ -9,13 +9,14 @@ from typing import Any
 import parlai.utils.logging as logging
 import torch
 from parlai.core.message import Message
-from parlai.core.torch_agent import Batch, History, TorchAgent
+from parlai.core.torch_agent import Batch, History
 from parlai.utils.distributed import is_distributed
 from parlai.utils.torch import total_parameters, trainable_parameters
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from parlai_empathy.agents.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
 from parlai_empathy.modules.precision import autocast
@@ -24,7 +25,7 @@ _READ_BATCH = 256  # pairs read at once
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 
-class PairModelAgent(TorchAgent):
+class PairModelAgent(FusedOptimizer):
     """An agent's model of pairs; what it is for, subclasses say."""
 
     # --- a subclass's part -------------------------------------------------------------------------------------------
@@ -82,10 +83,6 @@ class PairModelAgent(TorchAgent):
             saved_optim_type=states.get("optimizer_type"),
             is_finetune=is_finetune,
         )
-        if self.opt["optimizer"] in ("adam", "adamw"):
-            assert self.optimizer is not None
-            for group in self.optimizer.param_groups:
-                group["fused"] = True  # one pass over the weights in place of many: on a CPU several times as fast
         self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
         if not is_finetune:  # ParlAI goes on counting only if there is a schedule
             self._number_training_updates = states.get("number_training_updates", 0)

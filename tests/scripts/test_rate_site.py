@@ -83,7 +83,7 @@ def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subproce
         (("--study", "hmod"), "there is no such file; name one, or one of acute"),
         (("--study", "humod"), "no systems are named: say --logs NAME=FILE"),
         (("--study", "chat"), "the rating site serves likert and pairwise; parlai chat_site"),
-        (("--study", "collect_ed"), "the rating site serves likert and pairwise; parlai rate has the others"),
+        (("--study", "collect_ed"), "the rating site serves likert and pairwise; parlai collect_site, or parlai rate,"),
         (("--study", "humod", *LOGS, "--store", "no/where.db"), "--store no/where.db"),
         (("--study", "humod", *LOGS, "--port", "99999"), "--host 127.0.0.1 --port 99999: ports are numbers from 0"),
         (("--study", "humod", *LOGS, "--host", "192.0.2.300"), "--host 192.0.2.300 --port 8000 cannot be used"),

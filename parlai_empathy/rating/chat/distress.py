@@ -12,6 +12,7 @@ does not count, unless the message goes on with a ``but``.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -52,13 +53,19 @@ def plain(text: str, mend: bool = True) -> str:
 
 
 def _matches(text: str) -> bool:
-    for idiom in IDIOMS:
+    for idiom in _compiled(IDIOMS):
         text = idiom.sub(" , ", text)
     return any(
         not _is_denied(text[: match.start()], text[match.end() :])
-        for pattern in PATTERNS
+        for pattern in _compiled(PATTERNS)
         for match in pattern.finditer(text)
     )
+
+
+@functools.cache
+def _compiled(patterns: tuple[str, ...]) -> list[re.Pattern[str]]:
+    """Whole words that match: made when a message comes, for no other command of ParlAI's needs them."""
+    return [re.compile(rf"\b(?:{pattern})\b") for pattern in patterns]
 
 
 def _is_denied(before: str, after: str) -> bool:

@@ -18,11 +18,7 @@ _SOON = r"(?:tonight|today|now|soon|tomorrow|for good|forever|all|already)"
 _PILLS = r"(?:pills|meds|tablets|sleeping pills|painkillers|tylenol|paracetamol|aspirin|xanax|medication)"
 
 
-def _any(*patterns: str) -> list[re.Pattern[str]]:
-    return [re.compile(rf"\b(?:{pattern})\b") for pattern in patterns]
-
-
-PATTERNS = _any(
+PATTERNS = (
     # The word itself.
     r"su ?i?cid(?:e|es|al|ality|ally)|unaliv(?:e|ing|ed)|sewer ?slide|kms|kys",
     r"self ?(?:harm(?:s|ed|ing)?|injur(?:y|ies|e|ed|ing)|mutilat\w+)",
@@ -112,7 +108,7 @@ _ACCIDENT = (
     r"with (?:a|an|the) (?:paper|tin|can|hot|envelope|iron|oven|stove)\w*)"
 )
 
-IDIOMS = _any(
+IDIOMS = (
     r"suicide (?:squads?|doors?|bomb\w*|missions?|runs?|squeeze|wings?|burn\w*|hotline song)",
     r"(?:career|political|social|commercial|economic|financial|professional|brand|reputational|academic|"
     r"tactical) suicide",

@@ -29,7 +29,7 @@ def check_kind(study: Study) -> None:
     :raises OptionError: if it is not.
     """
     if study.kind not in KINDS:
-        other = {"chat": "parlai chat_site, or parlai rate,", "collect": "parlai rate"}[study.kind]
+        other = f"parlai {study.kind}_site, or parlai rate,"
         raise OptionError(
             f"{study.where}: kind is {study.kind}: the rating site serves {' and '.join(KINDS)}; {other} has the others"
         )
