@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from generative_training import same_generator, untrained_writer
+from generative_training import same_generator
 from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.worlds import create_task
-from small_model import TASK, load, parser_of
+from small_model import TASK, load, parser_of, untrained
 from timing import compare
 
 Replies = list[tuple[list[int], float]]
@@ -60,7 +60,7 @@ def main() -> None:
 
 def _trained(folder: str, edition: str, seconds: int) -> str:
     """Train the default model for some seconds; returns its file."""
-    agent = untrained_writer(folder, edition)
+    agent = untrained(folder, edition, "empathy:generative")
     world = create_task(agent.opt, agent)
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -12,17 +12,13 @@ without padding. ParlAI's computes in single precision, as it does by default; o
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
-from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.worlds import World, create_task
-from parlai.scripts.build_dict import build_dict
-from parlai.scripts.train_model import TrainModel
-from small_model import TASK, parser_of
+from small_model import TASK, parser_of, untrained
 from timing import compare
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent
@@ -38,20 +34,9 @@ def main() -> None:
     for precision in ("float32", "auto"):
         with tempfile.TemporaryDirectory() as folder:
             options = {"n_layers": arguments.layers, "dropout": 0.0, "precision": precision}
-            _measure(untrained_writer(folder, arguments.edition, **options), arguments.batch, arguments.steps)
-
-
-def untrained_writer(folder: str | Path, edition: str, **options: Any) -> GenerativeAgent:
-    """An ``empathy:generative`` with random weights, and the words of the training fold.
-
-    :param options: what shall differ from the agent's own defaults.
-    """
-    arguments = {"task": TASK, "model": "empathy:generative", "edition": edition, "datapath": str(folder), "seed": 1}
-    arguments |= {"model_file": str(Path(folder) / "model"), "no_cuda": True, "loglevel": "error", **options}
-    opt = TrainModel.setup_args().parse_kwargs(**arguments)
-    opt["dict_file"] = f"{opt['model_file']}.dict"
-    build_dict(opt)
-    return create_agent(opt)
+            _measure(
+                untrained(folder, arguments.edition, "empathy:generative", **options), arguments.batch, arguments.steps
+            )
 
 
 def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGeneratorAgent:

@@ -29,12 +29,13 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def untrained(folder: str | Path, edition: str, **options: Any) -> RetrievalAgent:
+def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
     """The paper's Transformer with random weights, and the words of the training fold.
 
+    :param model: ``empathy:retrieval`` or ``empathy:generative``.
     :param options: what shall differ from the agent's own defaults.
     """
-    arguments = {"task": TASK, "model": "empathy:retrieval", "edition": edition, "datapath": str(folder), "seed": 1}
+    arguments = {"task": TASK, "model": model, "edition": edition, "datapath": str(folder), "seed": 1}
     arguments |= {"model_file": str(Path(folder) / "model"), "no_cuda": True, "loglevel": "error", **options}
     opt = TrainModel.setup_args().parse_kwargs(**arguments)
     opt["dict_file"] = f"{opt['model_file']}.dict"

@@ -21,7 +21,6 @@ from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.crowd.entry import check_id_parameter
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
 from parlai_empathy.rating.site.admin_door import admin_token
 from parlai_empathy.rating.store import STORE, open_store
 from parlai_empathy.rating.study import Study
@@ -30,7 +29,7 @@ from parlai_empathy.rating.web.needed import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scripts.parts.distress_options import add_distress, notice_of
-from parlai_empathy.scripts.parts.study_options import add_address, address_of
+from parlai_empathy.scripts.parts.study_options import add_address, address_of, announce
 
 _LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
 
@@ -73,7 +72,7 @@ class CollectSite(ParlaiScript):
             site = collect_site(desk, secret, settings, token, id_parameter=opt["id_parameter"])
             if settings.notice is None:
                 logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
-            serve(site.app(), address_of(opt), lambda url: _announce(study.name, url, bool(token)))
+            serve(site.app(), address_of(opt), lambda url: announce(f"Collecting {study.name}", url, bool(token)))
         finally:
             store.close()
 
@@ -131,12 +130,6 @@ def _add_collecting(parser: ParlaiParser) -> None:
         metavar="FILE",
         help="Write the whole conversations to this file, as EmpatheticDialogues' CSV, and stop.",
     )
-
-
-def _announce(study: str, url: str, has_admin: bool) -> None:
-    print(f"Collecting {study}: {url}", flush=True)
-    admin = f"{url}admin" if has_admin else f"none; set {ADMIN_TOKEN} to have one"
-    print(f"Administration: {admin}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.entry import check_id_parameter
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
 from parlai_empathy.rating.site.admin_door import admin_token
 from parlai_empathy.rating.site.pages import check_kind, rating_site
 from parlai_empathy.rating.store import open_store
@@ -17,7 +16,7 @@ from parlai_empathy.rating.web.needed import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.study_options import add_address, add_study, address_of
+from parlai_empathy.scripts.parts.study_options import add_address, add_study, address_of, announce
 
 
 @register_script("rate_site")
@@ -51,7 +50,7 @@ class RateSite(ParlaiScript):
             site = rating_site(
                 desk, site_secret(opt["store"]), token, mturk=opt["mturk"], id_parameter=opt["id_parameter"]
             )
-            serve(site.app(), address_of(opt), lambda url: _announce(study.name, url, bool(token)))
+            serve(site.app(), address_of(opt), lambda url: announce(f"Raters of {study.name}", url, bool(token)))
         finally:
             store.close()
 
@@ -71,12 +70,6 @@ def _add_site_args(parser: ParlaiParser) -> None:
         metavar="NAME",
         help="The parameter that names raters in links of marketplaces other than Mechanical Turk and Prolific.",
     )
-
-
-def _announce(study: str, url: str, has_admin: bool) -> None:
-    print(f"Raters of {study}: {url}", flush=True)
-    admin = f"{url}admin" if has_admin else f"none; set {ADMIN_TOKEN} to have one"
-    print(f"Administration: {admin}", flush=True)
 
 
 if __name__ == "__main__":

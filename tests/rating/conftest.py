@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import parlai.utils.logging as parlai_logging
 import pytest
 import yaml
 from chromium_browser import chromium
@@ -84,3 +86,21 @@ def study_of(tmp_path: Path) -> Callable[..., Study]:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+class _Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.getMessage()}")
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """The lines of ParlAI's log, which is none of Python's own."""
+    handler = _Lines()
+    parlai_logging.logger.addHandler(handler)
+    yield handler.lines
+    parlai_logging.logger.removeHandler(handler)

@@ -6,6 +6,7 @@ from typing import Any
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
 from parlai_empathy.rating.store import STORE
 from parlai_empathy.rating.study_file import STUDIES
 from parlai_empathy.rating.web.serving import Address
@@ -58,3 +59,13 @@ def add_address(group: Any) -> None:
 def address_of(opt: Opt) -> Address:
     """Where a site is reached."""
     return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])
+
+
+def announce(what: str, url: str, has_admin: bool) -> None:
+    """Tell who starts a site where it is.
+
+    :param what: of what the address is.
+    :param has_admin: whether there is an administrator's page.
+    """
+    print(f"{what}: {url}", flush=True)
+    print(f"Administration: {f'{url}admin' if has_admin else f'none; set {ADMIN_TOKEN} to have one'}", flush=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import logging
 import re
 import threading
 import time
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import parlai.utils.logging as parlai_logging
 import pytest
 import uvicorn
 from model_server import ModelServer
@@ -121,24 +119,6 @@ class Visitor:
         assert response.headers["content-type"].startswith("text/event-stream"), response.text
         found = re.findall(r"event: (\w+)\ndata: (.*)\n\n", response.text)
         return [(name, json.loads(data)) for name, data in found]
-
-
-class _Lines(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.levelname} {record.getMessage()}")
-
-
-@pytest.fixture
-def logged() -> Iterator[list[str]]:
-    """The lines of ParlAI's log, which is none of Python's own."""
-    handler = _Lines()
-    parlai_logging.logger.addHandler(handler)
-    yield handler.lines
-    parlai_logging.logger.removeHandler(handler)
 
 
 KEY = "sk-very-secret"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import parlai.utils.logging as parlai_logging
 import pytest
 import uvicorn
 from collecting_lab import Lab
@@ -52,21 +50,3 @@ def served(lab: Callable[..., Lab]) -> Iterator[Callable[..., tuple[Lab, str]]]:
     for server, thread in servers:
         server.should_exit = True
         thread.join(10)
-
-
-class _Lines(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.levelname} {record.getMessage()}")
-
-
-@pytest.fixture
-def logged() -> Iterator[list[str]]:
-    """The lines of ParlAI's log, which is none of Python's own."""
-    handler = _Lines()
-    parlai_logging.logger.addHandler(handler)
-    yield handler.lines
-    parlai_logging.logger.removeHandler(handler)
