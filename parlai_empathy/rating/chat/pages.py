@@ -221,9 +221,11 @@ class ChatPages:
     async def _talk_page(
         self, visit: Visit, found: Assignment, problem: str = "", text: str = "", status: int = 200
     ) -> Response:
+        is_under_way = self._replies.is_under_way(found.id)  # asked first: a reply that ends now is one of the turns
         talk = await in_thread(talk_of, self._desk, found)
-        has_failed = talk.is_waiting and not self._replies.is_under_way(found.id)
-        return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, has_failed=has_failed)
+        has_failed = talk.is_waiting and not is_under_way
+        values = {"problem": problem, "text": text, "has_failed": has_failed, "anew": _anew(visit)}
+        return visit.page("chat.html", status, **self._shown(talk), **values)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:
         return {
@@ -264,6 +266,14 @@ class ChatPages:
         if up_to_message and talk.turns and not talk.turns[-1].is_own:
             talk = replace(talk, turns=talk.turns[:-1])
         return bytes(visit.page("chat_turns.html", **self._shown(talk)).body).decode()
+
+
+def _anew(visit: Visit) -> str:
+    """Where a page without scripts loads itself from, to see whether there is an answer.
+
+    It differs from where the page is now: a browser that is sent to ``#end`` of the same address only scrolls there.
+    """
+    return "/#end" if "again" in visit.query else "/?again#end"
 
 
 def _gone() -> Refusal:

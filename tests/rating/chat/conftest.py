@@ -47,6 +47,7 @@ class Served:
 
     url: str
     desk: Desk
+    replies: Replies
     agent: Any
     settings: ChatSettings
     stop: Callable[[], None]
@@ -175,7 +176,7 @@ def serve_chat(tmp_path: Path) -> Iterator[Callable[..., Served]]:
             replies.close()
             store.close()
 
-        one = Served(f"http://127.0.0.1:{port}", desk, agent, chosen, stop)
+        one = Served(f"http://127.0.0.1:{port}", desk, replies, agent, chosen, stop)
         served.append(one)
         return one
 

@@ -277,6 +277,17 @@ def test_everything_works_without_scripts(browser: Any, serve_chat: Serve) -> No
         assert accessibility_problems(page) == []
 
 
+def test_page_without_scripts_looks_again_until_there_is_an_answer(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served, PHONE, script=False) as page:
+        page.fill("#text", "SLOW")
+        page.click("button:has-text('Send')")
+        page.wait_for_url("**/?again#end")
+        assert said(page, 1) == ["SLOW"]
+        served.agent.go_on.set()
+        assert said(page, 2) == ["SLOW", "SLOW"]
+
+
 def test_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         page.keyboard.press("Tab")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,10 @@ from remembering_agent import StreamingAgent
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat import pages
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.chat.talk import Talk, talk_of
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.store import Store
@@ -78,11 +81,33 @@ def test_page_says_that_an_answer_is_coming_and_loads_itself_anew(serve_chat: Se
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
     assert 'data-waiting="yes"' in visitor.page
-    assert '<noscript><meta http-equiv="refresh"' in visitor.page
+    assert '<noscript><meta http-equiv="refresh" content="2; url=/?again#end">' in visitor.page
+    assert 'content="2; url=/#end"' in visitor.load("/?again")  # elsewhere each time: a browser would only scroll
     assert visitor.said() == ["SLOW"]
     served.agent.go_on.set()
     assert visitor.wait() == ["SLOW", "SLOW"]
     assert "http-equiv" not in visitor.page
+
+
+def test_reply_that_ends_while_the_page_is_made_has_not_failed(
+    serve_chat: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    visitor.post("/say", **visitor.form(text="SLOW"))
+
+    def turns_then_the_reply(desk: Desk, found: Any) -> Talk:
+        talk = talk_of(desk, found)
+        served.agent.go_on.set()
+        until = time.monotonic() + 20
+        while served.replies.is_under_way(found.id):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        return talk
+
+    monkeypatch.setattr(pages, "talk_of", turns_then_the_reply)
+    assert 'data-waiting="yes"' in visitor.load()
+    assert visitor.wait() == ["SLOW", "SLOW"]
 
 
 def test_nobody_waits_for_anothers_answer(serve_chat: Serve) -> None:
