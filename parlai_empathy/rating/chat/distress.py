@@ -47,8 +47,8 @@ def plain(text: str, mend: bool = True) -> str:
     text = " ".join(re.sub(r"[^a-z0-9. ]", " ", text).split())
     if mend:
         text = _SPELLED.sub(lambda match: match[0].replace(" ", ""), text)
-        text = _RUN.sub(r"\1", text)
-        text = _WORD.sub(lambda match: _mended(match[0]), text)
+        # A slip may make a run of letters (suiiide), or stand beside one (suuuucide).
+        text = _words_mended(_RUN.sub(r"\1", _words_mended(text)))
     return text
 
 
@@ -76,6 +76,10 @@ def _letters(word: str) -> str:
     """A word with letters in the place of what looks like them; a stop at its end stays one."""
     body = word.rstrip(".!?,;:")
     return body.translate(_LOOKALIKES) + word[len(body) :]
+
+
+def _words_mended(text: str) -> str:
+    return _WORD.sub(lambda match: _mended(match[0]), text)
 
 
 def _mended(word: str) -> str:

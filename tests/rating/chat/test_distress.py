@@ -235,21 +235,19 @@ def test_what_is_said_beside_it_changes_nothing(text: str, other: str, first: bo
     assert speaks_of_self_harm(". ".join(pair))
 
 
-@given(st.sampled_from(KEY_WORDS[:2]), st.data())
-def test_one_slip_in_a_long_word_is_forgiven(word: str, data: st.DataObject) -> None:
-    place = data.draw(st.integers(1, len(word) - 2))
-    letter = data.draw(st.sampled_from("abcdefghijklmnopqrstuvwxyz"))
-    slip = data.draw(
-        st.sampled_from(
-            [
-                word[:place] + word[place + 1 :],
-                word[:place] + letter + word[place:],
-                word[:place] + letter + word[place + 1 :],
-                word[:place] + word[place + 1] + word[place] + word[place + 2 :],
-            ]
-        )
-    )
-    assert speaks_of_self_harm(f"I think of {slip} a lot")
+@pytest.mark.parametrize("word", ["suiiide", "suuuucide", "suiciiiidal", "suicccide"])
+def test_slip_beside_a_run_of_letters_is_forgiven(word: str) -> None:
+    assert speaks_of_self_harm(f"I think of {word} a lot")
+
+
+@pytest.mark.parametrize("word", KEY_WORDS[:2])
+def test_one_slip_in_a_long_word_is_forgiven(word: str) -> None:
+    inner = range(1, len(word) - 1)
+    slips = {word[:place] + word[place + 1 :] for place in inner}
+    slips |= {word[:place] + word[place + 1] + word[place] + word[place + 2 :] for place in inner}
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        slips |= {word[:place] + letter + word[after:] for place in inner for after in (place, place + 1)}
+    assert [slip for slip in sorted(slips) if not speaks_of_self_harm(f"I think of {slip} a lot")] == []
 
 
 @given(st.sampled_from("0123456789 .,'"), st.text(max_size=80))
