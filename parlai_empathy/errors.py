@@ -24,6 +24,14 @@ class DataError(EmpathyError):
     """A data file cannot be read."""
 
 
+class StoreError(EmpathyError):
+    """A store of ratings fails, or is of another format."""
+
+
+class CrowdError(EmpathyError):
+    """A marketplace of crowd work refuses something, or cannot be reached."""
+
+
 class DownloadError(EmpathyError):
     """Data are neither here, nor on the mirror, nor to be downloaded."""
 

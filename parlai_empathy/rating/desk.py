@@ -32,7 +32,8 @@ class Desk:
     :param clock: seconds since 1970.
     :param new_version: whether this version of the study may take the place of another that the store has.
     :raises OptionError: if it may not, or the study has nothing to rate.
-    :raises DataError: if a log cannot be read, or the store fails; every method raises the latter.
+    :raises DataError: if a log cannot be read.
+    :raises StoreError: if the store fails; so does every method.
     """
 
     def __init__(

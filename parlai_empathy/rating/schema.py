@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.database import Database
 
 FORMAT = 2
@@ -77,7 +77,7 @@ TABLES = (
 def prepare(database: Database) -> None:
     """Make the tables, unless they are there.
 
-    :raises DataError: if they are of another format.
+    :raises StoreError: if they are of another format.
     """
     formats = _formats(database)
     if max(formats, default=0) < FORMAT:
@@ -88,7 +88,7 @@ def prepare(database: Database) -> None:
             transaction.run("INSERT INTO rating_store VALUES (:format) ON CONFLICT DO NOTHING", format=FORMAT)
         formats = _formats(database)
     if max(formats) != FORMAT:
-        raise DataError(
+        raise StoreError(
             f"the store {database.name} has format {max(formats)}, and this program reads {FORMAT}: update it"
         )
 
@@ -101,5 +101,5 @@ def _formats(database: Database) -> list[int]:
     try:
         with database.transaction(writes=False) as transaction:
             return [row["format"] for row in transaction.rows("SELECT format FROM rating_store")]
-    except DataError:
+    except StoreError:
         return []  # if it is something else than a missing table, making them will say so

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from parlai_empathy.rating.database import Database, Transaction, open_database
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.database import Database, Transaction
+from parlai_empathy.rating.names import STORE
+from parlai_empathy.rating.postgres_database import PostgresDatabase, without_password
 from parlai_empathy.rating.schema import prepare
-
-STORE = "ratings.db"
-"""The file that is taken if no store is named."""
+from parlai_empathy.rating.sqlite_database import SqliteDatabase
 
 
 class Store:
@@ -60,9 +62,26 @@ def open_store(url: str = STORE) -> Store:
 
     :param url: a file, or ``postgresql://user:password@host/name``.
     :raises OptionError: if ``url`` names neither.
-    :raises DataError: if there is something else, or the server cannot be reached.
+    :raises StoreError: if there is something else, or the server cannot be reached.
     :raises MissingDependencyError: if PostgreSQL's library is missing.
     """
     database = open_database(str(url))
     prepare(database)
     return Store(database)
+
+
+def open_database(url: str) -> Database:
+    """The database that a store lies in.
+
+    :param url: a file, which need not be there yet, or ``postgresql://user:password@host/name``.
+    :raises OptionError: for another kind of URL, or a file whose folder is missing.
+    :raises MissingDependencyError: if PostgreSQL's library is missing.
+    """
+    if url.startswith(("postgresql://", "postgres://")):
+        return PostgresDatabase(url)
+    if "://" in url:
+        raise OptionError(f"--store {without_password(url)}: expected a file, or postgresql://user@host/name")
+    path = Path(url).expanduser()
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        raise OptionError(f"--store {url}: expected a file in a folder that is there")
+    return SqliteDatabase(path)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tiny_studies import LIKERT, PAIRWISE, Clock
 
-from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.errors import OptionError, StoreError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
 from parlai_empathy.rating.store import Store
@@ -221,12 +221,12 @@ def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.
     first = handed(desk, "a")
     with monkeypatch.context() as broken:
         broken.setattr("parlai_empathy.rating.assignment._PICK", "SELECT * FROM nowhere WHERE place = :place")
-        with pytest.raises(DataError, match="fails"):
+        with pytest.raises(StoreError, match="fails"):
             desk.answer_and_next(first.id, "a", LIKED)
     with monkeypatch.context() as broken:
         broken.setattr("parlai_empathy.rating.assignment.secrets.token_hex", lambda length: first.id)
         with pytest.raises(
-            DataError, match=r"(?i)fails \(.*unique"
+            StoreError, match=r"(?i)fails \(.*unique"
         ):  # at the very end: nobody waits for that statement
             desk.answer_and_next(first.id, "a", LIKED)
     assert stored(desk) == []
@@ -515,6 +515,6 @@ def test_messages_that_cannot_be(chats: Desk) -> None:
 def test_failing_store_is_one_line(desk: Desk) -> None:
     with desk.store.writing("herons") as t:
         t.run("DROP TABLE rating_raters")
-    with pytest.raises(DataError, match=r"the store .* fails \(.*rating_raters.*\): see to it") as caught:
+    with pytest.raises(StoreError, match=r"the store .* fails \(.*rating_raters.*\): see to it") as caught:
         desk.next_item("a")
     assert "\n" not in str(caught.value)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from parlai_empathy.errors import DataError
-from parlai_empathy.rating.database import open_database
+from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.schema import FORMAT, prepare
+from parlai_empathy.rating.store import open_database
 
 
 def test_store_of_an_earlier_format_gets_what_it_lacks(store_url: str) -> None:
@@ -31,6 +31,6 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
     prepare(database)
     with database.transaction() as t:
         t.run("INSERT INTO rating_store VALUES (:format)", format=FORMAT + 1)
-    with pytest.raises(DataError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}: update it"):
+    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}: update it"):
         prepare(database)
     database.close()

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.collecting.bells import Bells
 from parlai_empathy.rating.collecting.lobby import Lobby
@@ -81,5 +81,5 @@ class Listening:
                     asyncio.get_running_loop().run_in_executor(None, self._unseen, rater)
 
     def _unseen(self, rater: str) -> None:
-        with suppress(DataError):  # it will show soon enough, when nobody gives a sign
+        with suppress(StoreError):  # it will show soon enough, when nobody gives a sign
             self._lobby.unseen(rater)

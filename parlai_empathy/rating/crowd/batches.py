@@ -7,7 +7,7 @@ import secrets
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.errors import CrowdError, OptionError
 from parlai_empathy.rating.crowd.external_question import external_question
 from parlai_empathy.rating.crowd.ledger import Ledger, Step
 from parlai_empathy.rating.crowd.mturk import asked, every
@@ -60,7 +60,7 @@ class Batches:
 
         :param study: the study's name in the store.
         :raises OptionError: if there is a batch of that name with other terms.
-        :raises DataError: if Mechanical Turk fails. The same again goes on from there.
+        :raises CrowdError: if Mechanical Turk fails. The same again goes on from there.
         """
         content = {"study": study, "live": self._is_live, "nonce": secrets.token_hex(8), "offer": offer.as_record()}
         noted = self._ledger.begin("batch", name, name, content)
@@ -142,7 +142,7 @@ class Batches:
                     RequesterAnnotation=token,
                     UniqueRequestToken=token,
                 )["HIT"]["HITId"]
-            except DataError:
+            except CrowdError:
                 hit = self._find_hit(token)  # it may have been made by the call before, whose answer got lost
                 if hit is None:
                     raise

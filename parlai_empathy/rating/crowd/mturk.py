@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
+from parlai_empathy.errors import CrowdError, MissingDependencyError, OptionError
 
 REGION = "us-east-1"
 """The only one that Mechanical Turk has."""
@@ -47,7 +47,7 @@ def asked(call: Callable[..., _T], **arguments: Any) -> _T:
     """What a call gives.
 
     :raises OptionError: if there are no credentials, or Mechanical Turk does not take them.
-    :raises DataError: if it refuses, or cannot be reached.
+    :raises CrowdError: if it refuses, or cannot be reached.
     """
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
@@ -63,9 +63,9 @@ def asked(call: Callable[..., _T], **arguments: Any) -> _T:
         if code in ("AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException"):
             raise OptionError(f"Mechanical Turk does not take these credentials ({code}): see AWS_PROFILE") from error
         reason = _KEY.sub("...", " ".join(str(said.get("Message", "")).split()))[:200]
-        raise DataError(f"Mechanical Turk refuses ({code}: {reason}): see to it, then run the same again") from error
+        raise CrowdError(f"Mechanical Turk refuses ({code}: {reason}): see to it, then run the same again") from error
     except BotoCoreError as error:
-        raise DataError(
+        raise CrowdError(
             f"Mechanical Turk cannot be reached ({type(error).__name__}): run the same again: nothing is done twice"
         ) from error
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.errors import CrowdError, OptionError
 from parlai_empathy.rating.crowd.batches import Batch
 from parlai_empathy.rating.crowd.entry import MTURK
 from parlai_empathy.rating.crowd.ledger import Ledger
@@ -123,7 +123,7 @@ class Work:
     def bonus(self, piece: Piece, amount: Decimal, reason: str) -> None:
         """Pay a bonus that :meth:`unpaid` says is to be paid. The same amount for the same reason is paid once.
 
-        :raises DataError: if Mechanical Turk fails. The same again goes on from there.
+        :raises CrowdError: if Mechanical Turk fails. The same again goes on from there.
         """
         key = _bonus(piece, amount, reason)
         content = {"assignment": piece.assignment, "amount": str(amount), "reason": reason}
@@ -137,7 +137,7 @@ class Work:
                 Reason=reason,
                 UniqueRequestToken=key,
             )
-        except DataError:
+        except CrowdError:
             if self._is_unpaid(piece, amount, reason):  # else the call before came through, and its answer got lost
                 raise
         self._ledger.finish("bonus", key)
@@ -152,7 +152,7 @@ class Work:
         self._ledger.begin(what, piece.assignment, self._batch.name)
         try:
             asked(call, AssignmentId=piece.assignment, **arguments)
-        except DataError:
+        except CrowdError:
             now = asked(self._mturk.get_assignment, AssignmentId=piece.assignment)["Assignment"]["AssignmentStatus"]
             if now != {"approve": APPROVED, "reject": REJECTED}[what]:
                 raise

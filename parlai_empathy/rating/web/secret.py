@@ -19,8 +19,8 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
     """The secret: from the environment, or from a file beside the store, which is made if it is not there.
 
     :param store: what ``open_store`` was given; beside ``ratings.db`` lies ``ratings.db.secret``, for its owner alone.
-    :raises OptionError: if the environment's is too short, the file cannot be used, or the store is a server, beside
-        which no file can lie, and the environment has none.
+    :raises OptionError: if the environment's is too short, the store's folder is missing, the file cannot be used, or
+        the store is a server, beside which no file can lie, and the environment has none.
     """
     given = environment.get(VARIABLE, "")
     if given:
@@ -30,6 +30,8 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
     if "://" in store:
         raise OptionError(f"{VARIABLE} is not set, and a store on a server has no place for a secret: {_how()}")
     path = Path(store).expanduser()
+    if not path.absolute().parent.is_dir():
+        raise OptionError(f"--store {store}: expected a file in a folder that is there")
     return _kept(path.with_name(f"{path.name}.secret"))
 
 

@@ -10,7 +10,7 @@ import pytest
 from botocore.stub import Stubber
 from mturk_double import TERMS, Death, MturkDouble
 
-from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.errors import CrowdError, OptionError
 from parlai_empathy.rating.crowd.batches import Batches
 from parlai_empathy.rating.crowd.external_question import external_question
 from parlai_empathy.rating.crowd.ledger import Ledger
@@ -110,7 +110,7 @@ def test_refusal_is_passed_on(ledger: Ledger) -> None:
 
             raise refused("AWS.MechanicalTurk.InsufficientFunds")
 
-    with pytest.raises(DataError, match="InsufficientFunds"):
+    with pytest.raises(CrowdError, match="InsufficientFunds"):
         Batches(ledger, Poor()).publish("pilot", "herons", OFFER)
 
 

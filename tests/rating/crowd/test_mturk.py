@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError
 from botocore.stub import Stubber
 
-from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
+from parlai_empathy.errors import CrowdError, MissingDependencyError, OptionError
 from parlai_empathy.rating.crowd.mturk import asked, client, every
 
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"  # Amazon's own examples
@@ -31,7 +31,7 @@ def test_sandbox_unless_money_is_to_be_spent(mturk: Any) -> None:
 def test_refusal_is_one_line(mturk: Any) -> None:
     with Stubber(mturk) as stub:
         stub.add_client_error("get_hit", "RequestError", f"No\nsuch HIT, {KEY}")
-        with pytest.raises(DataError, match=r"refuses \(RequestError: No such HIT, \.\.\.\)") as raised:
+        with pytest.raises(CrowdError, match=r"refuses \(RequestError: No such HIT, \.\.\.\)") as raised:
             asked(mturk.get_hit, HITId="H")
     assert KEY not in str(raised.value)
 
@@ -56,7 +56,7 @@ def test_no_network() -> None:
     def call() -> None:
         raise EndpointConnectionError(endpoint_url="https://x")
 
-    with pytest.raises(DataError, match=r"cannot be reached \(EndpointConnectionError\)"):
+    with pytest.raises(CrowdError, match=r"cannot be reached \(EndpointConnectionError\)"):
         asked(call)
 
 

@@ -13,7 +13,7 @@ import pytest
 from rating_site_lab import EVIL, TOKEN, answers_of, item_of
 from web_visitor import FORM, Visitor
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.site.pages import rating_site
 from parlai_empathy.rating.web.limits import Limits, Rate
@@ -349,7 +349,7 @@ def test_failing_store_is_a_plain_page(
     item, said = item_of(ann.page), answers_of(ann.page)
 
     def fail(*_: object, **__: object) -> None:
-        raise DataError("the store fails")
+        raise StoreError("the store fails")
 
     with monkeypatch.context() as broken:
         broken.setattr(site.desk, "answer_and_next", fail)

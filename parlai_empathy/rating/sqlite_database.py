@@ -1,0 +1,62 @@
+"""A store's database in a file: SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from parlai_empathy.rating.database import Database, Transaction
+
+PATIENCE = 60.0
+"""Seconds for which a transaction waits for another process' that writes, before it gives up."""
+
+
+class SqliteDatabase(Database):
+    """A file. Readers and the one who writes do not wait for each other (a write-ahead log beside the file)."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self._path = path
+
+    @property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        return (sqlite3.Error,)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        connection.row_factory = _as_dict
+        self._use_log(connection)
+        connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a power cut too
+        return connection
+
+    def _use_log(self, connection: sqlite3.Connection) -> None:
+        """Ask for the write-ahead log. Where two processes do so at once on a new file, one is refused at once."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+
+    def _check(self, connection: Any) -> None:
+        """A file does not hang up."""
+
+    @contextmanager
+    def _begun(self, connection: Any, writes: bool) -> Iterator[Transaction]:
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        yield Transaction(connection)
+        connection.execute("COMMIT")
+
+    def lock_schema(self, transaction: Transaction) -> None:
+        """A transaction that writes is alone already."""
+
+
+def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip((column[0] for column in cursor.description), row, strict=True))

@@ -1,0 +1,48 @@
+"""The server: connections that break, and a server that is not there."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from postgres_server import PostgresServer
+
+from parlai_empathy.errors import MissingDependencyError, StoreError
+from parlai_empathy.rating.store import open_database, open_store
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_broken_connections_are_replaced(postgres: PostgresServer, writes: bool) -> None:
+    """Two of them, as after a restart of the server."""
+    database = open_database(postgres.new_database())
+    with database.transaction() as first, database.transaction(writes=False) as second:
+        broken = {t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] for t in (first, second)}
+    assert len(broken) == 2
+    with open_database(postgres.url()).transaction() as t:
+        for pid in broken:
+            t.rows("SELECT pg_terminate_backend(:pid, 10000)", pid=pid)  # returns when it has gone
+    with database.transaction(writes) as t:
+        assert t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] not in broken
+
+
+def test_who_reads_cannot_write_to_a_server(postgres: PostgresServer) -> None:
+    database = open_database(postgres.new_database())
+    with pytest.raises(StoreError, match="read-only"), database.transaction(writes=False) as t:
+        t.run("CREATE TABLE herons (name TEXT)")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:secret@127.0.0.1:1/name", "postgresql://127.0.0.1:1/name?user=me&password=secret"]
+)
+def test_server_that_is_not_there(url: str) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match="the store postgresql://") as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[rating\]"'):
+        open_store("postgresql://host/name")

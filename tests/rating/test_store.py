@@ -1,0 +1,32 @@
+"""Where a store may lie, and a store that a later version has made."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.errors import OptionError, StoreError
+from parlai_empathy.rating.schema import FORMAT
+from parlai_empathy.rating.store import open_database, open_store
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://me:secret@host/name", "expected a file, or postgresql://user@host/name"),
+        ("/nowhere/at/all/ratings.db", "expected a file in a folder that is there"),
+        (".", "expected a file in a folder that is there"),
+    ],
+)
+def test_what_is_no_store(url: str, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        open_store(url)
+    assert message in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_store_of_another_format(store_url: str) -> None:
+    open_store(store_url)
+    with open_database(store_url).transaction() as t:
+        t.run("UPDATE rating_store SET format = :next", next=FORMAT + 1)
+    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}"):
+        open_store(store_url)
