@@ -8,10 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from parlai_empathy import hook
 
 hook.install()  # as the .pth does in an installed environment; before anything imports ParlAI
+
+# The same examples in every run, so that what is green here is green elsewhere, however slow the machine is;
+# pytest --hypothesis-profile search looks for new ones, and for more of them.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=1000, deadline=None)
+settings.load_profile("same")
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # Real, third-party data, never part of this repository: where EMPATHY_TEST_DATA says, or in shared/data beside it.

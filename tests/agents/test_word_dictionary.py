@@ -27,7 +27,7 @@ ANY_WORD = st.text(st.characters(), max_size=4) | st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ANY_WORD, unique=True, max_size=6))
 def test_any_words_come_back_in_their_order(tmp_path: Path, words: list[str]) -> None:
     saved = dictionary()

@@ -20,7 +20,7 @@ def decode(tokens: list[int]) -> str:
     st.lists(st.lists(st.integers(0, 5), min_size=30, max_size=30), min_size=1, max_size=3),
     st.lists(st.text("abc", min_size=1, max_size=5), max_size=3),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_row_ends_with_the_first_token_that_completes_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
     prompt = 2  # the first tokens are the prompt's, where a stop text does not count
     watch = StopWatch(decode, prompt, stop)

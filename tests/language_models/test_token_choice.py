@@ -108,7 +108,7 @@ def test_what_top_p_leaves_away_is_never_drawn() -> None:
 
 
 @given(st.integers(0, 2**62), st.integers(1, 4), st.integers(0, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_neighbours_change_nothing(seed: int, before: int, after: int) -> None:
     scores = torch.linspace(-1, 1, 50)
     alone = TokenChoice(PLAIN, 0, [random_source(seed, [7])])

@@ -39,7 +39,7 @@ BYTES = [*"\u20ac\u00fc".encode(), 0xFF]
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 @given(st.lists(st.integers(0, 7), max_size=10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_settled_is_never_decoded_otherwise(kind: str, llama: Any, gpt2: Any, choices: list[int]) -> None:
     tokenizer = llama if kind == "llama" else gpt2
     names = [*(f"<0x{byte:02X}>" for byte in BYTES), "a", "b"] if kind == "llama" else None

@@ -13,7 +13,7 @@ from pathlib import Path
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -88,7 +88,6 @@ def test_of_equally_close_pairs_the_lower_one_is_taken() -> None:
     assert as_sets(two_ratings([[5, 3, 1], [4, 5, 2, 1]], "closest")) == [[1, 3], [1, 2]]
 
 
-@settings(deadline=None)
 @given(rows, st.integers(0, 5))
 def test_pairings_are_pairs_of_the_item(ratings: list[list[int]], seed: int) -> None:
     rated = [item for item in ratings if len(item) > 1]
@@ -172,7 +171,6 @@ def test_items_that_one_rater_left_out_do_not_count() -> None:
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("scale", [None, SCALE])
-@settings(deadline=None)
 @given(pairs=st.lists(st.tuples(rating, rating), min_size=2, max_size=20))
 def test_kappa_is_scikit_learns(weights: str, scale: tuple[int, ...] | None, pairs: list[tuple[int, int]]) -> None:
     assume(len({value for pair in pairs for value in pair}) > 1)
@@ -217,7 +215,6 @@ def test_fleiss_does_not_depend_on_the_scale() -> None:
     assert fleiss_kappa(ratings, scale=range(1, 10)) == pytest.approx(fleiss_kappa(ratings))
 
 
-@settings(deadline=None)
 @given(triples)
 def test_fleiss_is_its_definition(ratings: list[list[int]]) -> None:
     assume(varies(ratings))
@@ -247,7 +244,6 @@ def test_alpha_by_hand() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@settings(deadline=None)
 @given(ratings=rows)
 def test_alpha_is_the_packages(level: str, ratings: list[list[int]]) -> None:
     assume(varies(ratings))
@@ -284,7 +280,6 @@ MEASURES: dict[str, Callable[[Ratings], float]] = {
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
-@settings(deadline=None)
 @given(ratings=triples, seed=st.integers(0, 99))
 def test_order_of_items_and_of_raters_means_nothing(
     measure: Callable[[Ratings], float], ratings: list[list[int]], seed: int

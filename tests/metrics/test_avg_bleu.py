@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.metrics import Metrics
 from sacrebleu.metrics.bleu import BLEU, BLEUScore
@@ -51,13 +51,11 @@ def sacrebleus(pairs: Pairs, order: int) -> BLEUScore:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@settings(deadline=None)
 @given(pairs=corpora)
 def test_corpus_bleu_is_sacrebleus(order: int, pairs: Pairs) -> None:
     assert corpus_bleu(added_up(pairs), order) == pytest.approx(sacrebleus(pairs, order).score, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(pairs=corpora)
 def test_counts_are_sacrebleus(pairs: Pairs) -> None:
     statistics, theirs = added_up(pairs), sacrebleus(pairs, 4)
@@ -66,7 +64,6 @@ def test_counts_are_sacrebleus(pairs: Pairs) -> None:
     assert (statistics.reply_length, statistics.reference_length) == (theirs.sys_len, theirs.ref_len)
 
 
-@settings(deadline=None)
 @given(corpus=st.lists(st.tuples(tokens, st.lists(tokens.filter(len), min_size=3, max_size=3)), min_size=1, max_size=5))
 def test_of_several_references_counts_are_sacrebleus(corpus: list[tuple[list[str], list[list[str]]]]) -> None:
     bleu = BLEU(tokenize="none", smooth_method="none", effective_order=False, force=True)
@@ -171,7 +168,6 @@ def test_bleu_of_nothing_is_an_error_and_not_zero() -> None:
 # --- addition --------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.tuples(*[st.tuples(tokens, tokens)] * 3))
 def test_addition_is_associative_and_commutative(pairs: tuple[tuple[list[str], list[str]], ...]) -> None:
     a, b, c = (bleu_statistics(*pair) for pair in pairs)
@@ -182,7 +178,6 @@ def metrics_of(pairs: Iterable[tuple[list[str], list[str]]]) -> list[AvgBleu]:
     return [AvgBleu(bleu_statistics(*pair), tokens="re", pool="7-abc", split="test") for pair in pairs]
 
 
-@settings(deadline=None)
 @given(pairs=corpora)
 def test_parlais_metric_adds_up_to_the_corpus_and_not_to_a_mean(pairs: Pairs) -> None:
     metrics = Metrics()

@@ -38,7 +38,7 @@ def test_systems_that_never_met_are_compared_through_others() -> None:
     assert fitted([[0, 3, 0], [1, 0, 3], [0, 1, 0]]) == pytest.approx([math.log(3), 0, -math.log(3)])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 30), min_size=12, max_size=12))
 def test_against_another_fit(counts: list[int]) -> None:
     wins = np.zeros((4, 4))

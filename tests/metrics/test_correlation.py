@@ -68,7 +68,7 @@ def test_p_values_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(pairs=pairs_that_differ)
 def test_scores_and_ratings_can_be_exchanged(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
@@ -77,7 +77,7 @@ def test_scores_and_ratings_can_be_exchanged(kind: str, pairs: list[tuple[int, i
 
 
 @pytest.mark.parametrize("kind", ["spearman", "kendall"])
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(pairs=pairs_that_differ)
 def test_rank_correlations_know_the_order_only(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
@@ -86,7 +86,7 @@ def test_rank_correlations_know_the_order_only(kind: str, pairs: list[tuple[int,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(pairs=pairs_that_differ)
 def test_opposite_scores_give_the_opposite_correlation(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
@@ -215,7 +215,7 @@ def test_difference_is_that_of_the_two_correlations(kind: str) -> None:
     assert found.n == 40
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 1000))
 def test_judges_can_be_exchanged(seed: int) -> None:
     a, b, y = three_columns(seed)

@@ -84,7 +84,7 @@ def test_more_raters_help_only_as_far_as_they_differ() -> None:
     assert items(1, 0.0) == pytest.approx(items(1, 1.0))  # of single ratings it makes no difference
 
 
-settled = settings(deadline=None, max_examples=40)
+settled = settings(max_examples=40)
 
 
 @settled

@@ -58,7 +58,6 @@ def scored_rows(draw: st.DrawFn) -> tuple[list[list[float]], list[int]]:
     return rows, draw(st.lists(st.integers(0, width - 1), min_size=len(rows), max_size=len(rows)))
 
 
-@settings(deadline=None)
 @given(scored_rows())
 def test_ranks_are_places_in_the_sorted_candidates(rows: tuple[list[list[float]], list[int]]) -> None:
     scores, true = rows
@@ -107,7 +106,7 @@ def plain_block_ranks(contexts: Tensor, replies: Tensor, order: Sequence[int], b
     return ranks
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(n=st.integers(3, 25), block=st.integers(1, 7), seed=st.integers(0, 99))
 def test_ordered_blocks_are_a_plain_double_loop_over_the_file(n: int, block: int, seed: int) -> None:
     block = min(n, block)
@@ -116,7 +115,7 @@ def test_ordered_blocks_are_a_plain_double_loop_over_the_file(n: int, block: int
     assert block_ranks(contexts, replies, "ordered", block).tolist() == expected
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(n=st.integers(3, 25), block=st.integers(1, 7), seed=st.integers(0, 99))
 def test_shuffled_blocks_are_a_plain_double_loop_over_the_signatures_seed(n: int, block: int, seed: int) -> None:
     block = min(n, block)
@@ -166,7 +165,7 @@ def metric_of(positions: Sequence[int], fold: tuple[Tensor, Tensor], protocol: s
     return BlockPrecision(k, protocol, (examples,), score="dot", split="test")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(data=st.data(), protocol=st.sampled_from(PROTOCOLS), k=st.sampled_from(CUTOFFS))
 def test_any_split_into_batches_in_any_order_gives_the_same_value(data: st.DataObject, protocol: str, k: int) -> None:
     fold = encodings(230)
@@ -240,7 +239,6 @@ def test_signature_of_a_block_precision(protocol: str, settings_: str) -> None:
 # --- ParlAI's metric of inline candidates ----------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1))
 def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
     metrics = [RankedPrecision(hit, score="dot", candidates="file", split="valid") for hit in hits]

@@ -13,7 +13,7 @@ from scipy import stats
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 differences = st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.metrics import AverageMetric, Metric, SumMetric
 
@@ -23,7 +23,6 @@ def test_what_is_none_is_left_out_and_what_is_zero_or_false_is_not() -> None:
     assert signature("P", seed=None, n=0, lower=False) == f"P|n:0|lower:False|version:{__version__}"
 
 
-@settings(deadline=None)
 @given(st.dictionaries(names, values))
 def test_a_signature_can_be_taken_apart_again(decided: dict[str, object]) -> None:
     name, *parts = signature("P@k", **decided).split("|")

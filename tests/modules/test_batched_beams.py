@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.torch_generator_agent import BeamSearch, GreedySearch, TreeSearch
 
@@ -119,7 +119,6 @@ shapes = st.sampled_from([(1, 1), (2, 1), (4, 1), (2, 2), (3, 3), (4, 2), (4, 4)
 strengths = st.sampled_from([0.0, 1.0, 2.0, 5.0])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), shapes, strengths, st.integers(8, 12), st.integers(3, 7), st.sampled_from([None, 2, 3]))
 def test_it_is_the_algorithm_with_equal_scores_too(
     seed: int, shape: tuple[int, int], strength: float, vocabulary: int, steps: int, levels: int | None
@@ -162,7 +161,6 @@ RULES: list[dict[str, Any]] = [
 CONTEXTS = [[3, 4, 5, 3, 4, 6], [7, 6, 5, PAD, PAD, PAD], [4, PAD, PAD, PAD, PAD, PAD]]
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), shapes, st.sampled_from([0.0, 0.4, 3.0]), st.sampled_from(RULES))
 def test_it_is_one_search_an_example(seed: int, shape: tuple[int, int], strength: float, rules: dict[str, Any]) -> None:
     size, groups = shape
@@ -173,7 +171,6 @@ def test_it_is_one_search_an_example(seed: int, shape: tuple[int, int], strength
     assert_same(found, [alone(*example) for example in zip(trees, models, [8] * 3, CONTEXTS, strict=True)])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from(RULES))
 def test_one_group_is_parlais_beam_search_and_of_one_hypothesis_greedy_search(
     seed: int, size: int, rules: dict[str, Any]

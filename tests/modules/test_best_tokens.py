@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -22,7 +22,6 @@ def by_sorting(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
 widths = st.sampled_from([1, 5, 63, 64, 65, 255, 256, 257, 320, 700, 2001])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), widths, st.integers(1, 6), st.sampled_from([1, 2, 5, 1000]))
 def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, different: int) -> None:
     """With few different numbers nearly all are equal."""

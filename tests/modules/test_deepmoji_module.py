@@ -102,7 +102,7 @@ def test_attention_by_hand() -> None:
 TEXTS = st.lists(st.lists(st.integers(0, 11), min_size=1, max_size=6), min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(TEXTS, st.integers(0, 3), st.booleans())
 def test_numbers_do_not_depend_on_padding_or_on_the_batch(texts: list[list[int]], extra: int, hard: bool) -> None:
     model = network(hard)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.torch_generator_agent import BeamSearch, TreeSearch
 
@@ -108,7 +108,6 @@ def reference(model: NextTokens, size: int, groups: int, strength: float, steps:
 shapes = st.sampled_from([(2, 1), (2, 2), (3, 3), (4, 2), (4, 4), (6, 2), (6, 3)])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), shapes, st.sampled_from([0.0, 0.3, 1.0, 5.0]), st.integers(8, 12), st.integers(3, 7))
 def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float, vocabulary: int, steps: int) -> None:
     size, groups = shape
@@ -127,7 +126,6 @@ def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float,
 # --- and ParlAI's beam search ----------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from([{}, {"min_length": 3}, {"block_ngram": 2}]))
 def test_one_group_is_parlais_beam_search(seed: int, size: int, changes: dict[str, int]) -> None:
     model = toy_model(seed, 8)
@@ -139,7 +137,6 @@ def test_one_group_is_parlais_beam_search(seed: int, size: int, changes: dict[st
     assert finished(ours) == finished(theirs)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([(2, 2), (4, 2), (6, 3), (6, 2)]))
 def test_without_a_cost_each_group_is_a_beam_search_of_its_size(seed: int, shape: tuple[int, int]) -> None:
     size, groups = shape
@@ -153,7 +150,6 @@ def test_without_a_cost_each_group_is_a_beam_search_of_its_size(seed: int, shape
         assert sorted(finished(ours)) == sorted(finished(theirs) * groups)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([(2, 2), (4, 2), (6, 3)]), st.sampled_from([0.5, 3.0]))
 def test_the_first_group_is_a_beam_search_whatever_the_others_do(
     seed: int, shape: tuple[int, int], strength: float
@@ -210,7 +206,6 @@ def test_a_group_that_is_over_says_nothing_and_costs_nothing() -> None:
     assert [tokens for tokens, _ in finished(tree)] == [(EOS,), (3, EOS)]
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_no_hypothesis_repeats_what_is_blocked(seed: int) -> None:
     tree = search(diverse(4, 2, 0.5, block_ngram=2), toy_model(seed, 8), 8)
@@ -219,7 +214,6 @@ def test_no_hypothesis_repeats_what_is_blocked(seed: int) -> None:
         assert len(set(pairs)) == len(pairs)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_nothing_ends_before_the_least_length(seed: int) -> None:
     tree = search(diverse(4, 2, 0.5, min_length=3), toy_model(seed, 8), 9)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -95,7 +95,6 @@ WORDS = st.lists(st.sampled_from([0, 1, *range(3, 12)]), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(st.lists(WORDS, max_size=4), WORDS | st.just([])), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(PAIRS, st.integers(0, 3))
 def test_numbers_do_not_depend_on_padding_or_on_the_batch(pairs: list[tuple[Texts, list[int]]], extra: int) -> None:
     model = network()

@@ -43,7 +43,7 @@ TEXTS = st.one_of(
 
 
 @given(text=TEXTS.filter(lambda text: not any(one in text for one in SPECIAL)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_same_tokens_as_llama2c_and_back(vocabulary: list[tuple[bytes, float]], tokenizer: Any, text: str) -> None:
     tokens = tokenizer(text)["input_ids"]
     assert tokens == encode(vocabulary, text)

@@ -22,7 +22,7 @@ def saved(folder: Path, **more: Any) -> Path:
     return path
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(places=st.lists(st.integers(0, 6), max_size=12))
 def test_rows_are_those_of_the_matrix(tmp_path_factory: pytest.TempPathFactory, places: list[int]) -> None:
     rows = StoredRows.of_only_tensor(saved(tmp_path_factory.mktemp("rows")), MATRIX)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
@@ -118,7 +118,6 @@ def test_the_criterion_takes_losses_as_they_are_and_compares_scores() -> None:
     assert criterion(scores, torch.tensor([1, 0])).tolist() == pytest.approx([0.6931, 0.0], abs=1e-4)  # ln 2; padding
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=60))
 def test_rows_of_like_length_go_together_and_none_is_lost(lengths: list[int]) -> None:
     columns = max(lengths)

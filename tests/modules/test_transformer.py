@@ -62,7 +62,7 @@ batches = st.lists(words, min_size=1, max_size=5)
 
 # With gradients torch runs the layers one operation at a time, without them in one fused kernel: two ways to be wrong.
 @pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(texts=batches)
 def test_vectors_are_those_of_parlais_transformer(gradients: bool, texts: list[list[int]]) -> None:
     ours = encoder()
@@ -72,7 +72,7 @@ def test_vectors_are_those_of_parlais_transformer(gradients: bool, texts: list[l
 
 
 @pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(texts=batches, extra=st.integers(0, 3))
 def test_a_text_has_the_same_vector_alone_and_in_a_padded_batch(
     gradients: bool, texts: list[list[int]], extra: int

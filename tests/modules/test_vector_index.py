@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn) -> tuple[Tensor, Tensor, int]:
     return torch.tensor(queries).float(), torch.tensor(vectors).float(), draw(st.integers(1, 14))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(problem=problems(), block=st.sampled_from([1, 3, 5, 2**16]))
 def test_exact_search_is_sorting_whatever_the_blocks(problem: tuple[Tensor, Tensor, int], block: int) -> None:
     queries, vectors, k = problem

@@ -107,7 +107,7 @@ token = st.text(st.characters(exclude_characters=" \n", exclude_categories=["Cs"
 number = st.floats(-1e6, 1e6, width=32)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(vectors=st.dictionaries(token, st.tuples(number, number), min_size=1, max_size=8), header=st.booleans())
 def test_what_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, vectors: dict[str, tuple[float, float]], header: bool
@@ -156,7 +156,7 @@ def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     assert "text file" in error_of(file_of(tmp_path, gzips_first_bytes), "sad")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = file_of(tmp_path_factory.mktemp("bytes"), b"sad 1 2 3\nglad " + content)

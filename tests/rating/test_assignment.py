@@ -219,7 +219,7 @@ def made_up_desk(study: Study, items: list[Item], clock: Clock) -> Iterator[Desk
         store.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     ACTIONS,
     st.sampled_from(["likert", "pairwise"]),

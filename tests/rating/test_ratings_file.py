@@ -376,7 +376,7 @@ def test_bad_rows_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.M
 
 # --- anything at all -------------------------------------------------------------------------------------------------
 
-quick = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 words = ["item", "rater", "rating", "question", "Ann", "1", "4.5"]
 pieces = st.sampled_from([*words, *'", \n\r{}[]:\\', "\ufeff", "\x00", "\ud800"])
 near = (

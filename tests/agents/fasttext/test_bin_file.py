@@ -153,7 +153,7 @@ def _fuzzed(path: Path) -> None:
     assert "\n" not in message
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10_000), change=st.binary(min_size=1, max_size=8))
 def test_any_damage_is_named_or_harmless(tmp_path: Path, place: int, change: bytes) -> None:
     whole = bytearray(tiny_bin(tmp_path / "model.bin").read_bytes())

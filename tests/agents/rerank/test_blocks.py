@@ -11,7 +11,7 @@ from parlai_empathy.agents.rerank.blocks import BlockPrecisions, Blocks
 from parlai_empathy.metrics.precision_at_k import BLOCK, block_order, block_ranks, key, precision_at
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 450), st.sampled_from(["shuffled", "ordered"]))
 def test_every_block_comes_once_and_whole(total: int, protocol: str) -> None:
     blocks: Blocks[int] = Blocks(protocol, total)

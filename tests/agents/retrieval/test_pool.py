@@ -85,7 +85,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
     assert_refused(path)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(content=st.binary(max_size=300))
 def test_a_file_of_any_bytes_is_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("pool") / "model.pool"
@@ -216,7 +216,7 @@ def test_an_empty_pool_is_an_error() -> None:
 # --- choosing --------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(n=st.integers(1, 6), replies=st.integers(1, 9), seed=st.integers(0, 999))
 def test_the_best_reply_has_the_greatest_dot_product(n: int, replies: int, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)

@@ -406,7 +406,7 @@ DUE = {
 """What is to be done by somebody who does as they should: without them a random walk would not come far."""
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.lists(st.tuples(st.sampled_from((*ACTS, *["due"] * 30)), st.integers(0, 4)), min_size=50, max_size=150))
 def test_whatever_people_do(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]) -> None:
     """Five people do what they like, whether or not it is their turn, and the server is started anew in between."""

@@ -169,7 +169,7 @@ def test_a_zip_file_that_is_none(write: Write, kind: str, assert_one_line: OneLi
     assert_one_line(caught.value, target, "a zip file of DailyDialog")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=60), st.text(max_size=12), st.text(alphabet="0123 \n", max_size=12))
 def test_anything_gives_dialogues_or_one_line(texts: bytes, acts: str, emotions: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ def reports(*arguments: Any, metrics: str = "default") -> tuple[dict[str, Any], 
     return found[0], found[1]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     responses=st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=3),
     candidates=st.none() | st.lists(texts, max_size=12),
@@ -40,7 +40,7 @@ def test_numbers_are_parlais(responses: list[tuple[str, list[str]]], candidates:
     assert list(ours) == list(theirs)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(text=texts, others=st.lists(texts, max_size=2))
 def test_a_label_that_is_repeated_has_parlais_numbers(text: str, others: list[str]) -> None:
     theirs, ours = reports(({"text": text}, [*others, text]))

@@ -335,7 +335,6 @@ def read_text(text: str | bytes) -> list[Dialogue]:
         return read(path)
 
 
-@settings(deadline=None)
 @given(written=dialogues(), end=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
 def test_round_trip_in_the_official_layout(written: list[Dialogue], end: str, mark: str) -> None:
     """Eight names and nine fields, the ninth being the candidates."""
@@ -343,7 +342,6 @@ def test_round_trip_in_the_official_layout(written: list[Dialogue], end: str, ma
     assert read_text(mark + end.join([HEADER, *(",".join(row) for row in rows), ""])) == written
 
 
-@settings(deadline=None)
 @given(written=dialogues(), order=st.permutations([*COLUMNS, "candidates"]))
 def test_round_trip_with_columns_in_any_order(written: list[Dialogue], order: list[str]) -> None:
     rows = [[row[name] for name in order] for dialogue in written for row in rows_of(dialogue)]
@@ -383,13 +381,12 @@ def read_or_refuse(text: str | bytes) -> None:
         assert [turn.index for turn in dialogue.turns] == list(range(1, len(dialogue.turns) + 1))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(rows=st.lists(_LINES | _ROWS, max_size=6), end=st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_lines_are_read_or_refused(rows: list[str], end: str) -> None:
     read_or_refuse(end.join([HEADER, *rows]))
 
 
-@settings(deadline=None)
 @given(
     names=st.permutations([*COLUMNS, "candidates", "conv_id"]),
     cut=st.integers(0, 10),
@@ -399,7 +396,6 @@ def test_any_header_is_read_or_refused(names: list[str], cut: int, rows: list[st
     read_or_refuse("\n".join([",".join(names[cut:]), *rows]))
 
 
-@settings(deadline=None)
 @given(content=st.binary(max_size=200), with_header=st.booleans())
 def test_any_bytes_are_read_or_refused(content: bytes, with_header: bool) -> None:
     read_or_refuse(HEADER.encode() + b"\n" + content if with_header else content)

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.tasks.epitome import splits
@@ -35,7 +35,6 @@ _PAIRS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(_PAIRS)
 def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
     folds = split_pairs(pairs)
@@ -45,7 +44,6 @@ def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
         assert folds[fold] == [one for one in pairs if one.seeker_id in posts(folds[fold])]  # in the order given
 
 
-@settings(deadline=None)
 @given(_PAIRS, st.integers(0, 999))
 def test_the_order_of_the_files_does_not_matter(pairs: list[Pair], seed: int) -> None:
     mixed = random.Random(seed).sample(pairs, len(pairs))

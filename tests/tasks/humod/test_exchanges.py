@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
@@ -127,7 +127,6 @@ def test_one_way_to_say_it() -> None:
     assert recombine([["a"], ["b"]], 5) == [("a", "b")]
 
 
-@settings(deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
     limit=st.integers(1, 300),

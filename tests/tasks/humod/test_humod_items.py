@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -171,7 +171,6 @@ def test_no_replies_at_all() -> None:
 letters = st.sampled_from(["a", "b", "c", "A", "d e"])
 
 
-@settings(deadline=None)
 @given(
     found=st.lists(st.tuples(st.lists(letters, min_size=1, max_size=2).map(tuple), letters), min_size=1, max_size=12),
     seed=st.integers(0, 9),

@@ -755,27 +755,27 @@ def table(names: Sequence[str], rows: Sequence[dict[str, str]], end: str = "\n")
     return end.join(["\t".join(names), *("\t".join(row[name] for name in names) for row in rows), ""])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pairs=pair_lists(), end=st.sampled_from(["\n", "\r\n"]), between=st.sampled_from(["\t", " ", "", " \t "]))
 def test_round_trip_in_the_official_layout(pairs: list[Pair], end: str, between: str) -> None:
     """Whatever people wrote, a good row is read as it stands: no human reply is taken apart."""
     assert read_text(table(OFFICIAL, rows_of(pairs, between), end)) == pairs
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pairs=pair_lists(), names=st.permutations(OFFICIAL), between=st.sampled_from(["\t", " "]))
 def test_round_trip_with_columns_in_any_order(pairs: list[Pair], names: list[str], between: str) -> None:
     assert read_text(table(names, rows_of(pairs, between))) == pairs
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pairs=pair_lists(), as_list=st.booleans())
 def test_json_lines_give_the_same_pairs(pairs: list[Pair], as_list: bool) -> None:
     found = read_text("\n".join(objects_of(pairs, as_list)), "some.jsonl")
     assert found == [replace(pair, raters=tuple({} for _ in pair.ratings)) for pair in pairs]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     pairs=pair_lists(st.integers(0, 9999).map(str)),
     blanks=st.sampled_from([" ", "   ", "\u2003"]),
@@ -792,7 +792,7 @@ def test_round_trip_without_the_tab_before_the_last_number(pairs: list[Pair], bl
     assert read_text("\n".join(["\t".join(OFFICIAL), *cut])) == pairs
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pairs=pair_lists(), data=st.data())
 def test_bad_rows_among_good_ones_are_left_out_and_nothing_else(pairs: list[Pair], data: st.DataObject) -> None:
     lines = table(OFFICIAL, rows_of(pairs)).split("\n")[:-1]
@@ -849,26 +849,26 @@ _FIELDS = st.one_of(
 _LINES = st.lists(_FIELDS, max_size=13).map("\t".join)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(content=st.binary(max_size=200), header=st.booleans(), name=st.sampled_from(["some.TXT", "some.jsonl"]))
 def test_any_bytes_are_read_or_refused(content: bytes, header: bool, name: str) -> None:
     read_or_refuse("\t".join(OFFICIAL).encode() + b"\n" + content if header else content, name)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(rows=st.lists(_LINES, max_size=5), names=st.permutations(OFFICIAL), cut=st.integers(0, 9))
 def test_any_lines_are_read_or_refused(rows: list[str], names: list[str], cut: int) -> None:
     read_or_refuse("\n".join(["\t".join(names[cut:]), *rows]), "some.TXT")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(rows=st.lists(st.tuples(*[_FIELDS] * 5).map("\t".join), max_size=6), number=st.booleans())
 def test_any_rows_without_labels_are_read_or_refused(rows: list[str], number: bool) -> None:
     names = ["Dialogue ID" if number else "Reply", "Dialogue Context", "Reply", "User Relevance Score", "User Reply"]
     read_or_refuse("\n".join(["\t".join(names), *rows]), "some.TXT")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(pairs=pair_lists(), seed=st.integers(0, 2**32), times=st.integers(1, 4), json_lines=st.booleans())
 def test_good_files_with_bytes_changed_are_read_or_refused(
     pairs: list[Pair], seed: int, times: int, json_lines: bool
@@ -889,7 +889,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(record=st.dictionaries(st.sampled_from([*OBJECT, "ratings"]), _JSON), whole=st.booleans())
 def test_any_objects_are_read_or_refused(record: dict[str, Any], whole: bool) -> None:
     read_or_refuse(json.dumps({**OBJECT, **record} if whole else record), "some.jsonl")

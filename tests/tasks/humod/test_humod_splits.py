@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.tasks.humod import splits
@@ -39,7 +39,6 @@ _PAIRS = st.lists(
 # --- any pairs -------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)))
 def test_no_context_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair], name: str) -> None:
     folds = split_pairs(pairs, name)
@@ -53,7 +52,6 @@ def test_no_context_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair], name:
     assert train | valid | test == contexts(pairs)
 
 
-@settings(deadline=None)
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)), seed=st.integers(0, 999))
 def test_the_order_of_the_file_does_not_matter(pairs: list[Pair], name: str, seed: int) -> None:
     mixed = random.Random(seed).sample(pairs, len(pairs))
@@ -61,7 +59,6 @@ def test_the_order_of_the_file_does_not_matter(pairs: list[Pair], name: str, see
     assert {fold: contexts(here[fold]) for fold in FOLDS} == {fold: contexts(there[fold]) for fold in FOLDS}
 
 
-@settings(deadline=None)
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)))
 def test_test_and_valid_hold_as_much_as_fits_into_their_shares(pairs: list[Pair], name: str) -> None:
     """Not a pair more; and no context that was left to the training fold would have fitted into either."""

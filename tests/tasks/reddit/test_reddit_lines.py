@@ -123,7 +123,7 @@ def test_a_line_that_is_too_long_is_not_kept(tmp_path: Path, monkeypatch: pytest
     assert read(path) == [b"0123456789", None, b"short", None]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.binary(max_size=12)), st.integers(1, 9))
 def test_lines_are_the_same_however_the_file_is_cut_into_blocks(blocks: list[bytes], longest: int) -> None:
     content = b"".join(blocks)
@@ -133,7 +133,7 @@ def test_lines_are_the_same_however_the_file_is_cut_into_blocks(blocks: list[byt
         assert list(lines._split(blocks)) == [line if len(line) <= longest else None for line in expected]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=40), st.sampled_from(list(PACKERS)), st.booleans())
 def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a_good_part: bool) -> None:
     start = PACKERS[ending](b"good\n") if behind_a_good_part else b""

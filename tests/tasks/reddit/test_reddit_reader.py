@@ -280,7 +280,7 @@ RECORDS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(RECORDS, max_size=12), st.integers(1, 6), st.sampled_from([-1, 1, 2]), st.integers(1, 3))
 def test_every_line_is_counted_once(records: list[Any], window: int, history: int, shares: int) -> None:
     limits = Limits(window, 2, 9, history)

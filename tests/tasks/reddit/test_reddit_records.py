@@ -166,19 +166,19 @@ def is_sound(found: Post | BadLine) -> None:
     assert (found.parent is None) == found.name.startswith("t3_")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=60))
 def test_any_bytes(line: bytes) -> None:
     is_sound(post_of_line(line))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from([COMMENT, SUBMISSION]), st.sampled_from(sorted({*COMMENT, *SUBMISSION})), VALUES)
 def test_any_value_of_any_field(record: dict[str, Any], name: str, value: Any) -> None:
     is_sound(post_of_line(json.dumps({**record, name: value}).encode()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from([COMMENT, SUBMISSION]), st.integers(0, 250), st.binary(max_size=3), st.integers(0, 5))
 def test_any_damage_to_a_good_line(record: dict[str, Any], place: int, put: bytes, taken: int) -> None:
     line = json.dumps(record).encode()
