@@ -68,8 +68,10 @@ def _retrieval() -> Iterator[ZooModel]:
     yield ZooModel(
         "retrieval_minilm",
         "Retrieval with MiniLM, a small encoder that is pretrained on sentences",
-        f"{_BOTH_ROLES} -m empathy:retrieval --encoder hf {_SEED}",
+        f"{_BOTH_ROLES} -m empathy:retrieval --encoder hf --batchsize 256 --learningrate 1e-4 --lr-scheduler linear "
+        f"--max-train-steps 505 --warmup-updates 50 --num-epochs 2 {_SEED}",
         _POOL + _ENCODER,
+        measured={"P@1,100": 51.98, "AVG BLEU": 5.52},
     )
     yield ZooModel(
         "rerank_minilm",
@@ -141,6 +143,14 @@ def _classifiers() -> Iterator[ZooModel]:
         f"--max-train-steps 765 --warmup-updates 50 --num-epochs 5 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={_ACCURACY: 54.12},
+    )
+    yield ZooModel(
+        "text_classifier_go_emotions",
+        "MiniLM tells the emotions of a comment, of GoEmotions' 28 (what `parlai curate_red --emotion-model` asks for)",
+        f"-t empathy:go_emotions -m empathy:text_classifier --num-epochs 3 --max-tokens 64 {_SEED}",
+        (".opt", ".dict", *_ENCODER),
+        measured={"accuracy": 62.59},
+        data="GoEmotions, which are comments of Reddit (CC BY 4.0)",
     )
 
 
