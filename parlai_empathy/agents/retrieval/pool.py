@@ -135,7 +135,7 @@ TASKS = {
     "reddit": "empathy:reddit",
     "r": "empathy:reddit",
 }
-# Options of tasks that decide which replies there are, as far as they are no part of a task's name.
+# Options of tasks that decide which replies there are; those that stand behind a task's name count in any case.
 _OPTIONS = ("edition", "reddit_file", "humod_file")
 
 
@@ -155,12 +155,15 @@ def pool_tasks(pool: str) -> list[str]:
 
 def source_of(tasks: Sequence[str], opt: Mapping[str, Any]) -> str:
     """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written."""
-    options = [f"{name}={_described(opt[name])}" for name in _OPTIONS if opt.get(name)]
-    return " ".join(["+".join(tasks), str(opt["pool_max_tokens"]), *options])
+    options = [(name, opt[name]) for name in _OPTIONS if opt.get(name)]
+    options += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
+    return " ".join(
+        ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in options)]
+    )
 
 
-def _described(value: Any) -> str:
-    paths = [Path(part) for part in ([value] if isinstance(value, str) else value)]
+def _described(value: str | Sequence[str]) -> str:
+    paths = [Path(part) for part in (value.split(",") if isinstance(value, str) else value)]
     found = [path for path in paths if path.is_file()]
     return ",".join([*map(str, paths), *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
 

@@ -26,6 +26,7 @@ from parlai_empathy.agents.retrieval.pool import (
     load_pool,
     model_fingerprint,
     read_replies,
+    source_of,
     stored_or_new,
     training_replies,
 )
@@ -337,3 +338,17 @@ def test_training_replies_of_two_tasks_are_those_of_both() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
     assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks
+
+
+@pytest.mark.parametrize("where", ["option", "task"])
+def test_a_changed_file_of_a_task_changes_what_decides_the_replies(tmp_path: Path, where: str) -> None:
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for path in (first, second):
+        path.write_text("{}")
+    files = f"{first},{second}"
+    tasks = ["empathy:reddit"] if where == "option" else ["empathy:daily_dialog", f"empathy:reddit:reddit_file={files}"]
+    opt = {"pool_max_tokens": 20, **({"reddit_file": files} if where == "option" else {})}
+    before = source_of(tasks, opt)
+    assert source_of(tasks, opt) == before
+    second.write_text("{}\n{}")
+    assert source_of(tasks, opt) != before
