@@ -50,13 +50,10 @@ from typing import Any
 import yaml
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.names import OWN_STUDIES, STUDIES
 from parlai_empathy.rating.study import GOLD, KINDS, ChatModel, Study, SystemLog
 from parlai_empathy.rating.study_parts import check_of, example_of, question_of
 from parlai_empathy.rating.study_values import Values, shown
-
-_OWN = Path(__file__).parent / "studies"
-STUDIES = tuple(sorted(path.stem for path in _OWN.glob("*.yaml")))
-"""The names of the studies that come with this package."""
 
 KEYS = (
     *("extends", "name", "title", "kind", "questions", "instructions", "examples", "consent", "content_warning"),
@@ -87,7 +84,7 @@ def read_study(
 
 
 def _path(name: str, where: str) -> Path:
-    path = _OWN / f"{name}.yaml" if name in STUDIES else Path(name).expanduser()
+    path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else Path(name).expanduser()
     if not path.is_file():
         raise OptionError(f"{where} {name}: there is no such file; name one, or one of {', '.join(STUDIES)}")
     return path
@@ -122,7 +119,7 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
         raise OptionError(f"{path} cannot be read ({error.strerror}): name a study's file") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:160]
-        raise OptionError(f"{path} is no YAML ({reason}): write it as {_OWN / 'ed.yaml'} is written") from error
+        raise OptionError(f"{path} is no YAML ({reason}): write it as {OWN_STUDIES / 'ed.yaml'} is written") from error
     values = Values(str(path), raw, KEYS)
     assert isinstance(raw, dict)
     raw = {**raw, **{key: _resolved(raw[key], path) for key in ("systems",) if isinstance(raw.get(key), dict)}}

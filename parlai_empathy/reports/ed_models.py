@@ -17,11 +17,9 @@ from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
 from parlai_empathy.reports.fingerprint import model_fingerprint, model_options
+from parlai_empathy.reports.names import REPLY_TASKS
 from parlai_empathy.scoring.trained_agent import agent_class
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
-
-REPLY_TASKS = {"ed": "empathy:empathetic_dialogues", "dd": "empathy:daily_dialog", "r": "empathy:reddit"}
-"""What the paper trains and tests on: EmpatheticDialogues, DailyDialog, Reddit."""
 
 
 @dataclass

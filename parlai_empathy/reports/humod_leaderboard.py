@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.correlation import KINDS, Correlation, correlation
 from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.names import REFERENCES
 from parlai_empathy.reports.plots import Interval, Intervals
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.tasks.humod.exchanges import Exchange, exchanges
 from parlai_empathy.tasks.humod.reader import Pair
-
-REFERENCES = ("human", "original", "all")
 
 PAPERS_BEST = 0.602
 """Pearson's correlation of the paper's best learned scorer, on its 1,000 test pairs (Table 3)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
+from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 
 _NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
@@ -22,7 +22,7 @@ class AgentJudge:
     """Scores replies with a trained agent, in batches.
 
     :param model_file: what ``parlai train_model -mf`` wrote.
-    :param name: what tables call it; by default :func:`judge_name`.
+    :param name: what tables call it; by default :func:`parlai_empathy.scoring.names.judge_name`.
     :raises ModelFileError: if there is no model, or it cannot be loaded.
     :raises OptionError: if its agent is no judge of replies.
     """
@@ -63,8 +63,3 @@ class AgentJudge:
         logging.debug(f"{self.name} scores {len(replies)} replies")
         scores: NDArray[np.float64] = self._agent.score_pairs(contexts, replies)
         return scores
-
-
-def judge_name(model_file: str) -> str:
-    """What tables call a model that has no other name: its folder and file."""
-    return str(Path(*Path(model_file).parts[-2:]))

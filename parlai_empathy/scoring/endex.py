@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.signature import signature
-from parlai_empathy.scoring.agent_judge import AgentJudge, judge_name
+from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
+from parlai_empathy.scoring.names import OUTPUTS, judge_name
 from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.tasks.red.records import CLASSES
 
 ENGAGING = CLASSES[1]
 """The class whose probability is the score."""
-
-OUTPUTS = ("probability", "class")
 
 _REMEDY = "name a model that was trained on empathy:red"
 _NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"

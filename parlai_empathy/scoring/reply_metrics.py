@@ -13,6 +13,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.endex import Endex
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
+from parlai_empathy.scoring.names import ALL, MODELS
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Rarity, Variety, Words
 from parlai_empathy.tasks.edition import is_sample
@@ -53,12 +54,7 @@ METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
     "endex": lambda needs: MeanScore(_endex(needs), "endex"),
     "fluency": lambda needs: Fluency(needs.models["fluency"]),
 }
-"""What makes each metric."""
-
-MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
-"""The metrics that need a model, each named by an option ``--<metric>-model``."""
-
-ALL = "all"
+"""What makes each of :data:`parlai_empathy.scoring.names.REPLY_METRICS`."""
 
 
 def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMetric], list[str]]:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.errors import NotComputableError
-from parlai_empathy.rating.ratings_file import by_unit, ratings_of
-from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
-from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.parts.ratings_options import check_scale
-from parlai_empathy.tasks.humod.agents import read_pairs
-from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.options import add_file_options
-from parlai_empathy.tasks.humod.reader import SCALE
+
+if TYPE_CHECKING:
+    from parlai_empathy.reports.report import Report
 
 
 @register_script("agreement")
@@ -48,31 +42,9 @@ class AgreementOfRaters(ParlaiScript):
 
     def run(self) -> Report:
         """Make the report."""
-        report = self._of_file() if self.opt["ratings"] else self._of_humod()
-        report.show(self.opt["out"])
-        return report
+        from parlai_empathy.scripts.runs import agreement
 
-    def _of_file(self) -> Report:
-        path, scale = Path(self.opt["ratings"]), self.opt["scale"]
-        check_scale(scale)
-        ratings = by_unit(ratings_of(path, scale, self.opt["skip_bad_rows"]))
-        questions = {question: list(units.values()) for question, units in ratings.items()}
-        if not questions:
-            raise NotComputableError(f"{path} holds no rating: a row with a rating is needed below the header")
-        return agreement_report(questions, scale, f"Agreement: {path.name}", self.opt["seed"], self.opt["resamples"])
-
-    def _of_humod(self) -> Report:
-        path = build(self.opt)
-        pairs = read_pairs(path, self.opt["skip_bad_rows"])
-        ratings = [pair.ratings for pair in pairs if pair.ratings]
-        if not ratings:
-            raise NotComputableError(f"{path} holds no single ratings, only their means: take the official file")
-        if len(ratings) < len(pairs):
-            logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without single ratings")
-        title = f"HUMOD: agreement of raters ({path.name})"
-        return agreement_report(
-            {"relevance": ratings}, SCALE, title, self.opt["seed"], self.opt["resamples"], HUMOD_KAPPAS
-        )
+        return agreement.run(self.opt)
 
 
 if __name__ == "__main__":

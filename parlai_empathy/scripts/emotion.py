@@ -6,17 +6,10 @@ From Python: ``Classifier("model/emotion").top(["I passed the test!"], 3)``, of
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.errors import OptionError
-from parlai_empathy.scoring.classifier import Classifier
-
 _MODEL = "zoo:empathy/text_classifier_emotion/model"
-_LINES = 256  # of the standard input, read at once
 
 
 @register_script("emotion")
@@ -45,27 +38,10 @@ class Emotion(ParlaiScript):
         return parser
 
     def run(self) -> None:
-        """Print a line a text: emotions and probabilities, the most probable first, then the text."""
-        if any(not text.strip() for text in self.opt["texts"]):
-            raise OptionError("TEXT: an empty text has no emotion")
-        classifier = Classifier(self.opt["model_file"] or _MODEL, self.opt["datapath"])
-        for texts in [self.opt["texts"]] if self.opt["texts"] else _blocks():
-            for text, found in zip(texts, classifier.top(texts, self.opt["top"]), strict=True):
-                shares = "  ".join(f"{label} {probability:.3f}" for label, probability in found)
-                print(f"{shares}\t{text}", flush=True)
+        """Print a line a text."""
+        from parlai_empathy.scripts.runs import emotion
 
-
-def _blocks() -> Iterator[list[str]]:
-    """The lines of the standard input that say something: one by one from a keyboard, else many at once."""
-    size = 1 if sys.stdin.isatty() else _LINES
-    block: list[str] = []
-    for line in sys.stdin:
-        block += [line.strip()] if line.strip() else []
-        if len(block) >= size:
-            yield block
-            block = []
-    if block:
-        yield block
+        emotion.run(self.opt, self.opt["model_file"] or _MODEL)
 
 
 if __name__ == "__main__":

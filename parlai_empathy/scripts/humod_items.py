@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
-from parlai.core.teachers import create_task_agent_from_taskname
-from parlai.utils.data import DatatypeHelper
-
-from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.humod.items import make_items, replies_of, write_items
 
 
 @register_script("humod_items")
@@ -33,30 +24,9 @@ class HumodItems(ParlaiScript):
 
     def run(self) -> int:
         """Write the items; returns their number."""
-        opt = self.opt
-        if not opt.get("task"):
-            raise OptionError(
-                "--task: name the task whose dialogues are taken, for instance -t empathy:empathetic_dialogues"
-            )
-        if opt["contexts"] < 1 or not 1 <= opt["min_turns"] <= opt["max_turns"]:
-            raise OptionError(
-                f"--contexts {opt['contexts']} --min-turns {opt['min_turns']} --max-turns {opt['max_turns']}: "
-                "all must be at least 1, and the fewest turns at most the most"
-            )
-        turns = range(opt["min_turns"], opt["max_turns"] + 1)
-        items = make_items(list(replies_of(messages(opt))), opt["contexts"], turns, opt["seed"])
-        write_items(items, opt["out"])
-        print(f"{len(items):,} items of {opt['contexts']:,} contexts: {opt['out']}")
-        return len(items)
+        from parlai_empathy.scripts.runs import humod_items
 
-
-def messages(opt: Opt) -> Iterator[Any]:
-    """All messages of the task's fold, once and in order."""
-    fold = DatatypeHelper.fold(opt["datatype"])
-    once = "train:ordered" if fold == "train" else fold  # of train alone ParlAI draws at random, without an end
-    for teacher in create_task_agent_from_taskname(Opt({**opt, "datatype": once, "batchsize": 1})):
-        while not teacher.epoch_done():
-            yield teacher.act()
+        return humod_items.run(self.opt)
 
 
 if __name__ == "__main__":

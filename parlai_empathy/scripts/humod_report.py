@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.reports.humod_data import data_report
-from parlai_empathy.reports.report import Report
-from parlai_empathy.tasks.humod.agents import read_pairs
-from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.options import add_file_options
+
+if TYPE_CHECKING:
+    from parlai_empathy.reports.report import Report
 
 
 @register_script("humod_report")
@@ -28,10 +29,9 @@ class HumodReport(ParlaiScript):
 
     def run(self) -> Report:
         """Make the report."""
-        path = build(self.opt)
-        report = data_report(read_pairs(path, self.opt["skip_bad_rows"]), f"HUMOD: the data ({path.name})")
-        report.show(self.opt["out"])
-        return report
+        from parlai_empathy.scripts.runs import humod_report
+
+        return humod_report.run(self.opt)
 
 
 if __name__ == "__main__":

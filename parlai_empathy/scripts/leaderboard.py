@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.suites import compared, ed, empgpt3, endex, humod
+from parlai_empathy.scripts.parts.suite_options import add_suites
 from parlai_empathy.tasks.humod.splits import FOLDS
 
-SUITES = {"humod": humod, "ed": ed, "empgpt3": empgpt3, "endex": endex}
+if TYPE_CHECKING:
+    from parlai_empathy.reports.report import Report
+
+_SUITES = ("humod", "ed", "empgpt3", "endex")
 
 
 @register_script("leaderboard")
@@ -22,7 +26,7 @@ class Leaderboard(ParlaiScript):
         """A suite, what is compared, and what each suite needs."""
         parser = ParlaiParser(True, False, "Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=list(SUITES), default=None, help="What is compared, and on what.")
+        group.add_argument("--suite", choices=_SUITES, default=None, help="What is compared, and on what.")
         group.add_argument(
             "--models",
             nargs="*",
@@ -41,17 +45,16 @@ class Leaderboard(ParlaiScript):
         group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for intervals; random swaps.")
         group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
-        for part in (humod, compared, ed, empgpt3, endex):
-            part.add_options(parser)
+        add_suites(parser)
         return parser
 
     def run(self) -> Report:
         """Make the report of ``--suite``."""
+        from parlai_empathy.scripts.runs import leaderboard
+
         if not self.opt["suite"]:
-            raise OptionError(f"--suite: say what is to be compared: {', '.join(SUITES)}")
-        report: Report = SUITES[self.opt["suite"]].report(self.opt)
-        report.show(self.opt["out"])
-        return report
+            raise OptionError(f"--suite: say what is to be compared: {', '.join(_SUITES)}")
+        return leaderboard.run(self.opt)
 
 
 if __name__ == "__main__":

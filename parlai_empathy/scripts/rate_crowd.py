@@ -13,26 +13,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating import raters
-from parlai_empathy.rating.crowd.batches import Batch, Batches
-from parlai_empathy.rating.crowd.cost import bonus_cost, cost_lines, estimate, reward_fee
-from parlai_empathy.rating.crowd.ledger import Ledger
-from parlai_empathy.rating.crowd.links import prolific_link, rater_link
-from parlai_empathy.rating.crowd.mturk import client
-from parlai_empathy.rating.crowd.offer import Offer, dollars
-from parlai_empathy.rating.crowd.work import REJECTED, SUBMITTED, Piece, Work
-from parlai_empathy.rating.store import STORE, Store, open_store
-from parlai_empathy.rating.study_file import STUDIES, read_study
+from parlai_empathy.rating.names import STORE, STUDIES
 
 _ACTIONS = ("publish", "status", "approve", "reject", "bonus", "close", "link")
-_OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height", "approval_rate", "approved_hits")
 
 
 @register_script("rate_crowd")
@@ -53,138 +40,12 @@ class RateCrowd(ParlaiScript):
 
     def run(self) -> None:
         """Do it, and say what was done."""
+        from parlai_empathy.scripts.runs import rate_crowd
+
         action = self.opt["action"]
         if action not in _ACTIONS:
             raise OptionError(f"{action or 'rate_crowd'}: say what to do, one of {', '.join(_ACTIONS)}")
-        if action == "link":
-            self._link()
-            return
-        store = open_store(self.opt["store"])
-        try:
-            self._ledger, self._mturk = Ledger(store), client(self.opt["live"])
-            self._batches = Batches(self._ledger, self._mturk, self.opt["live"])
-            if action == "publish":
-                self._publish()
-            else:
-                batch = self._batches.batch(self._name())
-                actions: dict[str, Callable[[Store, Batch], None]] = {
-                    "status": self._status,
-                    "approve": self._approve,
-                    "reject": self._reject,
-                    "bonus": self._bonus,
-                    "close": self._close,
-                }
-                actions[action](store, batch)
-        finally:
-            store.close()
-
-    # --- what can be done --------------------------------------------------------------------------------------------
-
-    def _link(self) -> None:
-        url, name = self._needed("url"), self.opt["id_parameter"]
-        print(rater_link(url, name) if name else prolific_link(url))
-
-    def _publish(self) -> None:
-        study = read_study(self._needed("study"))
-        opt = self.opt
-        offer = Offer(
-            url=self._needed("url"),
-            title=opt["title"] or study.title,
-            description=opt["description"] or study.title,
-            reward=self._needed("reward"),
-            keywords=opt["keywords"],
-            countries=tuple(opt["countries"]),
-            only_once=opt["only_once"],
-            **{name: opt[name] for name in _OFFER},
-        )
-        print("\n".join(cost_lines(offer)))
-        self._confirm(estimate(offer).total)
-        batch = self._batches.publish(opt["batch"] or study.name, study.name, offer)
-        where = "https://worker.mturk.com" if batch.is_live else "https://workersandbox.mturk.com"
-        print(f"Batch {batch.name}: {len(batch.hits)} HIT(s) at {where}")
-
-    def _status(self, store: Store, batch: Batch) -> None:
-        for one in self._batches.states(batch):
-            print(
-                f"{one.hit}  {one.status}: {one.wanted} wanted, {one.available} free, {one.pending} at work, "
-                f"{one.completed} judged"
-            )
-        for piece in self._work(store, batch).pieces():
-            print(_line(piece))
-
-    def _approve(self, store: Store, batch: Batch) -> None:
-        work, workers = self._work(store, batch), self.opt["workers"]
-        # Who was rejected is paid only if they are named.
-        wanted = (SUBMITTED, REJECTED) if workers else (SUBMITTED,)
-        pieces = [piece for piece in work.chosen(work.pieces(), workers) if piece.status in wanted]
-        reward = dollars("reward", batch.offer["reward"])
-        fee = reward_fee(reward, batch.offer["per_hit"])
-        self._confirm_all(pieces, f"${reward} each", (reward + fee) * len(pieces))
-        for piece in pieces:
-            work.approve(piece, self.opt["reason"])
-        print(f"{len(pieces)} approved")
-
-    def _reject(self, store: Store, batch: Batch) -> None:
-        if not self.opt["workers"]:
-            raise OptionError("--workers: name those whose work is rejected")
-        work = self._work(store, batch)
-        pieces = work.chosen(work.pieces(), self.opt["workers"])
-        count = sum(work.reject(piece, self.opt["reason"]) for piece in pieces)
-        print(f"{count} rejected")
-
-    def _bonus(self, store: Store, batch: Batch) -> None:
-        work, reason = self._work(store, batch), self._needed("reason")
-        amount = dollars("--amount", self._needed("amount"))
-        # A bonus is for the person: who has handed in two pieces gets one.
-        everybody = [piece for piece in work.chosen(work.pieces(), self.opt["workers"]) if piece.is_first]
-        due = work.unpaid(everybody, amount, reason)
-        self._confirm_all(due, f"${amount} each", bonus_cost([amount] * len(due)).total)
-        for piece in due:
-            work.bonus(piece, amount, reason)
-        print(f"{len(due)} paid; {len(everybody) - len(due)} had had it before")
-
-    def _close(self, store: Store, batch: Batch) -> None:
-        print(f"{self._batches.close(batch)} HIT(s) closed: nobody else can take them")
-
-    # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _work(self, store: Store, batch: Batch) -> Work:
-        with store.reading() as t:
-            known = raters.found(t, batch.study)
-        return Work(self._ledger, self._mturk, batch, known)
-
-    def _name(self) -> str:
-        return str(self.opt["batch"] or self.opt["study"] or "")
-
-    def _needed(self, name: str) -> str:
-        if not self.opt[name]:
-            raise OptionError(f"--{name} is needed to {self.opt['action']}")
-        return str(self.opt[name])
-
-    def _confirm_all(self, pieces: Sequence[Piece], each: str, total: Decimal) -> None:
-        for piece in pieces:
-            print(_line(piece))
-        if pieces:
-            print(f"{len(pieces)} of them, {each}: ${total:,} with Mechanical Turk's fee")
-            self._confirm(total)
-
-    def _confirm(self, total: Decimal) -> None:
-        """Let the amount be typed before money is spent."""
-        if not self.opt["live"] or self.opt["yes"]:
-            return
-        try:
-            said = input(f"This spends money. Type {total} to go on: ")
-        except EOFError:
-            said = ""
-        if said.strip() != str(total):
-            raise OptionError("nothing was spent: the amount was not typed (--yes true asks for none)")
-
-
-def _line(piece: Piece) -> str:
-    done = "not known to the store" if piece.done is None else f"{piece.done} item(s) judged"
-    notes = [] if piece.is_first else ["not this worker's first"]
-    notes += [f"excluded: {piece.excluded}"] if piece.excluded else []
-    return f"{piece.assignment}  {piece.worker}  {piece.status}: {'; '.join([done, *notes])}"
+        rate_crowd.run(self.opt)
 
 
 def _add_which(parser: ParlaiParser) -> None:

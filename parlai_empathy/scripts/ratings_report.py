@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS
-from parlai_empathy.rating.analysis.differences import TESTS, How
-from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exclusions
-from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
-from parlai_empathy.rating.analysis.preferences import UNITS
-from parlai_empathy.rating.analysis.raters import reasons
-from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.csv_tables import save_tables
-from parlai_empathy.reports.ratings import Wishes, ratings_report
-from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.parts.ratings_options import add_ratings, check_scale
+from parlai_empathy.rating.names import TESTS, UNITS
+from parlai_empathy.scripts.parts.ratings_options import add_ratings
+
+if TYPE_CHECKING:
+    from parlai_empathy.reports.report import Report
 
 
 @register_script("ratings_report")
@@ -77,38 +71,9 @@ class RatingsReport(ParlaiScript):
 
     def run(self) -> Report:
         """Make the report."""
-        self._check()
-        path = Path(self.opt["ratings"])
-        ratings = ratings_of(path, self.opt["scale"], self.opt["skip_bad_rows"])
-        if not ratings:
-            raise NotComputableError(f"{path} holds no answer: a row with a rating is needed below the header")
-        report, raters = ratings_report(f"Ratings: {path.name}", ratings, self._wishes())
-        report.show(self.opt["out"])
-        if self.opt["out"]:
-            save_tables(report.tables, Path(self.opt["out"]) / "tables")
-            write_exclusions(Path(self.opt["out"]) / "flagged.csv", reasons(raters))
-        return report
+        from parlai_empathy.scripts.runs import ratings_report
 
-    def _check(self) -> None:
-        if not self.opt["ratings"]:
-            raise OptionError("--ratings: name a .csv or .jsonl file of ratings")
-        check_scale(self.opt["scale"])
-        for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
-            if self.opt[name] < least:
-                raise OptionError(f"--{name.replace('_', '-')} {self.opt[name]:g}: must be at least {least}")
-
-    def _wishes(self) -> Wishes:
-        opt = self.opt
-        return Wishes(
-            how=How(opt["test"], opt["resample"], opt["resamples"], opt["seed"]),
-            unit=opt["unit"],
-            scale=opt["scale"],
-            tolerance=opt["check_tolerance"],
-            excluded=read_exclusions(opt["exclude"]) if opt["exclude"] else {},
-            exclude_flagged=opt["exclude_flagged"],
-            hide_raters=opt["hide_raters"],
-            scores=read_metric_scores(opt["items"]) if opt["items"] else None,
-        )
+        return ratings_report.run(self.opt)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.errors import OptionError
-from parlai_empathy.reports.report import Report
-from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.systems import systems_of
-from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
+from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.tasks.edition import add_edition
+
+if TYPE_CHECKING:
+    from parlai_empathy.reports.report import Report
 
 
 @register_script("score_responses")
@@ -45,13 +45,9 @@ class ScoreResponses(ParlaiScript):
 
     def run(self) -> Report:
         """Make the report."""
-        if not self.opt["logs"]:
-            raise OptionError("--logs: name at least one log of replies")
-        logs = {name: read_replies_log(file) for name, file in by_name("--logs", self.opt["logs"]).items()}
-        systems = [system for name, log in logs.items() for system in systems_of(name, log)]
-        report = response_report("Replies: scores", systems, self.opt)
-        report.show(self.opt["out"])
-        return report
+        from parlai_empathy.scripts.runs import score_responses
+
+        return score_responses.run(self.opt)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from html.parser import HTMLParser
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.metrics.number import Number
@@ -87,7 +87,6 @@ def test_a_page_loads_nothing_and_fits_a_phone() -> None:
 texts = st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(title=texts, cells=st.lists(texts, min_size=2, max_size=2), note=texts, signature=texts)
 def test_no_text_breaks_a_page(title: str, cells: list[str], note: str, signature: str) -> None:
     table = Table(title, cells, [cells, ["n", Number(1.0, signature)]], [f"- {note}"])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -82,7 +82,6 @@ def test_a_cell(cell: Cell, shown: str) -> None:
 texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), max_size=12)
 
 
-@settings(deadline=None)
 @given(rows=st.lists(st.lists(texts, min_size=2, max_size=2), min_size=1, max_size=4), title=texts, note=texts)
 def test_no_text_breaks_a_table(rows: list[list[str]], title: str, note: str) -> None:
     text = Table(title, rows[0], rows[1:], [f"- {note}"]).text()

@@ -16,7 +16,7 @@ from tiny_judge import train_judge
 from parlai_empathy import __version__
 from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError
-from parlai_empathy.scoring.agent_judge import AgentJudge, judge_name
+from parlai_empathy.scoring.agent_judge import AgentJudge
 
 CONTEXTS = [["how are you?"], ["my dog died", "oh no"], ["hello", "hi", "what is new?"]]
 REPLIES = ["fine, thanks", "so sorry to hear that", "not much"]
@@ -82,8 +82,6 @@ def test_a_judge_of_replies_gives_probabilities(tmp_path: Path) -> None:
 
 
 def test_names(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judge_name("/some/where/judge/model") == "judge/model"
-    assert judge_name("model") == "model"
     monkeypatch.chdir(model_file.parent)
     assert AgentJudge("model").name == "model"
     assert AgentJudge(str(model_file)).name == f"{model_file.parent.name}/model"

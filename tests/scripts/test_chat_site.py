@@ -15,8 +15,8 @@ from tiny_parts import train_base, train_classifier
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.scripts import chat_site
 from parlai_empathy.scripts.chat_site import ChatSite
+from parlai_empathy.scripts.runs import chat_site
 
 
 @pytest.fixture

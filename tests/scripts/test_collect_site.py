@@ -177,7 +177,7 @@ def test_notice_is_turned_off_only_loudly(
 ) -> None:
     import parlai.utils.logging as logging
 
-    from parlai_empathy.scripts import collect_site
+    from parlai_empathy.scripts.runs import collect_site
 
     warned: list[str] = []
     monkeypatch.setattr(logging, "warning", lambda text, *values: warned.append(text))

@@ -192,7 +192,7 @@ def test_who_stops_it_is_told_how_it_goes_on(dump: Path, tmp_path: Path, monkeyp
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlai_empathy.scripts.curate_red.curate", stop)
+    monkeypatch.setattr("parlai_empathy.scripts.runs.curate_red.curate", stop)
     with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
         curate(dump, tmp_path / "red")
     assert not (tmp_path / "red" / "work" / "engine").exists()

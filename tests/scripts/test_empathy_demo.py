@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from parlai.core.metrics import AverageMetric
 
-from parlai_empathy.scripts import empathy_demo
-from parlai_empathy.scripts.empathy_demo import MESSAGES, EmpathyDemo, table
+from parlai_empathy.scripts.empathy_demo import EmpathyDemo
+from parlai_empathy.scripts.runs import empathy_demo
+from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, table
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 

@@ -21,7 +21,7 @@ from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import Bleu4, RougeL
 from parlai_empathy.scripts.leaderboard import Leaderboard
-from parlai_empathy.scripts.suites import humod as suite
+from parlai_empathy.scripts.runs.suites import humod as suite
 from parlai_empathy.tasks.humod.build import SAMPLE
 from parlai_empathy.tasks.humod.exchanges import exchanges
 from parlai_empathy.tasks.humod.reader import Pair, read_humod

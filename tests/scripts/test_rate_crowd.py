@@ -10,8 +10,8 @@ from mturk_double import MturkDouble
 from processes import parlai_command, succeeded
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scripts import rate_crowd
 from parlai_empathy.scripts.rate_crowd import RateCrowd
+from parlai_empathy.scripts.runs import rate_crowd
 
 Run = Callable[..., str]
 

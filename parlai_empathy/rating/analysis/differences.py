@@ -22,10 +22,8 @@ from parlai_empathy.metrics.permutation import permutation_p_value
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import Columns, columns_of
+from parlai_empathy.rating.names import TESTS
 from parlai_empathy.rating.rating import Rating
-
-TESTS = ("ranks", "permutation")
-"""``ranks``: Wilcoxon's signed-rank test of pairs, else that of Mann and Whitney. ``permutation``: of the means."""
 
 SHARED = 0.5
 """As large a share of items at least must be shared for a comparison item by item; fewer would waste the others."""

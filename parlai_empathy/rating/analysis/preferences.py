@@ -14,10 +14,8 @@ from parlai_empathy.metrics.bradley_terry import bradley_terry
 from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import columns_of
+from parlai_empathy.rating.names import UNITS
 from parlai_empathy.rating.rating import Rating
-
-UNITS = ("item", "rating")
-"""What the sign test takes for one independent throw: an item, by the majority of its raters, or every rating."""
 
 Tally = tuple[int, int, int]
 """Wins of the first system, ties, and losses."""

@@ -59,11 +59,6 @@ class Notice:
         return f"If somebody is in danger right now, call {self.emergency}."
 
 
-def countries(file: Path = _FILE) -> tuple[str, ...]:
-    """The countries that have services of their own in the file."""
-    return tuple(sorted(_read(file)["countries"]))
-
-
 def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
     """The notice for a country; without one, for all of the world.
 

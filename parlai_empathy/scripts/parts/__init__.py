@@ -1,1 +1,1 @@
-"""What several commands share: options that name files, and what is measured of replies."""
+"""What declares options of several commands, or says what such options mean. It is imported with the commands."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.rating.chat.help_lines import Notice, countries, notice_for
+from parlai_empathy.rating.names import COUNTRIES
+
+if TYPE_CHECKING:
+    from parlai_empathy.rating.chat.help_lines import Notice
 
 
 def add_distress(parser: ParlaiParser, before: str) -> None:
@@ -20,7 +24,7 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
         "--country",
         default=None,
         metavar="XX",
-        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(countries())}; left out, all of them.",
+        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(COUNTRIES)}; left out, all of them.",
     )
     group.add_argument(
         "--help-lines",
@@ -41,6 +45,8 @@ def notice_of(opt: Opt) -> Notice | None:
 
     :raises OptionError: if there are no services for the country, or the file cannot be read.
     """
+    from parlai_empathy.rating.chat.help_lines import notice_for
+
     if opt["distress_notice"] == "off":
         return None
     return (

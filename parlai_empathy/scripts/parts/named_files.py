@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scoring.agent_judge import judge_name
+from parlai_empathy.scoring.names import judge_name
 
 
 def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
-from parlai_empathy.rating.store import STORE
-from parlai_empathy.rating.study_file import STUDIES
-from parlai_empathy.rating.web.serving import Address
+from parlai_empathy.rating.names import STORE, STUDIES
+
+if TYPE_CHECKING:
+    from parlai_empathy.rating.web.serving import Address
 
 
 def add_study(group: Any) -> None:
@@ -58,6 +58,8 @@ def add_address(group: Any) -> None:
 
 def address_of(opt: Opt) -> Address:
     """Where a site is reached."""
+    from parlai_empathy.rating.web.serving import Address
+
     return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])
 
 
@@ -67,5 +69,7 @@ def announce(what: str, url: str, has_admin: bool) -> None:
     :param what: of what the address is.
     :param has_admin: whether there is an administrator's page.
     """
+    from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
+
     print(f"{what}: {url}", flush=True)
     print(f"Administration: {f'{url}admin' if has_admin else f'none; set {ADMIN_TOKEN} to have one'}", flush=True)

@@ -50,7 +50,7 @@ class EngagementTeacher(WholeTeacher):
 class RatedSet(EngagementTeacher):
     """A set of rated replies, all of it in each fold: it is there to evaluate on.
 
-    :cvar name: the set, one of :data:`parlai_empathy.tasks.engagement.sets.SETS`.
+    :cvar name: the set, one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """
 
     name: ClassVar[str]

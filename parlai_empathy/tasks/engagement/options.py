@@ -19,7 +19,7 @@ def add_file(group: Any) -> None:
 def rated_file(name: str, opt: Mapping[str, Any]) -> Path:
     """The file that is named, or else the set's own, brought here if need be.
 
-    :param name: one of :data:`parlai_empathy.tasks.engagement.sets.SETS`.
+    :param name: one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """
     given = opt.get("engagement_file")
     return Path(given).expanduser() if given else set_file(name, opt)

@@ -14,6 +14,7 @@ from parlai_empathy.tasks.engagement import fed, grade, predeng
 from parlai_empathy.tasks.engagement.better import read_better
 from parlai_empathy.tasks.engagement.fed import read_fed
 from parlai_empathy.tasks.engagement.grade import read_grade
+from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.predeng import read_predeng
 from parlai_empathy.tasks.engagement.reader import RatedReply, scale_of
 from parlai_empathy.tasks.engagement.red_test import read_red_test
@@ -50,7 +51,7 @@ class EvaluationSet:
         return self.scale or scale_of(replies)
 
 
-EVALUATION_SETS: Mapping[str, EvaluationSet] = {
+EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
     "better": EvaluationSet(read_better, "better.csv", None),
     "predeng_600": EvaluationSet(
         read_predeng,
@@ -69,8 +70,6 @@ EVALUATION_SETS: Mapping[str, EvaluationSet] = {
         "human_score/human_judgement.json",
     ),
 }
-SETS: tuple[str, ...] = tuple(EVALUATION_SETS)
-"""The sets' names, in the order of EnDex's Table 2 (Xu et al. 2022)."""
 
 
 def set_file(name: str, opt: Mapping[str, Any]) -> Path:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat import help_lines
-from parlai_empathy.rating.chat.help_lines import countries, notice_for
+from parlai_empathy.rating.chat.help_lines import notice_for
+from parlai_empathy.rating.names import COUNTRIES
 
 NUMBERS = {
     "US": ("988", "911"),
@@ -28,6 +30,12 @@ NUMBERS = {
     "NL": ("113", "112"),
     "EU": ("116 123", "112"),
 }
+FILE = Path(help_lines.__file__).with_name("help_lines.yaml")
+
+
+def raw() -> dict[str, Any]:
+    """What the file says."""
+    return dict(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("country", NUMBERS)
@@ -40,7 +48,11 @@ def test_numbers(country: str) -> None:
 
 
 def test_every_country_is_checked_here() -> None:
-    assert set(countries()) == set(NUMBERS) - {"UK"}
+    assert set(raw()["countries"]) == set(NUMBERS) - {"UK"}
+
+
+def test_options_name_every_country() -> None:
+    assert tuple(sorted(raw()["countries"])) == COUNTRIES
 
 
 @pytest.mark.parametrize("country", [None, ""])
@@ -51,8 +63,8 @@ def test_without_a_country_the_whole_world_is_served(country: str | None) -> Non
 
 
 def test_every_service_names_its_source_and_is_reached_safely() -> None:
-    text = Path(help_lines.__file__).with_name("help_lines.yaml").read_text(encoding="utf-8")
-    for block in yaml.safe_load(text)["countries"].values():
+    text = FILE.read_text(encoding="utf-8")
+    for block in raw()["countries"].values():
         for service in block["services"]:
             assert service.get("link", "https://").startswith("https://")
     assert text.count("- {name") <= text.count("# https://")

@@ -8,19 +8,19 @@ from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.fingerprint import model_options
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scoring.agent_judge import judge_name
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
 from parlai_empathy.scoring.engagement import rule_judges
 from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.reader import RatedReply
-from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
+from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.records import DIMENSIONS
 
 _TAUGHT = {
@@ -28,17 +28,6 @@ _TAUGHT = {
     "negativesamples": f"{ALL_DIMENSIONS}, negative samples too",
     **{name: name.upper() for name in DIMENSIONS},
 }
-
-
-def add_options(parser: ParlaiParser) -> None:
-    """Add what this suite alone needs to know; ``--endex-context`` and ``--endex-score`` are among the metrics'."""
-    parser.add_argument_group("--suite endex").add_argument(
-        "--sets",
-        nargs="+",
-        choices=SETS,
-        default=[],
-        help="What people rated; left out, all that are to be had.",
-    )
 
 
 def report(opt: Opt) -> Report:

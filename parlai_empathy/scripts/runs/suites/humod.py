@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.humod_leaderboard import ORACLE, REFERENCES, leaderboard
+from parlai_empathy.reports.humod_leaderboard import ORACLE, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges
 from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build
-from parlai_empathy.tasks.humod.options import add_file_options
-from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
-
-
-def add_options(parser: ParlaiParser) -> None:
-    """Add what this suite alone needs to know."""
-    group = parser.add_argument_group("--suite humod")
-    add_file_options(group)
-    group.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As of the task.")
-    group.add_argument(
-        "--references",
-        choices=list(REFERENCES),
-        default="human",
-        help="What word overlap is counted with: the human replies to the context, its original reply, or all.",
-    )
+from parlai_empathy.tasks.humod.splits import split_pairs
 
 
 def report(opt: Opt) -> Report:

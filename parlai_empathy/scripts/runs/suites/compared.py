@@ -6,27 +6,12 @@ import shlex
 from pathlib import Path
 
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.systems import System, systems_of
 from parlai_empathy.scripts.parts.named_files import by_name
-
-
-def add_options(parser: ParlaiParser) -> None:
-    """Add the options that both suites have."""
-    group = parser.add_argument_group("--suite ed and empgpt3")
-    group.add_argument(
-        "--eval-args",
-        default="",
-        metavar="OPTIONS",
-        help='More options of eval_model, for all models, as one text: --eval-args="--inference beam".',
-    )
-    group.add_argument(
-        "--logs", nargs="*", default=[], metavar="[NAME=]FILE", help="Logs of replies that any system wrote."
-    )
 
 
 def check(opt: Opt) -> None:

@@ -20,7 +20,7 @@ from parlai_empathy.reports import evaluate
 from parlai_empathy.reports.published import PUBLISHED
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.leaderboard import Leaderboard
-from parlai_empathy.scripts.suites import ed as suite
+from parlai_empathy.scripts.runs.suites import ed as suite
 
 QUICK: dict[str, Any] = {"suite": "ed", "edition": "sample", "loglevel": "error"}
 LOG = """\

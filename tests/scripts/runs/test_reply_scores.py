@@ -14,8 +14,9 @@ from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, O
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.systems import System
-from parlai_empathy.scripts.parts import reply_scores
-from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
+from parlai_empathy.scripts.parts.reply_options import add_metrics
+from parlai_empathy.scripts.runs import reply_scores
+from parlai_empathy.scripts.runs.reply_scores import response_report
 
 ONE = System("one", [LoggedReply("So sorry, so sorry!", references=("Oh no!",)), LoggedReply("", references=("Oh?",))])
 OTHER = System("other", [LoggedReply("Oh no?", references=("Oh no!",)), LoggedReply("I see.", references=("Oh?",))])

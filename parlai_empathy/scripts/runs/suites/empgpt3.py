@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_empathy.reports.empgpt3_systems import asked, people_of
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scripts.parts.reply_scores import add_metrics, response_report
-from parlai_empathy.scripts.suites import compared
-
-
-def add_options(parser: ParlaiParser) -> None:
-    """Add the metrics of replies."""
-    add_metrics(parser)
+from parlai_empathy.scripts.runs.reply_scores import response_report
+from parlai_empathy.scripts.runs.suites import compared
 
 
 def report(opt: Opt) -> Report:

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_empathy.reports import ed_leaderboard
 from parlai_empathy.reports.ed_logs import logs_table, score_logs
-from parlai_empathy.reports.ed_models import REPLY_TASKS, Measured, measure
+from parlai_empathy.reports.ed_models import Measured, measure
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
 from parlai_empathy.scoring.word_metrics import Words
-from parlai_empathy.scripts.suites import compared
-
-
-def add_options(parser: ParlaiParser) -> None:
-    """Add what this suite alone needs to know."""
-    parser.add_argument_group("--suite ed").add_argument(
-        "--tasks",
-        nargs="+",
-        choices=list(REPLY_TASKS),
-        default=["ed"],
-        help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
-    )
+from parlai_empathy.scripts.runs.suites import compared
 
 
 def report(opt: Opt) -> Report:

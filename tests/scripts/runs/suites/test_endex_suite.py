@@ -15,8 +15,8 @@ from parlai_empathy.errors import DownloadError, ModelFileError, NotComputableEr
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.engagement import Question
 from parlai_empathy.scripts.leaderboard import Leaderboard
-from parlai_empathy.scripts.suites import endex as suite
-from parlai_empathy.scripts.suites.endex import learnt_from
+from parlai_empathy.scripts.runs.suites import endex as suite
+from parlai_empathy.scripts.runs.suites.endex import learnt_from
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
 

@@ -1,0 +1,60 @@
+"""The constants of RED as options: their defaults are the paper's (Xu et al. 2022) where it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.curation.recipe import ALPHAS, WEIGHTS, Recipe
+from parlai_empathy.errors import OptionError
+
+_MAPS: dict[str, Mapping[str, float]] = {"weights": WEIGHTS, "alphas": ALPHAS, "medians": {}}
+_MEANING = {
+    "weights": "Of the dimensions in the aggregate.",
+    "alphas": "What a normalised dimension is half of; one that is not named takes its median.",
+    "medians": "Of the dimensions and of popularity (pv), for the adjustment; those that are not named are measured.",
+}
+_NUMBERS = {
+    "kappa": (float, "How many standard deviations from the mean a post has to be."),
+    "min_replies": (int, "Leave out posts with fewer replies."),
+    "edited_reply": (int, "How many words a reply that was edited counts for."),
+    "parent_reply": (int, "How many upvotes a reply to a post's parent counts for, in the post's popularity."),
+    "valid_share": (float, "Share of the threads that is for validation."),
+    "toxic_above": (float, "Leave out posts that are more probably toxic, with --toxicity."),
+    "seed": (int, "Decides which posts of the larger class are left out, and which are for validation."),
+}
+
+
+def add_recipe(parser: ParlaiParser) -> None:
+    """Add all of them but which subreddits are read."""
+    group = parser.add_argument_group("Constants of RED")
+    for name, known in _MAPS.items():
+        default = ",".join(f"{key}={value:g}" for key, value in known.items())
+        group.add_argument(f"--{name}", default=default, metavar="NAME=NUMBER,...", help=_MEANING[name])
+    for name, (kind, meaning) in _NUMBERS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, default=getattr(Recipe(), name), help=meaning)
+
+
+def recipe_of(opt: Opt) -> Recipe:
+    """What they say, and ``--subreddits``.
+
+    :raises OptionError: for a value that cannot be.
+    """
+    numbers = {name: opt[name] for name in _NUMBERS}
+    maps: dict[str, Any] = {name: _numbers_of(name, opt[name]) for name in _MAPS}
+    return Recipe(**maps, **numbers, subreddits=tuple(opt["subreddits"]))
+
+
+def _numbers_of(option: str, text: str) -> dict[str, float]:
+    """What ``ee=2,ae=3`` says."""
+    found = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, number = part.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            raise OptionError(f"--{option} {part!r}: must be of the form ae=3,re=3") from None
+    return found

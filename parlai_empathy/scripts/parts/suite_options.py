@@ -1,0 +1,65 @@
+"""The options of the suites of ``parlai leaderboard``; what each does is in ``runs/suites``."""
+
+from __future__ import annotations
+
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.reports.names import REFERENCES, REPLY_TASKS
+from parlai_empathy.scripts.parts.reply_options import add_metrics
+from parlai_empathy.tasks.engagement.names import SETS
+from parlai_empathy.tasks.humod.options import add_file_options
+from parlai_empathy.tasks.humod.splits import SPLITS
+
+
+def add_suites(parser: ParlaiParser) -> None:
+    """Add what each suite needs to know, beside what all have."""
+    _add_humod(parser)
+    _add_compared(parser)
+    _add_ed(parser)
+    add_metrics(parser)  # of empgpt3; endex has --endex-context and --endex-score of them
+    _add_endex(parser)
+
+
+def _add_humod(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("--suite humod")
+    add_file_options(group)
+    group.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As of the task.")
+    group.add_argument(
+        "--references",
+        choices=list(REFERENCES),
+        default="human",
+        help="What word overlap is counted with: the human replies to the context, its original reply, or all.",
+    )
+
+
+def _add_compared(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("--suite ed and empgpt3")
+    group.add_argument(
+        "--eval-args",
+        default="",
+        metavar="OPTIONS",
+        help='More options of eval_model, for all models, as one text: --eval-args="--inference beam".',
+    )
+    group.add_argument(
+        "--logs", nargs="*", default=[], metavar="[NAME=]FILE", help="Logs of replies that any system wrote."
+    )
+
+
+def _add_ed(parser: ParlaiParser) -> None:
+    parser.add_argument_group("--suite ed").add_argument(
+        "--tasks",
+        nargs="+",
+        choices=list(REPLY_TASKS),
+        default=["ed"],
+        help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
+    )
+
+
+def _add_endex(parser: ParlaiParser) -> None:
+    parser.add_argument_group("--suite endex").add_argument(
+        "--sets",
+        nargs="+",
+        choices=SETS,
+        default=[],
+        help="What people rated; left out, all that are to be had.",
+    )

@@ -1,0 +1,46 @@
+"""What ``parlai agreement`` does: the report on HUMOD's ratings, or on those of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import parlai.utils.logging as logging
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.ratings_file import by_unit, ratings_of
+from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.parts.ratings_options import check_scale
+from parlai_empathy.tasks.humod.agents import read_pairs
+from parlai_empathy.tasks.humod.build import build
+from parlai_empathy.tasks.humod.reader import SCALE
+
+
+def run(opt: Opt) -> Report:
+    """Make the report."""
+    report = _of_file(opt) if opt["ratings"] else _of_humod(opt)
+    report.show(opt["out"])
+    return report
+
+
+def _of_file(opt: Opt) -> Report:
+    path, scale = Path(opt["ratings"]), opt["scale"]
+    check_scale(scale)
+    ratings = by_unit(ratings_of(path, scale, opt["skip_bad_rows"]))
+    questions = {question: list(units.values()) for question, units in ratings.items()}
+    if not questions:
+        raise NotComputableError(f"{path} holds no rating: a row with a rating is needed below the header")
+    return agreement_report(questions, scale, f"Agreement: {path.name}", opt["seed"], opt["resamples"])
+
+
+def _of_humod(opt: Opt) -> Report:
+    path = build(opt)
+    pairs = read_pairs(path, opt["skip_bad_rows"])
+    ratings = [pair.ratings for pair in pairs if pair.ratings]
+    if not ratings:
+        raise NotComputableError(f"{path} holds no single ratings, only their means: take the official file")
+    if len(ratings) < len(pairs):
+        logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without single ratings")
+    title = f"HUMOD: agreement of raters ({path.name})"
+    return agreement_report({"relevance": ratings}, SCALE, title, opt["seed"], opt["resamples"], HUMOD_KAPPAS)

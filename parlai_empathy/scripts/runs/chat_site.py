@@ -1,0 +1,130 @@
+"""What ``parlai chat_site`` does: it serves the page, or exports what people said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.agents import create_agent
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.rating import chat
+from parlai_empathy.rating.chat.partner import Partner
+from parlai_empathy.rating.chat.replies import Emotions, Replies
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.chat_models import load_chat_model
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.secret import site_secret
+from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.names import judge_name
+from parlai_empathy.scripts.parts.distress_options import notice_of
+from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.study_options import address_of
+
+_FREE = Path(chat.__file__).with_name("free.yaml")
+
+
+def run(opt: Opt) -> None:
+    """Serve until stopped, or export."""
+    notice = notice_of(opt)  # what is wrong with an option is said before a model is loaded
+    study = _study(opt)
+    if opt["export"]:
+        _export(opt, study)
+        return
+    check_installed()
+    _check_counts(opt)
+    partners, emotions = _partners(opt, study), _emotions(opt)
+    secret = site_secret(opt["store"])
+    store = open_store(opt["store"])
+    try:
+        desk = Desk(store, study, new_version=opt["new_version"])
+        replies = Replies(desk, partners, emotions, opt["workers"])
+        try:
+            site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]))
+            if notice is None:
+                logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
+            serve(site.app(), address_of(opt), _announce)
+        finally:
+            replies.close()
+    finally:
+        store.close()
+
+
+def _export(opt: Opt, study: Study) -> None:
+    store = open_store(opt["store"])
+    try:
+        print(f"{write_export(store, study.name, opt['export']):,} marks: {opt['export']}")
+    finally:
+        store.close()
+
+
+def _study(opt: Opt) -> Study:
+    """The study that was named; else free talk with the one model, under a name of its own in the store."""
+    models, own = by_name("--models", opt["models"]), _own_model(opt)
+    if models and own:
+        raise OptionError("--models and -mf both name models: leave one of the two out")
+    named = models or ({own: own} if own else None)
+    if opt["study"]:
+        study = read_study(opt["study"], models=named)
+        if study.kind != "chat":
+            raise OptionError(f"{study.where}: kind is {study.kind}: this page is for chat; see parlai rate_site")
+        study.check_complete()
+        return study
+    if models:
+        raise OptionError("--models: several models are for a study: say --study chat, or name one model with -mf")
+    if not own:
+        raise OptionError("-mf: name the model to talk with, or an agent with -m")
+    return replace(read_study(_FREE, models=named), name=f"chat-{own}")
+
+
+def _own_model(opt: Opt) -> str:
+    """What the model of ``-mf`` or ``-m`` is called in the store; empty if there is none."""
+    if opt.get("model_file"):
+        return judge_name(opt["model_file"])
+    return str(opt.get("model") or "").removeprefix("empathy:").replace("/", "-")
+
+
+def _partners(opt: Opt, study: Study) -> dict[str, Partner]:
+    if _own_model(opt):
+        partner = Partner(_own_agent(opt))
+        return {model.name: partner for model in study.models}
+    return {model.name: Partner(load_chat_model(model.file, opt.get("datapath"))) for model in study.models}
+
+
+def _own_agent(opt: Opt) -> Any:
+    """The agent of ParlAI's own options, made as ``parlai interactive`` makes it."""
+    try:
+        return create_agent(opt, requireModelExists=True)
+    except EmpathyError:
+        raise
+    except Exception as error:  # what is wrong with a model's file ends in a different kind for each way
+        what = opt.get("model_file") or opt.get("model")
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        raise ModelFileError(f"{what} cannot be loaded ({reason}): train it again, or name another") from error
+
+
+def _emotions(opt: Opt) -> Emotions | None:
+    if not opt["emotion_model"]:
+        return None
+    classifier = Classifier(opt["emotion_model"], opt.get("datapath"))
+    return lambda texts: [best[0] for best in classifier.top(texts, 1)]
+
+
+def _announce(url: str) -> None:
+    print(f"Chat: {url}", flush=True)
+
+
+def _check_counts(opt: Opt) -> None:
+    for name, most in (("workers", 64), ("longest_message", 5000)):
+        if not 1 <= opt[name] <= most:
+            raise OptionError(f"--{name.replace('_', '-')} {opt[name]}: expected a whole number from 1 to {most:,}")

@@ -1,0 +1,74 @@
+"""What ``parlai collect_site`` does: it serves the site, or exports the conversations."""
+
+from __future__ import annotations
+
+import parlai.utils.logging as logging
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.notice import between_people
+from parlai_empathy.rating.collecting.settings import CollectSettings
+from parlai_empathy.rating.collecting.site import collect_site
+from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.crowd.entry import check_id_parameter
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.site.admin_door import admin_token
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.secret import site_secret
+from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.scripts.parts.distress_options import notice_of
+from parlai_empathy.scripts.parts.study_options import address_of, announce
+
+_LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
+
+
+def run(opt: Opt) -> None:
+    """Serve until stopped, or export."""
+    study, settings = _study(opt), _settings(opt)
+    if opt["export"]:
+        _export(opt, study)
+        return
+    check_installed()
+    token, secret = admin_token(), site_secret(opt["store"])
+    if opt["id_parameter"]:
+        check_id_parameter(opt["id_parameter"])
+    store = open_store(opt["store"])
+    try:
+        desk = Desk(store, study, new_version=opt["new_version"])
+        site = collect_site(desk, secret, settings, token, id_parameter=opt["id_parameter"])
+        if settings.notice is None:
+            logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
+        serve(site.app(), address_of(opt), lambda url: announce(f"Collecting {study.name}", url, bool(token)))
+    finally:
+        store.close()
+
+
+def _export(opt: Opt, study: Study) -> None:
+    store = open_store(opt["store"])
+    try:
+        desk = Desk(store, study, new_version=opt["new_version"])
+        count = write_collected(Collection(desk), opt["export"])
+        print(f"{count:,} conversations: {opt['export']}")
+    finally:
+        store.close()
+
+
+def _study(opt: Opt) -> Study:
+    if not opt["study"]:
+        raise OptionError("--study: say what is to be collected: a study's file of kind collect, or collect_ed")
+    study = read_study(opt["study"])
+    if study.kind != "collect":
+        raise OptionError(f"{study.where}: kind is {study.kind}: this site is for kind collect; see parlai rate_site")
+    return study
+
+
+def _settings(opt: Opt) -> CollectSettings:
+    minutes = opt["turn_minutes"]
+    if not _LEAST_MINUTES <= minutes <= _MOST_MINUTES:
+        raise OptionError(f"--turn-minutes {minutes:g}: expected a number from {_LEAST_MINUTES:g} to {_MOST_MINUTES:g}")
+    notice = notice_of(opt)
+    return CollectSettings(between_people(notice) if notice else None, patience=60 * minutes)

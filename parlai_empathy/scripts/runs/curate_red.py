@@ -1,0 +1,67 @@
+"""What ``parlai curate_red`` does: it curates RED, and writes it with its data card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
+from parlai_empathy.curation.engine import open_engine
+from parlai_empathy.curation.texts import TextScorer
+from parlai_empathy.errors import OptionError
+from parlai_empathy.reports.red import data_card
+from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
+from parlai_empathy.scripts.parts.recipe_options import recipe_of
+from parlai_empathy.tasks.reddit.build import build, files_of
+
+
+def run(opt: Opt) -> Curated:
+    """Write the data set and its card."""
+    plan = _plan(opt)
+    engine = open_engine(opt["engine"], plan.work / "engine", plan.memory, plan.threads, opt["spark_master"])
+    try:
+        curated = curate(plan, engine)
+    except KeyboardInterrupt:
+        raise SystemExit("\nStopped. The same command goes on where this one ended.") from None
+    finally:
+        engine.close()
+    data_card(curated, plan, engine.name).show(plan.folder)
+    added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
+    print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
+    return curated
+
+
+def _plan(opt: Opt) -> Plan:
+    if not opt["out"]:
+        raise OptionError("--out: name a folder for the data set")
+    if opt["threads"] < 1:
+        raise OptionError(f"--threads {opt['threads']}: must be at least 1")
+    if not 0 <= opt["negative_samples"] <= 1:
+        raise OptionError(f"--negative-samples {opt['negative_samples']}: must be from 0 to 1")
+    recipe = recipe_of(opt)
+    emotion = PositiveEmotion(Classifier(opt["emotion_model"], opt["datapath"])) if opt["emotion_model"] else None
+    return Plan(
+        _dumps(opt),
+        Path(opt["out"]).expanduser(),
+        recipe,
+        emotion,
+        _toxicity(opt["toxicity"]),
+        opt["negative_samples"],
+        opt["with_ids"],
+        opt["memory"],
+        opt["threads"],
+    )
+
+
+def _dumps(opt: Opt) -> list[Path]:
+    if not opt["dumps"]:
+        return build(opt, "--dumps")
+    return [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")]
+
+
+def _toxicity(what: str | None) -> TextScorer | None:
+    if not what:
+        return None
+    return ToxicWords(what.removeprefix("words:")) if what.startswith("words:") else ToxicModel(what)

@@ -1,0 +1,102 @@
+"""What ``parlai empathy_demo`` does: it trains on the sample dialogues, evaluates, and answers three messages."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.opt import Opt
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainLoop, TrainModel, set_seed
+from tqdm import tqdm
+
+from parlai_empathy.metrics.names import METRIC_NAMES
+from parlai_empathy.metrics.signature import signature_lines
+from parlai_empathy.zoo.model_list import MODELS
+
+RECIPE = MODELS["retrieval_sample"].recipe or ""
+MESSAGES = (
+    "I finally passed my driving test after failing it twice!",
+    "My dog died last week and the house feels so empty.",
+    "I have a job interview tomorrow and I can't sleep, I'm so nervous.",
+)
+
+
+def run(opt: Opt) -> None:
+    """Train (or go on with a training that was interrupted, or leave a finished one), evaluate, answer."""
+    model_file = opt["model_file"]
+    Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
+    if Path(f"{model_file}.pool").exists():  # it is stored when training has ended
+        print(f"1. Already trained: {model_file} (delete it to train again)")
+    else:
+        print(f"1. Training on 288 sample dialogues; the model goes to {model_file}")
+        try:
+            train(model_file)
+        except KeyboardInterrupt:
+            raise SystemExit("\nStopped. The same command goes on from the last checkpoint.") from None
+    print("\n2. Evaluating on 64 others")
+    print(table(evaluate(model_file)))
+    print("\n3. Three messages that it has never seen")
+    answer(model_file)
+    print(next_steps(model_file))
+
+
+def train(model_file: str) -> None:
+    """Train the zoo's recipe for the sample, with a progress bar in place of ParlAI's log."""
+    arguments = [*shlex.split(RECIPE), "--model-file", model_file, "--log-every-n-steps", "5", "--loglevel", "error"]
+    opt = TrainModel.setup_args().parse_args(arguments)
+    logging.set_log_level("ERROR")
+    loop = TrainLoop(opt)
+    set_seed(opt["seed"])  # as train_model does at this point, for the choice of examples
+    layout = "{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}"
+    with tqdm(total=opt["num_epochs"], bar_format=layout) as bar:
+        for _ in loop.train_steps():
+            bar.update(min(loop._total_epochs, opt["num_epochs"]) - bar.n)
+
+
+def evaluate(model_file: str) -> dict[str, Any]:
+    """The test fold's report. ParlAI prints it in full as well: :func:`table` shows what matters of it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = EvalModel.main(
+            model_file=model_file,
+            task="empathy:empathetic_dialogues",
+            edition="sample",
+            datatype="test",
+            loglevel="error",
+        )
+    return dict(report)
+
+
+def table(report: dict[str, Any]) -> str:
+    """The paper's metrics as a small table, each group with its signature."""
+    rows = [f"   {'metric':<22}{'value':>8}   (chance)"]
+    ours = {key: report[key] for key in METRIC_NAMES if key in report}
+    for key, metric in ours.items():
+        is_share = key.startswith("p_at")
+        value = float(metric) * (100 if is_share else 1)
+        chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
+        rows.append(f"   {METRIC_NAMES[key][0]:<22}{value:>8.1f}{chance}")
+    signatures = [line.split(": ", 1)[1] for line in signature_lines(ours)]
+    return "\n".join([*rows, "   How they were made:", *(f"   {text}" for text in signatures)])
+
+
+def answer(model_file: str) -> None:
+    """Print the model's answers to :data:`MESSAGES`, each a conversation of its own."""
+    agent = create_agent_from_model_file(model_file, Opt(interactive_mode=True))
+    for message in MESSAGES:
+        print(f"   Speaker:  {message}\n   Listener: {agent.respond(message)}")
+        agent.reset()
+
+
+def next_steps(model_file: str) -> str:
+    """What to type next."""
+    return f"""
+Chat with it:
+   parlai interactive -mf {model_file}
+Train on the real data (25,000 conversations, downloaded once):
+   parlai train_model -t empathy:empathetic_dialogues -m empathy:retrieval -mf model/retrieval"""

@@ -1,0 +1,18 @@
+"""What ``parlai humod_report`` does: it reads the file, counts, prints, and saves."""
+
+from __future__ import annotations
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.reports.humod_data import data_report
+from parlai_empathy.reports.report import Report
+from parlai_empathy.tasks.humod.agents import read_pairs
+from parlai_empathy.tasks.humod.build import build
+
+
+def run(opt: Opt) -> Report:
+    """Make the report."""
+    path = build(opt)
+    report = data_report(read_pairs(path, opt["skip_bad_rows"]), f"HUMOD: the data ({path.name})")
+    report.show(opt["out"])
+    return report

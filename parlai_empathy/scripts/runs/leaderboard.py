@@ -1,0 +1,17 @@
+"""What ``parlai leaderboard`` does: it runs a suite, prints its report, and saves it."""
+
+from __future__ import annotations
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.runs.suites import ed, empgpt3, endex, humod
+
+SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "endex": endex.report}
+
+
+def run(opt: Opt) -> Report:
+    """Make the report of ``--suite``."""
+    report = SUITES[opt["suite"]](opt)
+    report.show(opt["out"])
+    return report

@@ -1,0 +1,65 @@
+"""What ``parlai rate`` does: it asks in the terminal and keeps the answers, or exports what was kept."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Any
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat_models import load_chat_model
+from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.names import STUDIES
+from parlai_empathy.rating.store import Store, open_store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
+from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
+from parlai_empathy.rating.worlds.likert import LikertRatingWorld
+from parlai_empathy.rating.worlds.pairwise import PairwiseWorld
+from parlai_empathy.rating.worlds.terminal import TerminalRater
+from parlai_empathy.scripts.parts.named_files import by_name
+
+_WORLDS = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld, "chat": ChatThenRateWorld}
+
+
+def run(opt: Opt) -> None:
+    """Rate, or export."""
+    if not opt["study"]:
+        raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
+    study = read_study(opt["study"], by_name("--logs", opt["logs"]), by_name("--models", opt["models"]))
+    store = open_store(opt["store"])
+    try:
+        if opt["export"]:
+            _export(opt, store, study)
+        else:
+            world = _world(opt, Desk(store, study, new_version=opt["new_version"]), study)
+            while not world.epoch_done():
+                world.parley()
+    finally:
+        store.close()
+
+
+def _world(opt: Opt, desk: Desk, study: Study) -> Any:
+    names = opt["rater"] or [getpass.getuser()]
+    if study.kind == "collect":
+        if len(names) != 2:
+            raise OptionError(f"--rater {' '.join(names)}: to collect dialogues, name the two people")
+        agents = [TerminalRater(opt, name=name) for name in names]
+        return CollectEmpatheticWorld({**opt, "raters": names}, agents, Collection(desk))
+    if len(names) != 1:
+        raise OptionError(f"--rater {' '.join(names)}: only one person rates at a time")
+    models = [load_chat_model(one.file, opt.get("datapath")) for one in study.models]
+    return _WORLDS[study.kind]({**opt, "rater": names[0]}, [TerminalRater(opt), *models], desk)
+
+
+def _export(opt: Opt, store: Store, study: Study) -> None:
+    if study.kind == "collect":
+        count, what = write_collected(Collection(Desk(store, study)), opt["export"]), "conversations"
+    else:
+        count, what = write_export(store, study.name, opt["export"]), "ratings"
+    print(f"{count:,} {what}: {opt['export']}")

@@ -1,0 +1,165 @@
+"""What ``parlai rate_crowd`` does: it publishes a rating site, looks at the work, and pays it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import raters
+from parlai_empathy.rating.crowd.batches import Batch, Batches
+from parlai_empathy.rating.crowd.cost import bonus_cost, cost_lines, estimate, reward_fee
+from parlai_empathy.rating.crowd.ledger import Ledger
+from parlai_empathy.rating.crowd.links import prolific_link, rater_link
+from parlai_empathy.rating.crowd.mturk import client
+from parlai_empathy.rating.crowd.offer import Offer, dollars
+from parlai_empathy.rating.crowd.work import REJECTED, SUBMITTED, Piece, Work
+from parlai_empathy.rating.store import Store, open_store
+from parlai_empathy.rating.study_file import read_study
+
+_OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height", "approval_rate", "approved_hits")
+
+
+def run(opt: Opt) -> None:
+    """Do what the action says, and say what was done."""
+    if opt["action"] == "link":
+        _link(opt)
+        return
+    store = open_store(opt["store"])
+    try:
+        _Crowd(opt, store).act()
+    finally:
+        store.close()
+
+
+def _link(opt: Opt) -> None:
+    url, name = _needed(opt, "url"), opt["id_parameter"]
+    print(rater_link(url, name) if name else prolific_link(url))
+
+
+def _needed(opt: Opt, name: str) -> str:
+    if not opt[name]:
+        raise OptionError(f"--{name} is needed to {opt['action']}")
+    return str(opt[name])
+
+
+class _Crowd:
+    """Mechanical Turk, and what the store knows of the work there: each action is a method."""
+
+    def __init__(self, opt: Opt, store: Store) -> None:
+        self._opt, self._store = opt, store
+        self._ledger, self._mturk = Ledger(store), client(opt["live"])
+        self._batches = Batches(self._ledger, self._mturk, opt["live"])
+
+    def act(self) -> None:
+        """Do what the action says."""
+        action = self._opt["action"]
+        if action == "publish":
+            self._publish()
+            return
+        actions: dict[str, Callable[[Batch], None]] = {
+            "status": self._status,
+            "approve": self._approve,
+            "reject": self._reject,
+            "bonus": self._bonus,
+            "close": self._close,
+        }
+        batch = self._batches.batch(self._name())
+        actions[action](batch)
+
+    def _publish(self) -> None:
+        study = read_study(_needed(self._opt, "study"))
+        opt = self._opt
+        offer = Offer(
+            url=_needed(opt, "url"),
+            title=opt["title"] or study.title,
+            description=opt["description"] or study.title,
+            reward=_needed(opt, "reward"),
+            keywords=opt["keywords"],
+            countries=tuple(opt["countries"]),
+            only_once=opt["only_once"],
+            **{name: opt[name] for name in _OFFER},
+        )
+        print("\n".join(cost_lines(offer)))
+        self._confirm(estimate(offer).total)
+        batch = self._batches.publish(opt["batch"] or study.name, study.name, offer)
+        where = "https://worker.mturk.com" if batch.is_live else "https://workersandbox.mturk.com"
+        print(f"Batch {batch.name}: {len(batch.hits)} HIT(s) at {where}")
+
+    def _status(self, batch: Batch) -> None:
+        for one in self._batches.states(batch):
+            print(
+                f"{one.hit}  {one.status}: {one.wanted} wanted, {one.available} free, {one.pending} at work, "
+                f"{one.completed} judged"
+            )
+        for piece in self._work(batch).pieces():
+            print(_line(piece))
+
+    def _approve(self, batch: Batch) -> None:
+        work, workers = self._work(batch), self._opt["workers"]
+        # Who was rejected is paid only if they are named.
+        wanted = (SUBMITTED, REJECTED) if workers else (SUBMITTED,)
+        pieces = [piece for piece in work.chosen(work.pieces(), workers) if piece.status in wanted]
+        reward = dollars("reward", batch.offer["reward"])
+        fee = reward_fee(reward, batch.offer["per_hit"])
+        self._confirm_all(pieces, f"${reward} each", (reward + fee) * len(pieces))
+        for piece in pieces:
+            work.approve(piece, self._opt["reason"])
+        print(f"{len(pieces)} approved")
+
+    def _reject(self, batch: Batch) -> None:
+        if not self._opt["workers"]:
+            raise OptionError("--workers: name those whose work is rejected")
+        work = self._work(batch)
+        pieces = work.chosen(work.pieces(), self._opt["workers"])
+        count = sum(work.reject(piece, self._opt["reason"]) for piece in pieces)
+        print(f"{count} rejected")
+
+    def _bonus(self, batch: Batch) -> None:
+        work, reason = self._work(batch), _needed(self._opt, "reason")
+        amount = dollars("--amount", _needed(self._opt, "amount"))
+        # A bonus is for the person: who has handed in two pieces gets one.
+        everybody = [piece for piece in work.chosen(work.pieces(), self._opt["workers"]) if piece.is_first]
+        due = work.unpaid(everybody, amount, reason)
+        self._confirm_all(due, f"${amount} each", bonus_cost([amount] * len(due)).total)
+        for piece in due:
+            work.bonus(piece, amount, reason)
+        print(f"{len(due)} paid; {len(everybody) - len(due)} had had it before")
+
+    def _close(self, batch: Batch) -> None:
+        print(f"{self._batches.close(batch)} HIT(s) closed: nobody else can take them")
+
+    def _work(self, batch: Batch) -> Work:
+        with self._store.reading() as t:
+            known = raters.found(t, batch.study)
+        return Work(self._ledger, self._mturk, batch, known)
+
+    def _name(self) -> str:
+        return str(self._opt["batch"] or self._opt["study"] or "")
+
+    def _confirm_all(self, pieces: Sequence[Piece], each: str, total: Decimal) -> None:
+        for piece in pieces:
+            print(_line(piece))
+        if pieces:
+            print(f"{len(pieces)} of them, {each}: ${total:,} with Mechanical Turk's fee")
+            self._confirm(total)
+
+    def _confirm(self, total: Decimal) -> None:
+        """Let the amount be typed before money is spent."""
+        if not self._opt["live"] or self._opt["yes"]:
+            return
+        try:
+            said = input(f"This spends money. Type {total} to go on: ")
+        except EOFError:
+            said = ""
+        if said.strip() != str(total):
+            raise OptionError("nothing was spent: the amount was not typed (--yes true asks for none)")
+
+
+def _line(piece: Piece) -> str:
+    done = "not known to the store" if piece.done is None else f"{piece.done} item(s) judged"
+    notes = [] if piece.is_first else ["not this worker's first"]
+    notes += [f"excluded: {piece.excluded}"] if piece.excluded else []
+    return f"{piece.assignment}  {piece.worker}  {piece.status}: {'; '.join([done, *notes])}"

@@ -1,0 +1,38 @@
+"""What ``parlai rate_site`` does: it serves a study's pages."""
+
+from __future__ import annotations
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.crowd.entry import check_id_parameter
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.names import STUDIES
+from parlai_empathy.rating.site.admin_door import admin_token
+from parlai_empathy.rating.site.pages import check_kind, rating_site
+from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.secret import site_secret
+from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.study_options import address_of, announce
+
+
+def run(opt: Opt) -> None:
+    """Serve until stopped."""
+    if not opt["study"]:
+        raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
+    check_installed()
+    token = admin_token()
+    if opt["id_parameter"]:
+        check_id_parameter(opt["id_parameter"])
+    study = read_study(opt["study"], by_name("--logs", opt["logs"]))
+    check_kind(study)
+    store = open_store(opt["store"])
+    try:
+        desk = Desk(store, study, new_version=opt["new_version"])
+        site = rating_site(desk, site_secret(opt["store"]), token, mturk=opt["mturk"], id_parameter=opt["id_parameter"])
+        serve(site.app(), address_of(opt), lambda url: announce(f"Raters of {study.name}", url, bool(token)))
+    finally:
+        store.close()

@@ -1,0 +1,55 @@
+"""What ``parlai ratings_report`` does: it reads ratings, says what is in them, prints it, and saves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.analysis.differences import How
+from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exclusions
+from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
+from parlai_empathy.rating.analysis.raters import reasons
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.csv_tables import save_tables
+from parlai_empathy.reports.ratings import Wishes, ratings_report
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.parts.ratings_options import check_scale
+
+
+def run(opt: Opt) -> Report:
+    """Make the report."""
+    _check(opt)
+    path = Path(opt["ratings"])
+    ratings = ratings_of(path, opt["scale"], opt["skip_bad_rows"])
+    if not ratings:
+        raise NotComputableError(f"{path} holds no answer: a row with a rating is needed below the header")
+    report, raters = ratings_report(f"Ratings: {path.name}", ratings, _wishes(opt))
+    report.show(opt["out"])
+    if opt["out"]:
+        save_tables(report.tables, Path(opt["out"]) / "tables")
+        write_exclusions(Path(opt["out"]) / "flagged.csv", reasons(raters))
+    return report
+
+
+def _check(opt: Opt) -> None:
+    if not opt["ratings"]:
+        raise OptionError("--ratings: name a .csv or .jsonl file of ratings")
+    check_scale(opt["scale"])
+    for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
+        if opt[name] < least:
+            raise OptionError(f"--{name.replace('_', '-')} {opt[name]:g}: must be at least {least}")
+
+
+def _wishes(opt: Opt) -> Wishes:
+    return Wishes(
+        how=How(opt["test"], opt["resample"], opt["resamples"], opt["seed"]),
+        unit=opt["unit"],
+        scale=opt["scale"],
+        tolerance=opt["check_tolerance"],
+        excluded=read_exclusions(opt["exclude"]) if opt["exclude"] else {},
+        exclude_flagged=opt["exclude_flagged"],
+        hide_raters=opt["hide_raters"],
+        scores=read_metric_scores(opt["items"]) if opt["items"] else None,
+    )

@@ -1,0 +1,58 @@
+"""What is measured of replies: the report that follows from the options. Two commands share it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import parlai.utils.logging as logging
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.ratings_file import by_question, ratings_of
+from parlai_empathy.reports import responses
+from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.names import MODELS, REPLY_METRICS
+from parlai_empathy.scoring.reply_metrics import Needs, reply_metrics
+from parlai_empathy.scoring.systems import System, score_systems
+from parlai_empathy.scoring.word_metrics import Words
+from parlai_empathy.scripts.parts.named_files import by_name
+
+
+def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:
+    """Score systems, and say what there is to say of them."""
+    if opt["resamples"] < 1:
+        raise OptionError(f"--resamples {opt['resamples']}: must be at least 1")
+    if opt["seed"] < 0:
+        raise OptionError(f"--seed {opt['seed']}: must be at least 0")
+    ratings = by_question(ratings_of(opt["ratings"])) if opt.get("ratings") else None
+    if ratings is not None:
+        responses.check_rated(systems, ratings)  # better now than when everything has been scored
+    metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))
+    for text in left_out:
+        logging.info(f"left out: {text}")
+    scores = score_systems(systems, metrics)
+    if not any(one.scores for one in scores):
+        raise OptionError(
+            f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
+        )
+    tables = [
+        responses.numbers_table(scores, left_out),
+        responses.intervals_table(scores, opt["resamples"], opt["seed"]),
+    ]
+    if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):
+        tables.append(differences)
+    more, plots = responses.plots_of(
+        responses.turns_table(scores), responses.ratings_table(scores, ratings) if ratings is not None else None
+    )
+    return Report(title, [*tables, *more], plots, responses.records(scores))
+
+
+def _needs(opt: Opt) -> Needs:
+    return Needs(
+        Words(opt["tokens"], opt["lower_case"]),
+        {name: opt[f"{name}_model"] for name in MODELS if opt.get(f"{name}_model")},
+        by_name("--judges", opt["judges"], REPLY_METRICS),
+        {name: opt[name] for name in ("datapath", "edition")},
+        opt["nidf"],
+        {"with_context": opt["endex_context"], "output": opt["endex_score"]},
+    )

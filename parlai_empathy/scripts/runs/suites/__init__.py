@@ -1,0 +1,1 @@
+"""The suites of ``parlai leaderboard``: each makes its report."""

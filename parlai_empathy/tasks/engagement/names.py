@@ -1,0 +1,6 @@
+"""The names of the evaluation sets, for options. It imports no reader."""
+
+from __future__ import annotations
+
+SETS = ("better", "predeng_600", "fed", "red_test", "grade")
+"""In the order of EnDex's Table 2 (Xu et al. 2022)."""

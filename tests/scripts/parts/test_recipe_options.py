@@ -1,0 +1,31 @@
+"""The constants of RED as options, there and back."""
+
+from __future__ import annotations
+
+import pytest
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.errors import OptionError
+from parlai_empathy.scripts.parts.recipe_options import add_recipe, recipe_of
+
+
+def recipe(*arguments: str, subreddits: tuple[str, ...] = ()) -> Recipe:
+    parser = ParlaiParser(False, False)
+    add_recipe(parser)
+    return recipe_of({**parser.parse_args(list(arguments)), "subreddits": list(subreddits)})
+
+
+def test_left_out_they_are_the_papers() -> None:
+    assert recipe() == Recipe()
+
+
+def test_what_is_said_is_taken() -> None:
+    found = recipe("--weights", "ee=1, re=2.5", "--medians", "pv=3", "--kappa", "0.5", "--seed", "7", subreddits=("a",))
+    expected = Recipe(weights={"ee": 1.0, "re": 2.5}, medians={"pv": 3.0}, kappa=0.5, seed=7, subreddits=("a",))
+    assert found == expected
+
+
+def test_numbers_that_are_none() -> None:
+    with pytest.raises(OptionError, match=r"^--alphas 'be=two': must be of the form ae=3,re=3$"):
+        recipe("--alphas", "ae=3,be=two")

@@ -1,0 +1,76 @@
+"""What ``parlai --help`` costs: every command is imported and asked for its options, and must need little for that."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from processes import run, succeeded
+
+from parlai_empathy import scripts
+
+HELP = """
+import sys
+from parlai.__main__ import main
+sys.argv = ["parlai", "--help"]
+try:
+    main()
+finally:
+    print("modules:", *sys.modules)
+"""
+# Fewer than 60 of our modules declare 15 commands; one that imports what it runs with brings up to 80 more.
+MOST = 80
+# None of these, and nothing below them.
+TOO_HEAVY = (
+    *("agents", "language_models", "modules"),
+    *("curation.curate", "curation.posts", "rating.analysis", "rating.chat", "rating.collecting", "rating.crowd"),
+    *("rating.desk", "rating.ratings_file", "rating.site", "rating.store", "rating.study_file", "rating.web"),
+    *("rating.worlds", "reports.report", "reports.plots", "scoring.agent_judge", "scoring.classifier"),
+    *("scoring.model_metrics", "scoring.reply_metrics", "scoring.word_metrics", "tasks.engagement.sets"),
+    *("tasks.humod.agents", "tasks.humod.reader"),
+)
+COMMANDS = sorted({path.stem for path in Path(scripts.__file__).parent.glob("*.py")} - {"__init__"})
+
+
+@pytest.fixture(scope="module")
+def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
+    """The help, and the modules that its process has imported."""
+    output = succeeded(run([sys.executable, "-c", HELP], tmp_path_factory.mktemp("help"))).stdout
+    text, _, modules = output.partition("modules:")
+    return text, modules.split()
+
+
+def test_all_commands_are_declared(helped: tuple[str, list[str]]) -> None:
+    text, modules = helped
+    assert COMMANDS
+    for command in COMMANDS:
+        assert f"parlai_empathy.scripts.{command}" in modules
+        assert command in text
+
+
+def test_what_commands_run_with_is_not_imported(helped: tuple[str, list[str]]) -> None:
+    heavy = tuple(f"parlai_empathy.{name}" for name in TOO_HEAVY)
+    found = [name for name in helped[1] if name in heavy or name.startswith(tuple(f"{one}." for one in heavy))]
+    assert found == []
+    assert [name for name in helped[1] if name.startswith("parlai_empathy.scripts.runs.")] == []
+
+
+def test_what_is_too_heavy_is_still_called_so() -> None:
+    package = Path(scripts.__file__).parents[1]
+    places = [package.joinpath(*name.split(".")) for name in TOO_HEAVY]
+    assert [str(place) for place in places if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
+
+
+def test_few_modules_declare_them(helped: tuple[str, list[str]]) -> None:
+    ours = [name for name in helped[1] if name.split(".")[0] == "parlai_empathy"]
+    assert len(ours) <= MOST, sorted(ours)
+
+
+def test_libraries_that_commands_run_with_are_not_imported(helped: tuple[str, list[str]]) -> None:
+    assert {"duckdb", "sqlite3", "starlette", "uvicorn", "xml.etree"} & set(helped[1]) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_its_run(command: str) -> None:
+    assert (Path(scripts.__file__).parent / "runs" / f"{command}.py").is_file()

@@ -1,0 +1,10 @@
+"""The names of the evaluation sets, against the sets."""
+
+from __future__ import annotations
+
+from parlai_empathy.tasks.engagement.names import SETS
+from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS
+
+
+def test_they_are_those_of_the_sets() -> None:
+    assert tuple(EVALUATION_SETS) == SETS
