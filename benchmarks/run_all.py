@@ -1,6 +1,8 @@
 """Run the benchmarks that need no model of yours, one after another, and write docs/benchmarks.md: ``make bench``.
 
-python benchmarks/run_all.py [--edition sample]
+    python benchmarks/run_all.py [NAME ...] [--edition sample]
+
+Where some are named, those alone are run, and the page keeps what it says of the others.
 """
 
 from __future__ import annotations
@@ -33,10 +35,22 @@ BENCHMARKS = {
 def main() -> None:
     """Run them, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; left out, all")
     parser.add_argument("--edition", choices=["full", "sample"], default="full")
-    edition = parser.parse_args().edition
-    parts = [_section(name, *about, edition) for name, about in BENCHMARKS.items()]
-    PAGE.write_text("\n\n".join([_head(), *parts]) + "\n", encoding="utf-8")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(BENCHMARKS):
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    parts = _written() if arguments.names else {}
+    for name in arguments.names or BENCHMARKS:
+        parts[BENCHMARKS[name][0]] = _section(name, *BENCHMARKS[name], arguments.edition)
+    sections = [parts[title] for title, _ in BENCHMARKS.values() if title in parts]
+    PAGE.write_text("\n\n".join([_head(), *sections]) + "\n", encoding="utf-8")
+
+
+def _written() -> dict[str, str]:
+    """The page's sections by their titles."""
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+    return {section.partition("\n")[0]: f"## {section.strip()}" for section in sections}
 
 
 def _head() -> str:
