@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,17 +15,17 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.core.torch_agent import Output, TorchAgent
-from parlai.utils.distributed import num_workers
+from parlai.utils.distributed import get_rank, num_workers
 from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
 from parlai_empathy.agents.frozen import FrozenPart
 from parlai_empathy.agents.judge_examples import TextPair, labels_of
-from parlai_empathy.agents.judge_replies import Choice, drawn_choices
 from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
-from parlai_empathy.agents.retrieval.negatives import HardNegatives
+from parlai_empathy.agents.rerank.rivals import block_of, rivals
+from parlai_empathy.agents.retrieval.pool import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.errors import OptionError
@@ -34,7 +35,7 @@ from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
 _DEFAULTS: dict[str, Any] = {
     "validation_metric": "mrr",  # of the whole ranking, as for empathy:retrieval
     "validation_cutoff": math.nan,
-    "negatives": 3,  # each costs one more reading
+    "negatives": 7,  # each costs one more reading; with 10 to put in order, the best of them are what matters
     "num_epochs": 2.0,
     "use_reply": "label",  # what it says is part of the conversation
 }
@@ -53,9 +54,9 @@ RETRIEVER = FrozenPart(
 
 
 class RerankAgent(TextClassifierAgent):
-    """Answers with the reply that reads best after the context, of those that a retriever finds.
+    """Answers with the best of the replies that a retriever finds: a cross-encoder adds to the retriever's score.
 
-    In training the wrong replies are some that the retriever ranks high.
+    So it begins as good as the retriever is, and learns where that one errs.
     """
 
     @classmethod
@@ -82,12 +83,14 @@ class RerankAgent(TextClassifierAgent):
             raise OptionError(f"--rerank-top {opt['rerank_top']}: must be at least 2")
         self.retriever: RetrievalAgent = shared["retriever"] if shared else self._load_retriever(opt)
         opt["classes_known"] = True  # it tells replies apart, whatever candidates the task gives
-        self._negatives: HardNegatives | None = None
+        self._training_replies: list[str] | None = None
         self._blocks: BlockPrecisions[_Example] | None = None
         self._trained = False
         super().__init__(opt, shared)
         if self.classes:
             raise OptionError(f"--classes {' '.join(self.classes)}: empathy:rerank tells replies apart; leave it out")
+        if self.opt["loss"] != "ce":
+            raise OptionError(f"--loss {self.opt['loss']}: empathy:rerank learns which reply is best: only by ce")
 
     @staticmethod
     def _load_retriever(opt: Opt) -> Any:
@@ -108,24 +111,34 @@ class RerankAgent(TextClassifierAgent):
         return super().train_step(batch)
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
-        """Each example's loss, ``(n,)``: its true reply against some that the retriever ranks high."""
-        if self._negatives is None:
-            self._negatives = HardNegatives.stored_or_mined(self.retriever, self.opt)
-        wrong = self._negatives.draw(observations, self.opt["negatives"], self._number_training_updates)
-        messages = [
-            {"lines": obs["lines"], "labels": labels_of(obs), "label_candidates": texts}
-            for obs, texts in zip(observations, wrong, strict=True)
+        """Each example's loss, ``(n,)``: its true reply against those that the retriever likes best of a hundred."""
+        draw = random.Random(f"{self._number_training_updates} {get_rank()}")  # the same in a resumed training
+        true = [draw.choice(labels_of(obs)) for obs in observations]
+        block = block_of(true, self._replies(), draw)
+        scores = self._scores([obs["lines"] for obs in observations], block)
+        is_true = torch.tensor([[text in labels_of(obs) for text in block] for obs in observations])
+        count = min(self.opt["negatives"], int((~is_true).sum(dim=1).min()))
+        if not count:
+            raise OptionError("all replies of a batch are the same: there is none to tell the true one from")
+        true_places = torch.tensor([block.index(text) for text in true])
+        places = rivals(scores, is_true.to(scores.device), true_places.to(scores.device), count)
+        pairs = [
+            TextPair(tuple(obs["lines"]), block[place])
+            for obs, row in zip(observations, places.tolist(), strict=True)
+            for place in row
         ]
-        choices = drawn_choices(messages, self.opt["negatives"], self.random)
-        return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
+        logits = self.logits(pairs)[:, 0].view(places.shape) + scores.gather(1, places)
+        return F.cross_entropy(logits, torch.zeros_like(places[:, 0]), reduction="none")
 
-    def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:
-        """Softmax over each choice's replies: only their order matters."""
-        if self.opt["loss"] != "ce":
-            return super()._reply_losses(logits, choices)
-        parts = torch.split(logits, [len(choice.replies) for choice in choices])
-        true = [torch.tensor(choice.is_true.index(True), device=logits.device) for choice in choices]
-        return torch.stack([F.cross_entropy(part, place) for part, place in zip(parts, true, strict=True)])
+    def _scores(self, contexts: Sequence[Sequence[str]], replies: list[str]) -> Tensor:
+        """The retriever's, ``(contexts, replies)``."""
+        return self.retriever.encode_turns(contexts) @ self.retriever.encode_texts([replies])[0].T
+
+    def _replies(self) -> list[str]:
+        """All replies of the training, each once."""
+        if self._training_replies is None:
+            self._training_replies = list(dict.fromkeys(training_replies(self.opt, self.opt["task"])))
+        return self._training_replies
 
     # --- ranking -----------------------------------------------------------------------------------------------------
 
@@ -161,7 +174,7 @@ class RerankAgent(TextClassifierAgent):
     def _places(
         self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
     ) -> list[list[int]]:
-        """Where each message's best replies stand: the retriever's best in the cross-encoder's order, then others.
+        """Where each message's best replies stand: the retriever's best in the order of both scores, then others.
 
         :param contexts: ``(n, dim)``
         :param encodings: ``(n, longest list, dim)``, rows of zeros being padding; or ``(replies, dim)``, for all.
@@ -171,14 +184,24 @@ class RerankAgent(TextClassifierAgent):
         scores = torch.einsum("nd,nmd->nm" if encodings.dim() == 3 else "nd,md->nm", contexts, encodings)
         if encodings.dim() == 3:
             scores = scores.masked_fill((encodings == 0).all(dim=-1), -math.inf)
-        found = scores.topk(min(scores.size(1), max(_SHOWN, self.opt["rerank_top"])), dim=1).indices.tolist()
-        found = [[place for place in row if place < len(texts)] for row, texts in zip(found, lists, strict=True)]
-        return self._reordered(found, messages, lists)
+        best = scores.topk(min(scores.size(1), max(_SHOWN, self.opt["rerank_top"])), dim=1)
+        found = [
+            [place for place in row if place < len(texts)]
+            for row, texts in zip(best.indices.tolist(), lists, strict=True)
+        ]
+        return self._reordered(found, best.values.cpu(), messages, lists)
 
     def _reordered(
-        self, found: Sequence[list[int]], messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
+        self,
+        found: Sequence[list[int]],
+        scores: Tensor,
+        messages: Sequence[Mapping[str, Any]],
+        lists: Sequence[Sequence[str]],
     ) -> list[list[int]]:
-        """The first ``--rerank-top`` of each row in the cross-encoder's order."""
+        """The first ``--rerank-top`` of each row in the order of both scores' sum.
+
+        :param scores: the retriever's, of each row's places, ``(n, longest row or more)``.
+        """
         top = self.opt["rerank_top"]
         pairs = [
             TextPair(tuple(message["lines"]), texts[place])
@@ -186,7 +209,8 @@ class RerankAgent(TextClassifierAgent):
             for place in row[:top]
         ]
         parts = torch.split(self._read(pairs)[:, 0], [len(row[:top]) for row in found])
-        orders = [part.argsort(descending=True, stable=True).tolist() for part in parts]
+        sums = [part + row[: len(part)] for part, row in zip(parts, scores, strict=True)]
+        orders = [part.argsort(descending=True, stable=True).tolist() for part in sums]
         return [[row[place] for place in order] + row[top:] for row, order in zip(found, orders, strict=True)]
 
     def _from_pool(self, contexts: Tensor, observations: Sequence[Message]) -> list[list[str]]:

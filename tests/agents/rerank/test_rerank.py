@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from tiny_judge import train_judge, write_bert
 
+from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agents.rerank.rivals import block_of
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_order, key
 
@@ -69,6 +72,24 @@ def report(model_file: Path) -> dict[str, Any]:
     return EvalModel.main(**TASK, model_file=str(model_file), datatype="test")  # type: ignore[no-any-return]
 
 
+@pytest.fixture(scope="module")
+def loud(tmp_path_factory: pytest.TempPathFactory, model_file: Path) -> Path:
+    """A model whose own scores outweigh its retriever's."""
+    return with_head_times(model_file, 1000, tmp_path_factory.mktemp("loud") / "model")
+
+
+def with_head_times(model_file: Path, factor: float, path: Path) -> Path:
+    agent = load(model_file)
+    with torch.no_grad():
+        agent.model.head.weight.mul_(factor)
+        agent.model.head.bias.mul_(factor)
+    agent.save(str(path))
+    for ending in (".retriever", ".encoder"):
+        if Path(f"{model_file}{ending}").is_dir():
+            shutil.copytree(f"{model_file}{ending}", f"{path}{ending}", dirs_exist_ok=True)
+    return path
+
+
 def test_all_protocols_and_avg_bleu_are_reported(report: dict[str, Any]) -> None:
     for protocol in ("shuffled", "ordered", "inline"):
         values = [float(report[key(k, protocol)]) for k in (1, 3, 10)]
@@ -80,23 +101,24 @@ def test_all_protocols_and_avg_bleu_are_reported(report: dict[str, Any]) -> None
 
 
 def test_what_the_retriever_does_not_find_stays_where_it_is(
-    report: dict[str, Any], model_file: Path, retriever: Path
+    report: dict[str, Any], loud: Path, retriever: Path
 ) -> None:
     """Behind the first four ranks nothing changes: P@10 is the retriever's, P@1 and P@3 need not be."""
     plain = EvalModel.main(**TASK, model_file=str(retriever), datatype="test")
     for protocol in ("shuffled", "ordered", "inline"):
         assert float(report[key(10, protocol)]) == pytest.approx(float(plain[key(10, protocol)]))
-    whole = EvalModel.main(**TASK, model_file=str(model_file), datatype="test", rerank_top=100)
+    whole = EvalModel.main(**TASK, model_file=str(loud), datatype="test", rerank_top=100)
     assert float(whole[key(10, "inline")]) != pytest.approx(float(plain[key(10, "inline")]))
 
 
 @pytest.mark.parametrize("protocol", ["shuffled", "ordered"])
 def test_block_precision_equals_a_plain_computation(report: dict[str, Any], model_file: Path, protocol: str) -> None:
-    """One context at a time: the retriever's four best of the block, sorted by the cross-encoder's score."""
+    """One context at a time: the retriever's four best of the block, sorted by the sum of both scores."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
     agent = load(model_file)
+    agent.model.eval()
     examples = [
         ([turn.text for turn in dialogue.turns[max(0, i - 4) : i]], dialogue.turns[i].text)
         for dialogue in read_empathetic_dialogues(SAMPLE / "test.csv")
@@ -109,19 +131,51 @@ def test_block_precision_equals_a_plain_computation(report: dict[str, Any], mode
     for true, (turns, _) in enumerate(block):
         scores = agent.retriever.encode_turns([turns])[0] @ encodings.T
         best = scores.argsort(descending=True)[:4].tolist()
-        read = agent.score_pairs([turns] * 4, [replies[place] for place in best])
-        hits += best[int(read.argmax())] == true
+        read = agent.logits([TextPair(tuple(turns), replies[place]) for place in best])[:, 0]
+        hits += best[int((read + scores[best]).argmax())] == true
     assert float(report[key(1, protocol)]) == pytest.approx(hits / 100)
 
 
-def test_training_learns_from_the_retrievers_own_mistakes(model_file: Path, retriever: Path) -> None:
-    stored = torch.load(f"{model_file}.negatives", weights_only=True)
-    assert len(stored["places"]) > 100
+def test_a_model_that_says_nothing_new_ranks_as_its_retriever(
+    tmp_path: Path, model_file: Path, loud: Path, retriever: Path
+) -> None:
+    silent = with_head_times(model_file, 0, tmp_path / "silent")
+    found, plain, loudly = (
+        EvalModel.main(**TASK, model_file=str(path), datatype="test") for path in (silent, retriever, loud)
+    )
+    for protocol in ("shuffled", "ordered", "inline"):
+        assert float(found[key(1, protocol)]) == pytest.approx(float(plain[key(1, protocol)]))
+    assert float(found["mrr"]) == pytest.approx(float(plain["mrr"]))
+    assert float(loudly["mrr"]) != pytest.approx(float(plain["mrr"]))
+
+
+def test_loss_is_of_the_true_reply_against_the_retrievers_best_of_a_hundred(model_file: Path) -> None:
     agent = load(model_file)
-    lines = ["I lost my job last week.", "I feel so empty."]
-    found = agent.retriever.encode_turns([lines])
-    assert found.shape == (1, 16)
-    assert torch.equal(agent.retriever.encode_turns([lines, ["hello"]])[0], found[0])
+    agent.model.eval()
+    texts = ["I lost my job.", "I passed my exam!", "My heron has flown away."]
+    labels = ["I am so sorry.", "Well done!", "It will be back."]
+    messages = [Message({"lines": [text], "labels": [label]}) for text, label in zip(texts, labels, strict=True)]
+    losses = agent._losses(messages)
+    assert torch.equal(losses, agent._losses(messages))  # of the same step: a resumed training repeats it
+    draw = random.Random(f"{agent._number_training_updates} 0")
+    for label in labels:
+        draw.choice([label])
+    block = block_of(labels, agent._replies(), draw)
+    assert len(block) == 100
+    for text, label, loss in zip(texts, labels, losses, strict=True):
+        scores = agent.retriever.encode_turns([[text]])[0] @ agent.retriever.encode_texts([block])[0].T
+        found = [place for place in scores.argsort(descending=True).tolist() if block[place] != label][:7]
+        places = [block.index(label), *found]
+        read = agent.logits([TextPair((text,), block[place]) for place in places])[:, 0]
+        expected = -torch.log_softmax(read + scores[places], dim=0)[0]
+        assert loss.item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_replies_that_are_all_the_same_are_refused(model_file: Path) -> None:
+    agent = load(model_file)
+    agent._training_replies = ["Oh."]
+    with pytest.raises(OptionError, match="all replies of a batch are the same"):
+        agent._losses([Message({"lines": ["Hello"], "labels": ["Oh."]})])
 
 
 def test_it_chats_from_the_retrievers_pool(model_file: Path) -> None:
@@ -194,7 +248,11 @@ def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"rerank_top": 1}, "--rerank-top 1: must be at least 2"), ({"classes": ["a", "b"]}, "--classes a b")],
+    [
+        ({"rerank_top": 1}, "--rerank-top 1: must be at least 2"),
+        ({"classes": ["a", "b"]}, "--classes a b"),
+        ({"loss": "nnpu"}, "--loss nnpu: empathy:rerank learns which reply is best"),
+    ],
 )
 def test_values_that_cannot_work(
     tmp_path: Path, bert: Path, retriever: Path, changes: dict[str, Any], message: str
