@@ -126,6 +126,8 @@ def _peak() -> float:
 
 
 def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
+    import duckdb  # noqa: F401  # imported here, before time is taken
+    import pyarrow.compute  # noqa: F401
     from pyarrow import parquet
 
     from parlai_empathy.curation.curate import FILE, Plan, curate

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_empathy.curation.blocks import Block, lines_of
+from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
-from parlai_empathy.curation.posts import count_content_words, posts_query
+from parlai_empathy.curation.posts import posts_query
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class LineReader:
         import pyarrow.compute as compute
 
         self._database.register("lines", pyarrow.Table.from_batches([lines_of(block)]))
-        rows = self._database.sql(posts_query("part")).to_arrow_table().sort_by("number")
+        rows = self._database.sql(posts_query()).to_arrow_table().sort_by("number")
         is_bad = compute.is_valid(rows["bad"])
         bad = rows.filter(is_bad).to_pylist()
         places = [f"{row['number']} ({row['detail']})".removesuffix(" ()") for row in bad]

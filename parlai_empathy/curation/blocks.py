@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import lzma
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_bytes
@@ -27,6 +29,11 @@ class Block:
     content: bytes
     first: int
 
+    @functools.cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Where lines end, behind their line ends, ``(n,)``: of the last line of a dump only if it has one."""
+        return np.flatnonzero(np.frombuffer(self.content, dtype=np.uint8) == ord("\n")) + 1
+
 
 def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | None = None) -> Iterator[Block]:
     """The blocks of a dump, in its order.
@@ -39,8 +46,8 @@ def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | N
     number = 1
     for content, failure in _whole_lines(read_bytes(path, seen), size):
         if content:
-            yield Block(content, number)
-            number += content.count(b"\n")
+            yield (block := Block(content, number))
+            number += len(block.ends)
         if failure:
             reason = (getattr(failure, "strerror", None) or str(failure)).split("\n")[0]
             place = f"{path}, line {number}" if number > 1 else str(path)
@@ -76,16 +83,17 @@ def lines_of(block: Block) -> Any:
     """
     import pyarrow
 
-    content = block.content.removeprefix(codecs.BOM_UTF8) if block.first == 1 else block.content
+    content, ends = block.content, block.ends
     if not content.endswith(b"\n"):
         content += b"\n"
-    ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
+        ends = np.append(ends, len(content))
+    begin = len(codecs.BOM_UTF8) if block.first == 1 and content.startswith(codecs.BOM_UTF8) else 0
     # Arrow's own layout: a line begins where the one before it ends. The line ends stay: to JSON they are white space.
-    offsets = np.concatenate(([0], ends)).astype(np.int32)
+    offsets = np.concatenate(([begin], ends)).astype(np.int32)
     lines = pyarrow.StringArray.from_buffers(len(ends), pyarrow.py_buffer(offsets), pyarrow.py_buffer(content))
     unreadable = pyarrow.nulls(len(ends), pyarrow.string())
-    if np.diff(offsets).max() > LONGEST_LINE + 1 or not _is_text(lines):  # with the line end
-        lines, unreadable = _one_by_one(content)
+    if np.diff(offsets).max() > LONGEST_LINE + 1 or not _is_text(content):  # with the line end
+        lines, unreadable = _one_by_one(content[begin:])
     numbers = pyarrow.array(np.arange(block.first, block.first + len(lines)))
     return pyarrow.record_batch([numbers, lines, unreadable], schema=lines_schema())
 
@@ -97,11 +105,13 @@ def lines_schema() -> Any:
     return pyarrow.schema([("number", "int64"), ("line", "string"), ("unreadable", "string")])
 
 
-def _is_text(lines: Any) -> bool:
+def _is_text(content: bytes) -> bool:
+    """Whether all of a block is UTF-8. Then each line is: no character has the byte of a line end in it."""
     import pyarrow
 
+    offsets = pyarrow.py_buffer(np.array([0, len(content)], dtype=np.int32))
     try:
-        lines.validate(full=True)
+        pyarrow.StringArray.from_buffers(1, offsets, pyarrow.py_buffer(content)).validate(full=True)
     except pyarrow.ArrowInvalid:
         return False
     return True

@@ -18,6 +18,7 @@ from parlai_empathy.tasks.reddit.cleaning import clean
 
 CLASSES = ("not engaging", "engaging")
 _ROWS = 10_000  # posts that are written together
+_MAY_CHANGE = r"\]\(|  |^ | $|[^ -~]"  # a link, or more than single spaces between words
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
     low, high = (f"CAST('{measures.mean + sign * distance!r}' AS DOUBLE)" for sign in (-1, 1))
     engine.table(
         "ends",
-        f"""SELECT *, row_number() OVER (PARTITION BY class ORDER BY drawn, name) AS place
+        f"""SELECT *, row_number() OVER (PARTITION BY class ORDER BY drawn, name) AS turn
         FROM (SELECT *, CASE WHEN engagement > {high} THEN 1 ELSE 0 END AS class,
                      md5(concat('{recipe.seed} ', name)) AS drawn
               FROM engagement WHERE engagement > {high} OR engagement < {low}) AS far""",
@@ -56,7 +57,7 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
             f"of {measures.posts:,} posts none is {empty}: none lies {recipe.kappa:g} standard deviation(s) from the "
             "mean on that side. Lower --kappa, or give more dumps"
         )
-    engine.table("chosen", f"SELECT * FROM ends WHERE place <= {min(ends)}")
+    engine.table("chosen", f"SELECT * FROM ends WHERE turn <= {min(ends)}")
     return Chosen(ends, min(ends))
 
 
@@ -72,16 +73,16 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
     numbers = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
     # All texts are unpacked to find these few: once for the posts and what they answer.
     engine.table(
-        "chosen_texts",
-        """SELECT p.dump, p.number, p.text FROM posts p SEMI JOIN (
-            SELECT dump, number FROM chosen UNION ALL SELECT parent_dump, parent_number FROM chosen
-        ) c ON p.dump = c.dump AND p.number = c.number""",
+        "originals",
+        """SELECT p.place, p.text, p.thread, p.subreddit FROM posts p SEMI JOIN (
+            SELECT place FROM chosen UNION ALL SELECT parent_place FROM chosen
+        ) c ON p.place = c.place""",
     )
+    is_valid = f"substr(md5(concat('{recipe.seed} fold ', own.thread)), 1, 8) < '{_hex(recipe.valid_share)}'"
     query = f"""
-        SELECT own.text AS post, other.text AS parent, c.class, c.is_valid, c.subreddit, c.name AS id,
+        SELECT own.text AS post, other.text AS parent, c.class, {is_valid} AS is_valid, own.subreddit, c.name AS id,
                {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
-        FROM chosen c JOIN chosen_texts own ON c.dump = own.dump AND c.number = own.number
-        JOIN chosen_texts other ON c.parent_dump = other.dump AND c.parent_number = other.number
+        FROM chosen c JOIN originals own ON c.place = own.place JOIN originals other ON c.parent_place = other.place
         ORDER BY c.drawn, c.name"""
     taken = 0
     for found in exactly(engine, query, _ROWS):
@@ -94,9 +95,14 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
         yield pyarrow.concat_tables(tables).select(schema(with_ids).names)
 
 
+def _hex(share: float) -> str:
+    """What the first eight hexadecimal digits of such a share of all hashes are below."""
+    return "g" if share == 1 else f"{int(share * (1 << 32)):08x}"
+
+
 def _columns(found: Any, measures: Measures) -> dict[str, Any]:
     """The columns of ``red.parquet`` from what an engine gives."""
-    columns: dict[str, Any] = {name: [clean(text) for text in found[name].to_pylist()] for name in ("post", "parent")}
+    columns: dict[str, Any] = {name: clean_all(found[name].combine_chunks()) for name in ("post", "parent")}
     columns["label"] = [CLASSES[place] for place in found["class"].to_pylist()]
     columns["fold"] = ["valid" if is_valid else "train" for is_valid in found["is_valid"].to_pylist()]
     columns["subreddit"], columns["id"] = found["subreddit"], found["id"]
@@ -112,12 +118,22 @@ def _columns(found: Any, measures: Measures) -> dict[str, Any]:
     return columns
 
 
+def clean_all(texts: Any) -> Any:
+    """Texts as :func:`~parlai_empathy.tasks.reddit.cleaning.clean` leaves them; most are so already."""
+    import pyarrow
+    import pyarrow.compute as compute
+
+    may_change = compute.match_substring_regex(texts, _MAY_CHANGE)
+    changed = [clean(text) for text in texts.filter(may_change).to_pylist()]
+    return compute.replace_with_mask(texts, may_change, pyarrow.array(changed, texts.type))
+
+
 def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int) -> dict[str, Any]:
     """Negative samples for a share of the posts, as columns. The four kinds take turns."""
-    words = [word for post in columns["post"] for word in post.split()]
     added: dict[str, Any] = {name: [] for name in ("post", "parent", "label", "fold", "subreddit", "id", "source")}
-    rows = zip(*(columns[name] for name in ("post", "parent", "fold")), columns["subreddit"].to_pylist(), strict=True)
-    for (post, parent, fold, subreddit), name in zip(rows, columns["id"].to_pylist(), strict=True):
+    posts, *others = (columns[name].to_pylist() for name in ("post", "parent", "subreddit", "id"))
+    words = [word for post in posts for word in post.split()]
+    for post, parent, subreddit, name, fold in zip(posts, *others, columns["fold"], strict=True):
         draw = random.Random(f"{recipe.seed} {name}")
         if draw.random() < share:
             kind = KINDS[(taken + len(added["post"])) % len(KINDS)]

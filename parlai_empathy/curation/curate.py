@@ -17,7 +17,7 @@ from parlai_empathy.curation.engagement import MILLION, Measures, measure
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import KINDS
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
-from parlai_empathy.curation.relations import relate
+from parlai_empathy.curation.relations import gather, relate
 from parlai_empathy.curation.texts import TextScorer, score_texts
 from parlai_empathy.curation.unpack import Account, Part, unpack
 from parlai_empathy.errors import DataError
@@ -91,8 +91,7 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     parts = unpack(plan.dumps, plan.work / "posts", plan.memory, plan.threads)
     if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
         raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
-    engine.view("lines", [part.file for part in parts])
-    engine.view_of("posts", "SELECT * FROM lines WHERE bad IS NULL")
+    gather(engine, [part.file for part in parts])
     logging.info("who answers whom")
     relate(engine, plan.recipe)
     fates: Counter[str] = Counter(dict(engine.rows("SELECT fate, count(*) FROM comments GROUP BY fate")))
@@ -143,24 +142,24 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
         fates["toxic"] = count - _count(engine, "harmless")
         seen += f"{scorers} {recipe.toxic_above}"
     else:
-        engine.table("harmless", "SELECT * FROM eligible")
+        engine.view_of("harmless", "SELECT * FROM eligible")
     if not plan.emotion:
-        engine.table("candidates", "SELECT *, CAST(0 AS BIGINT) AS ee FROM harmless")
+        engine.view_of("candidates", "SELECT *, CAST(0 AS BIGINT) AS ee FROM harmless")
         return scorers
-    texts = f"""SELECT c.name, p.text FROM comments c JOIN harmless h ON c.parent = h.name {_TEXT.format("c")}
+    texts = f"""SELECT c.name, p.text FROM comments c JOIN harmless h ON c.parent_place = h.place {_TEXT.format("c")}
         WHERE c.is_reaction AND p.text IS NOT NULL"""
     scorers["emotion"] = _score(engine, plan, "emotion", texts, plan.emotion, seen)
     engine.table(
         "candidates",
         """SELECT h.*, CAST(coalesce(s.value, 0) AS BIGINT) AS ee FROM harmless h LEFT JOIN (
-            SELECT c.parent AS name, sum(e.value) AS value
-            FROM emotion e JOIN comments c ON e.name = c.name WHERE c.is_reaction GROUP BY c.parent
-        ) s ON h.name = s.name""",
+            SELECT c.parent_place AS place, sum(e.value) AS value
+            FROM emotion e JOIN comments c ON e.name = c.name WHERE c.is_reaction GROUP BY c.parent_place
+        ) s ON h.place = s.place""",
     )
     return scorers
 
 
-_TEXT = "JOIN posts p ON {0}.dump = p.dump AND {0}.number = p.number"
+_TEXT = "JOIN posts p ON {0}.place = p.place"
 
 
 def _score(engine: Engine, plan: Plan, name: str, texts: str, scorer: TextScorer, seen: str) -> str:
@@ -171,21 +170,14 @@ def _score(engine: Engine, plan: Plan, name: str, texts: str, scorer: TextScorer
 
 
 def _eligible(recipe: Recipe) -> str:
-    is_valid = f"substr(md5(concat('{recipe.seed} fold ', c.thread)), 1, 8) < '{_hex(recipe.valid_share)}'"
+    # A comment that nothing is wrong with is itself a reaction, so what it answers has some.
     return f"""
-    SELECT c.*, coalesce(own.replies, 0) AS re,
-           coalesce(own.longest, 0) + {recipe.edited_reply} * coalesce(own.edits, 0) AS ae,
+    SELECT c.name, c.place, c.parent_place, own.replies AS re, own.longest + {recipe.edited_reply} * own.edits AS ae,
            CASE WHEN c.controversial THEN 0 ELSE c.score END AS be,
-           {recipe.parent_reply} * theirs.replies + greatest(c.parent_score, 0) AS pv,
-           {is_valid} AS is_valid
-    FROM comments c LEFT JOIN reactions own ON c.name = own.name LEFT JOIN reactions theirs ON c.parent = theirs.name
-    WHERE c.fate IS NULL AND coalesce(own.replies, 0) >= {recipe.min_replies}
+           {recipe.parent_reply} * theirs.replies + greatest(c.parent_score, 0) AS pv
+    FROM comments c JOIN reactions own ON c.place = own.place JOIN reactions theirs ON c.parent_place = theirs.place
+    WHERE c.fate IS NULL AND own.replies >= {recipe.min_replies}
     """
-
-
-def _hex(share: float) -> str:
-    """What the first eight hexadecimal digits of such a share of all hashes are below."""
-    return "g" if share == 1 else f"{int(share * (1 << 32)):08x}"
 
 
 def _count(engine: Engine, table: str) -> int:
@@ -209,7 +201,10 @@ def _classes(engine: Engine, measures: Measures) -> dict[str, dict[str, float]]:
 
 def _subreddits(engine: Engine) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
-    for name, place, count in engine.rows("SELECT subreddit, class, count(*) FROM chosen GROUP BY 1, 2 ORDER BY 1, 2"):
+    for name, place, count in engine.rows(
+        """SELECT o.subreddit, c.class, count(*) FROM chosen c JOIN originals o ON c.place = o.place
+        GROUP BY 1, 2 ORDER BY 1, 2"""
+    ):
         found.setdefault(name, dict.fromkeys(CLASSES, 0))[CLASSES[place]] = count
     return dict(sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0])))
 

@@ -7,13 +7,9 @@ white space and the end of a word are.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import Any
 
-import numpy as np
-
-from parlai_empathy.metrics import specificity
+from parlai_empathy.curation.content_words import ready_to_count
 from parlai_empathy.tasks.reddit import cleaning
 
 FIELDS = {
@@ -34,17 +30,15 @@ FIELDS = {
 """What is read of a line. Fields that a line lacks, or whose values are of another kind, are null."""
 
 
-def posts_query(dump: str) -> str:
+def posts_query() -> str:
     """The query that makes posts of the lines of a view ``lines``; blank lines give none.
 
     ``lines`` has the columns of :func:`~parlai_empathy.curation.blocks.lines_of`, and there is the function
-    :func:`count_content_words`. ``bad`` is why a line is no post, with the field in ``detail``, and null for a post.
-    ``flaw`` is why a post is neither to be learnt from nor a context: see
+    :func:`~parlai_empathy.curation.content_words.count_content_words`. ``bad`` is why a line is no post, with the field
+    in ``detail``, and null for a post. ``flaw`` is why a post is neither to be learnt from nor a context: see
     :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``. ``text`` is without the lines that it quotes,
     and null with another flaw. ``words`` says how many content words it has; 0 for what answers no comment: nobody asks
     for those. ``parent`` is null for submissions.
-
-    :param dump: what the posts' column ``dump`` says.
     """
     spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
     return f"""
@@ -77,38 +71,12 @@ def posts_query(dump: str) -> str:
                CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN own END AS text
         FROM judged
     )
-    SELECT *, '{dump}' AS dump,
-           coalesce(CASE WHEN parent LIKE 't1%' THEN count_content_words({_spaced("text")}) END, 0) AS words
+    SELECT *, coalesce(CASE WHEN parent LIKE 't1%' THEN count_content_words({ready_to_count("text")}) END, 0) AS words
     FROM posts
     """
 
 
 _RAW = "CASE WHEN o.title IS NULL THEN o.body ELSE concat_ws(chr(10), o.title, nullif(o.selftext, '')) END"
-
-
-def count_content_words(texts: Any) -> Any:
-    """How many words of each text are not common, for DuckDB: an array of pyarrow of texts gives one of numbers.
-
-    They are those of :func:`~parlai_empathy.metrics.specificity.content_words`; the texts are in lower case already,
-    with a space wherever words end. SQL alone would have to group all words of a dump by their texts.
-    """
-    import pyarrow
-    import pyarrow.compute as compute
-
-    words = compute.split_pattern(compute.fill_null(texts, ""), " ")
-    words = words.combine_chunks() if isinstance(words, pyarrow.ChunkedArray) else words
-    is_common = compute.is_in(words.flatten(), _common_words())
-    before = np.concatenate(([0], np.cumsum(np.asarray(is_common.cast(pyarrow.uint8())), dtype=np.int64)))
-    lengths = compute.list_value_length(words).to_numpy()
-    ends = np.cumsum(lengths)
-    return pyarrow.array((lengths - (before[ends] - before[ends - lengths])).astype(np.int32))
-
-
-@functools.cache
-def _common_words() -> Any:
-    import pyarrow
-
-    return pyarrow.array(sorted(specificity.common_words()))
 
 
 # --- what is wrong ---------------------------------------------------------------------------------------------------
@@ -158,12 +126,16 @@ def _text(name: str) -> list[tuple[str, str]]:
 
 
 def _has_signs(text: str, author: str) -> str:
-    """Whether there is a sign that goes with a flaw. Most texts have none, and to look for them is fast."""
+    """Whether there is a sign that goes with a flaw. Most texts have none, and to look for them is fast.
+
+    A text that is links only, or empty, has no letter before its first address, unless brackets make it a link.
+    """
     signs = " OR ".join(f"contains(lower({text}), '{sign}')" for sign in _SIGNS)
-    return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR NOT {_has_words(text)}"
+    begins = rf"regexp_matches({text}, '^[^\pL\pN]*(?:(?i:https?://|www\.)|\z)')"
+    return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR {begins}"
 
 
-_SIGNS = ("[", ">", "://", "www.", "bot", "automatically", "beep", "^")
+_SIGNS = ("[", ">", "bot", "automatically", "beep", "^")
 
 
 def _unlinked(text: str) -> str:
@@ -187,14 +159,6 @@ def _decoded(text: str) -> str:
         f"CASE WHEN contains({text}, '&') OR contains({text}, '\u200b') "
         f"THEN regexp_replace({plain}, '(?i){blanks}', ' ', 'g') ELSE {text} END"
     )
-
-
-def _spaced(text: str) -> str:
-    """In lower case, with a space wherever :func:`~parlai_empathy.metrics.specificity.words` sees one."""
-    spaced = f"lower(replace({text}, '\u0130', 'i\u0307'))"  # the one letter whose small one is two characters
-    for space in specificity.SPACES[1:]:
-        spaced = f"replace({spaced}, chr({ord(space)}), ' ')"
-    return spaced
 
 
 def _without(text: str, pattern: re.Pattern[str], *signs: str) -> str:

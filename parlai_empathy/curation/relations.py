@@ -7,28 +7,46 @@ of comments that answer each other loses at least one of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.recipe import Recipe
 
 # Replies that say nothing of how people took to a post: nobody's, or a machine's.
 _NO_REACTION = "('deleted', 'empty', 'by a bot')"
+_LINES = 1 << 40  # more than any dump has
+
+
+def gather(engine: Engine, parts: Sequence[Path]) -> None:
+    """Make the view ``posts`` of parts: their posts, each with its ``place``, a number that no other one has.
+
+    Tables are joined faster by numbers than by names. In which order the parts are given makes no difference.
+
+    :param parts: the files of at least one part.
+    """
+    queries = []
+    for order, part in enumerate(sorted(parts, key=lambda part: part.stem)):
+        engine.view(f"part_{order}", [part])
+        queries.append(f"SELECT *, {order * _LINES} + number AS place FROM part_{order} WHERE bad IS NULL")
+    engine.view_of("posts", " UNION ALL ".join(queries))
 
 
 def relate(engine: Engine, recipe: Recipe) -> None:
     """Make the tables ``comments`` and ``reactions`` of the view ``posts``.
 
-    ``comments`` have the columns of ``posts`` without text, of what they answer ``parent_score``, ``parent_dump`` and
-    ``parent_number``, and their ``fate``. ``reactions`` have for each post that was replied to ``name``, ``replies``,
-    ``longest`` (content words of the longest reply) and ``edits``.
+    ``comments`` have what is counted of them, ``parent_place`` and ``parent_score`` of what they answer, and their
+    ``fate``. What else is asked of the few that are chosen is found by their ``place``: a table of all comments should
+    be narrow. ``reactions`` have for each post that was replied to its ``place``, ``replies``, ``longest`` (content
+    words of the longest reply) and ``edits``.
     """
     engine.table("names_twice", "SELECT name FROM posts GROUP BY name HAVING count(*) > 1")
-    columns = "name, parent, thread, subreddit, created, score, controversial, edited, words, flaw, dump, number"
+    columns = "name, parent, subreddit, created, score, controversial, edited, words, flaw, place"
     engine.view_of("once", _once(columns, engine.rows("SELECT count(*) FROM names_twice")[0][0]))
     engine.table(
         "comments",
-        f"""SELECT r.name, r.parent, r.thread, r.subreddit, r.score, r.controversial, r.edited, r.words, r.dump,
-            r.number,
-            p.score AS parent_score, p.dump AS parent_dump, p.number AS parent_number,
+        f"""SELECT r.name, r.place, r.score, r.controversial, r.edited, r.words,
+            p.place AS parent_place, p.score AS parent_score,
             CASE WHEN r.time_read > 1 THEN 'read twice'
                  WHEN r.flaw IS NOT NULL THEN r.flaw
                  WHEN p.name IS NULL AND substr(r.parent, 1, 2) = 't3' THEN 'to an unknown submission'
@@ -44,9 +62,9 @@ def relate(engine: Engine, recipe: Recipe) -> None:
     )
     engine.table(
         "reactions",
-        """SELECT parent AS name, count(*) AS replies, max(words) AS longest,
+        """SELECT parent_place AS place, count(*) AS replies, max(words) AS longest,
                   sum(CASE WHEN edited THEN 1 ELSE 0 END) AS edits
-        FROM comments WHERE is_reaction GROUP BY parent""",
+        FROM comments WHERE is_reaction GROUP BY parent_place""",
     )
 
 
@@ -56,7 +74,7 @@ def _once(columns: str, names_twice: int) -> str:
         return f"SELECT {columns}, 1 AS time_read FROM posts"
     return f"""SELECT {columns}, 1 AS time_read FROM posts ANTI JOIN names_twice USING (name)
         UNION ALL
-        SELECT {columns}, row_number() OVER (PARTITION BY name ORDER BY dump, number) AS time_read
+        SELECT {columns}, row_number() OVER (PARTITION BY name ORDER BY place) AS time_read
         FROM posts SEMI JOIN names_twice USING (name)"""
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pyarrow
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 from tiny_dumps import GOOD, LARGE, comment, random_posts, records, run, submission, write_dump
 
 from parlai_empathy.curation import choice
-from parlai_empathy.curation.choice import CLASSES, Chosen, choose, schema, write
+from parlai_empathy.curation.choice import CLASSES, Chosen, choose, clean_all, schema, write
 from parlai_empathy.curation.engagement import MILLION, Measures
 from parlai_empathy.curation.engine import Engine, open_engine
 from parlai_empathy.curation.negative_samples import GENERIC, KINDS
@@ -216,3 +218,14 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 def test_numbers_are_numbers(curated: tuple[Any, list[dict[str, Any]]]) -> None:
     names = [name for name in schema(False).names[6:] if not name.startswith("ee")]
     assert all(math.isfinite(row[name]) for row in curated[1] for name in names)
+
+
+PIECES = st.sampled_from(
+    ["[a](b)", "[", "](", "]", ")", " ", "  ", "\n", "\t", "\x1c", "\x85", "\u00a0", "\u3000", "a", "é", "~"]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(PIECES, max_size=6).map("".join) | st.text(max_size=8), max_size=6))
+def test_many_texts_are_cleaned_as_each_alone(texts: list[str]) -> None:
+    assert clean_all(pyarrow.array(texts, pyarrow.string())).to_pylist() == [clean(text) for text in texts]

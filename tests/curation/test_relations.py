@@ -11,7 +11,7 @@ from tiny_dumps import comment, submission, write_dump
 
 from parlai_empathy.curation.engine import open_engine
 from parlai_empathy.curation.recipe import Recipe
-from parlai_empathy.curation.relations import relate
+from parlai_empathy.curation.relations import gather, relate
 from parlai_empathy.curation.unpack import unpack
 
 Found = tuple[dict[str, str | None], dict[str, tuple[Any, ...]]]
@@ -25,12 +25,14 @@ def related(tmp_path: Path) -> Related:
     def found(*posts: dict[str, Any], recipe: Recipe | None = None) -> Found:
         parts = unpack([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "parts", "1GB", 1)
         engine = open_engine("duckdb", tmp_path / "engine", "1GB", 1)
-        engine.view("posts", [part.file for part in parts])
+        gather(engine, [part.file for part in parts])
         relate(engine, recipe or Recipe())
         fates: dict[str, str | None] = {}
-        for name, fate in engine.rows("SELECT substr(name, 4), fate FROM comments ORDER BY number"):
+        for name, fate in engine.rows("SELECT substr(name, 4), fate FROM comments ORDER BY place"):
             fates[f"{name} again" if name in fates else name] = fate
-        reactions = engine.rows("SELECT substr(name, 4), replies, longest, edits FROM reactions")
+        reactions = engine.rows(
+            "SELECT substr(p.name, 4), replies, longest, edits FROM reactions r JOIN posts p ON r.place = p.place"
+        )
         engine.close()
         return fates, {name: tuple(rest) for name, *rest in reactions}
 
@@ -137,3 +139,23 @@ def test_a_reply_may_come_before_what_it_answers_in_the_dump(related: Related) -
 def test_a_subreddit_with_a_mark_in_its_name_is_no_query(related: Related) -> None:
     fates, _ = related(submission("s0"), comment("a", "t3_s0"), recipe=Recipe(subreddits=("it's", "x' OR '1'='1")))
     assert fates == {"a": "in another subreddit"}
+
+
+def test_a_place_is_of_one_post_alone_and_the_order_of_parts_does_not_matter(tmp_path: Path) -> None:
+    names = [["a", "b", "c"], ["d"], ["e", "f"]]
+    dumps = [
+        write_dump(tmp_path / f"{place}.jsonl", [comment(name, "t3_s0") for name in some])
+        for place, some in enumerate(names)
+    ]
+    dumps[1].write_text("no JSON\n" + dumps[1].read_text())
+    parts = [part.file for part in unpack(dumps, tmp_path / "parts", "1GB", 1)]
+    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 1)
+    found = []
+    for order in (parts, parts[::-1]):
+        gather(engine, order)
+        found.append(engine.rows("SELECT place, substr(name, 4) FROM posts ORDER BY place"))
+    engine.close()
+    assert found[0] == found[1]
+    assert [name for _, name in found[0]] == list("abcdef")  # no line that is bad
+    assert [place % (1 << 40) for place, _ in found[0]] == [1, 2, 3, 2, 1, 2]  # the line's number
+    assert len({place for place, _ in found[0]}) == 6

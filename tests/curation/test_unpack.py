@@ -34,7 +34,7 @@ def unpacked(dumps: list[Path], folder: Path, threads: int = 1) -> list[Part]:
 
 def rows(part: Part) -> list[dict[str, Any]]:
     """The posts of a part in the order of the dump, without what they come from."""
-    table = parquet.read_table(part.file).sort_by("number").drop_columns(["dump"])
+    table = parquet.read_table(part.file).sort_by("number")
     return [row for row in table.to_pylist() if row["bad"] is None]
 
 

@@ -1,0 +1,65 @@
+"""Content words, counted in many texts at once, are those that the plain function finds in each."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import duckdb
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.curation.content_words import count_content_words, ready_to_count
+from parlai_empathy.metrics.specificity import specificity
+
+WORDS = st.sampled_from(
+    [
+        *("the", "THE", "The.", '"the"', "(the)", "*the...", "the..", "((the", "the?!", "everything", "Everything,"),
+        *("themselves...", "(nevertheless)", "nevertheless,x", "bread", "rises.", "lanterns", "x" * 40),
+        *("", ".", "..", "...", "(", "((", '"', '""', '"""', "*", "**", ")", "*.", "\0", "the\0", "\0the"),
+        *("\u212aeep", "\u212a", "\u0130s", "\u00e9", "\u00c9the", "the\u00a0the", "\u4e00", "\U0001f600"),
+    ]
+)
+SPACES = st.sampled_from([" ", "  ", "\n", "\t", "\r\n", "\x0b", "\u2003"])
+TEXTS = st.lists(st.tuples(WORDS, SPACES), max_size=8).map(lambda pairs: "".join(a + b for a, b in pairs))
+
+
+def ready(texts: list[str | None]) -> Any:
+    """The texts as they come to the count: an array of pyarrow."""
+    table = pyarrow.table({"n": range(len(texts)), "t": pyarrow.array(texts, pyarrow.string())})
+    with duckdb.connect() as database:
+        database.register("texts", table)
+        found = database.sql(f"SELECT {ready_to_count('t')} AS t FROM texts ORDER BY n").to_arrow_table()
+    return found["t"].combine_chunks()
+
+
+def plain(texts: list[str | None]) -> list[int]:
+    return [0 if text is None else specificity(text) for text in texts]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.none() | TEXTS | TEXTS.map(str.rstrip), max_size=12), st.data())
+def test_any_texts(texts: list[str | None], data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(texts)))
+    array = ready(texts)
+    assert count_content_words(array).to_pylist() == plain(texts)
+    assert count_content_words(array.slice(start)).to_pylist() == plain(texts[start:])
+    pieces = pyarrow.chunked_array([array.slice(0, start), array.slice(start)], type=pyarrow.string())
+    assert count_content_words(pieces).to_pylist() == plain(texts)
+
+
+@pytest.mark.parametrize("texts", [[], [None], [None, None], [""], ["", None, ""], ["the"], ["bread"]])
+def test_little_or_nothing(texts: list[str | None]) -> None:
+    assert count_content_words(ready(texts)).to_pylist() == plain(texts)
+
+
+def test_what_answers_are_of_one_type() -> None:
+    assert count_content_words(ready(["two lanterns", None])).type == pyarrow.int32()
+
+
+def test_the_kelvin_sign_alone_becomes_a_letter_of_ascii() -> None:
+    """All other letters beyond ASCII stay beyond it, in a word that is not common."""
+    beyond = map(chr, range(128, sys.maxunicode + 1))
+    assert [letter for letter in beyond if letter.lower().isascii()] == ["\u212a"]
