@@ -6,21 +6,28 @@
 Without a log the replies are what people said in EmpatheticDialogues' folds for valid and test, and the models
 (EPITOME, EnDex, relevance and emotion, on MiniLM) are made anew: how fast they are does not depend on how good they
 are. The loop takes as many replies as ``--alone`` says, evenly over all of them, and replies per second are compared;
-loading the models is not counted. Together means what ``parlai score_responses`` does: in batches of texts of like
-length, each different text read once. So the ratio depends on how often a system repeats itself; ``--different`` takes
-each different reply once.
+loading the models is not counted.
+
+One at a time is the loop that one would write over the same models, in single precision. What the models do one at a
+time in the numbers that they choose themselves is named beside it. Together means what ``parlai score_responses`` does:
+in batches of texts of like length, each different text read once. So the ratio depends on how often a system repeats
+itself; ``--different`` takes each different reply once.
 """
 
 from __future__ import annotations
 
+import shutil
+import statistics
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from parlai.core.agents import create_agent
+from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
 from small_model import parser_of
 from timing import ROUNDS, Comparison, seconds
@@ -65,13 +72,32 @@ def main() -> None:
             models = made
         log = read_replies_log(arguments.log) if arguments.log else _said(folder, arguments.edition)
         replies = chosen(log, arguments.replies, arguments.different)
-        metrics, _ = reply_metrics(list(models), Needs(Words(), models, judges))
+        metrics = _metrics(models, judges)
+        plain = _metrics(
+            *({name: _plain(Path(folder), file) for name, file in each.items()} for each in (models, judges))
+        )
         different = len({one.reply for one in replies})
         print(f"{len(replies)} replies, {different} of them different; {torch.get_num_threads()} thread(s)")
         alone = chosen(replies, arguments.alone, different=False)
-        compared = [report(name, metric, replies, alone, arguments.rounds) for name, metric in metrics.items()]
-    whole = [[sum(times) for times in zip(*way, strict=True)] for way in zip(*compared, strict=True)]
-    print(Comparison(*whole).line("all together", 1, "replies"))
+        times = [report(name, plain[name], metrics[name], replies, alone, arguments.rounds) for name in metrics]
+    print(_line("all together", [[sum(ways) for ways in zip(*each, strict=True)] for each in zip(*times, strict=True)]))
+
+
+def _metrics(models: dict[str, str], judges: dict[str, str]) -> dict[str, ReplyMetric]:
+    return reply_metrics(list(models), Needs(Words(), models, judges))[0]
+
+
+def _plain(folder: Path, file: str) -> str:
+    """The file of a copy of a model that computes in single precision."""
+    path = Path(file)
+    copy = folder / "plain" / path.name / path.name
+    copy.parent.mkdir(parents=True)
+    for ending in ("", ".opt", ".dict"):
+        if Path(f"{path}{ending}").is_file():
+            shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+    shutil.copytree(f"{path}.encoder", f"{copy}.encoder")
+    Opt({**Opt.load(f"{path}.opt"), "precision": "float32"}).save(f"{copy}.opt")
+    return str(copy)
 
 
 def _made(folder: Path, name: str, options: dict[str, str]) -> str:
@@ -107,21 +133,40 @@ def chosen(log: Sequence[LoggedReply], number: int, different: bool) -> list[Log
 
 
 def report(
-    name: str, metric: ReplyMetric, replies: Sequence[LoggedReply], alone: Sequence[LoggedReply], rounds: int
-) -> tuple[list[float], list[float]]:
-    """Print what a metric takes; returns the seconds a reply one by one, and together, in each round."""
+    name: str,
+    plain: ReplyMetric,
+    metric: ReplyMetric,
+    replies: Sequence[LoggedReply],
+    alone: Sequence[LoggedReply],
+    rounds: int,
+) -> list[list[float]]:
+    """Print what a metric takes.
 
-    def one_by_one() -> np.ndarray:
-        return np.concatenate([items(metric, [one]) for one in alone])
+    :param plain: the same metric in single precision.
+    :returns: seconds a reply in each round: one by one in single precision, one by one, and together.
+    """
 
-    apart = np.nanmax(np.abs(one_by_one() - items(metric, alone)))
-    times = [
-        (seconds(one_by_one) / len(alone), seconds(lambda: items(metric, replies)) / len(replies))
-        for _ in range(rounds)
-    ]
-    comparison = Comparison([one for one, _ in times], [many for _, many in times])
-    print(f"{comparison.line(name, 1, 'replies')}; largest difference {apart:.4f}", flush=True)
-    return comparison.theirs, comparison.ours
+    def one_by_one(way: ReplyMetric) -> np.ndarray:
+        return np.concatenate([items(way, [one]) for one in alone])
+
+    apart = np.nanmax(np.abs(one_by_one(plain) - items(metric, alone)))
+    one_by_one(metric)  # what only a first call has to do
+    ways = [(partial(one_by_one, plain), alone), (partial(one_by_one, metric), alone)]
+    ways.append((partial(items, metric, replies), replies))
+    times = [[seconds(way) / len(read) for way, read in ways] for _ in range(rounds)]
+    by_way = [list(each) for each in zip(*times, strict=True)]
+    print(f"{_line(name, by_way)}; largest difference {apart:.4f}", flush=True)
+    return by_way
+
+
+def _line(name: str, by_way: Sequence[Sequence[float]]) -> str:
+    """Rates and ratios of the three ways."""
+    plain, own, together = (list(each) for each in by_way)
+    beside = Comparison(own, together)
+    return (
+        f"{Comparison(plain, together).line(name, 1, 'replies')}; one at a time in its own numbers "
+        f"{1 / statistics.median(own):.1f}, {statistics.median(beside.ratios):.1f} times"
+    )
 
 
 def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> np.ndarray:

@@ -2,13 +2,16 @@
 
     python benchmarks/scoring.py --model-file model/relevance [--humod-file FILE] [--pairs 1000]
 
-Both ways are run in turns, and the medians of five rounds are compared. Loading the model is not counted.
+The ways are run in turns, and the medians of five rounds are compared. Loading the model is not counted. One by one
+is the loop that one would write: in single precision. A second line has the same loop in the numbers that the judge
+itself computes with.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,24 +30,29 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1000, help="how many; a smaller file is gone through again")
     arguments = parser.parse_args()
     agent = create_agent_from_model_file(arguments.model_file)
+    plain = create_agent_from_model_file(arguments.model_file, {"precision": "float32"})
     pairs = read_pairs(arguments.humod_file, skip_bad_rows=True)
     # Evenly over the file, whose contexts are sorted by length.
     chosen = [pairs[n * len(pairs) // arguments.pairs % len(pairs)] for n in range(arguments.pairs)]
     contexts, replies = [pair.context for pair in chosen], [pair.reply for pair in chosen]
 
-    def one_by_one() -> np.ndarray:
-        return np.concatenate([agent.score_pairs([c], [r]) for c, r in zip(contexts, replies, strict=True)])
+    def one_by_one(judge: Any) -> np.ndarray:
+        return np.concatenate([judge.score_pairs([c], [r]) for c, r in zip(contexts, replies, strict=True)])
 
     def in_batches() -> np.ndarray:
-        return agent.score_pairs(contexts, replies)
+        scores: np.ndarray = agent.score_pairs(contexts, replies)
+        return scores
 
-    rounds = [(seconds(one_by_one), seconds(in_batches)) for _ in range(ROUNDS)]
-    difference = np.abs(one_by_one() - in_batches()).max()
-    one, many = (statistics.median(times) for times in zip(*rounds, strict=True))
+    ways = (lambda: one_by_one(plain), lambda: one_by_one(agent), in_batches)
+    rounds = [[seconds(way) for way in ways] for _ in range(ROUNDS)]
+    difference = np.abs(one_by_one(plain) - in_batches()).max()
     print(f"{len(chosen)} pairs, {torch.get_num_threads()} thread(s), largest difference of scores {difference:.4f}")
-    print(f"one by one  {len(chosen) / one:8.0f} pairs/s")
-    print(f"in batches  {len(chosen) / many:8.0f} pairs/s")
-    print(f"ratio       {one / many:8.1f}")
+    one, own, many = ([len(chosen) / each for each in times] for times in zip(*rounds, strict=True))
+    for name, rates in (("one by one", one), ("as the judge", own)):
+        ratios = [fast / rate for fast, rate in zip(many, rates, strict=True)]
+        ratio = f"{statistics.median(ratios):.1f} times ({min(ratios):.1f} to {max(ratios):.1f})"
+        print(f"{name:12} {statistics.median(rates):8.0f} pairs/s; batches {ratio}")
+    print(f"{'in batches':12} {statistics.median(many):8.0f} pairs/s")
 
 
 if __name__ == "__main__":

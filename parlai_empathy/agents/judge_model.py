@@ -21,7 +21,7 @@ from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
 from parlai_empathy.modules.precision import autocast
 
-_READ_BATCH = 256  # pairs read at once
+_READ_BATCH = 512  # pairs read at once; a CPU takes some at a time, of like length
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 

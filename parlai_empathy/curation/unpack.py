@@ -22,6 +22,7 @@ from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
 from parlai_empathy.errors import DataError
+from parlai_empathy.memory import keep_freed_memory
 
 _FORMAT = "3"  # of parts: another one makes them anew
 # A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and
@@ -62,7 +63,7 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
     :raises OSError: if the folder cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _keep_memory()
+    keep_freed_memory()  # each block of lines takes a few pieces of a mebibyte
     parts = []
     dumps = list({dump.resolve(): dump for dump in dumps}.values())
     total = sum(path.stat().st_size for path in dumps)
@@ -76,16 +77,6 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
                 _unpack_one(_Lines(dump, bar.update), file, memory, threads)
             parts.append(Part(file, _read_account(file.with_suffix(".json"))))
     return parts
-
-
-def _keep_memory() -> None:
-    """Have the C library keep memory that is freed, up to some 60 MiB, for what is asked for next.
-
-    Each block of lines takes a few pieces of a mebibyte. The library of Linux gives such pieces back to the system and
-    fetches them again, a tenth of all the time that curation took. How much it keeps instead, it learns from the
-    largest piece that it was ever given back.
-    """
-    bytes(31 << 20)
 
 
 def _key(dump: Path) -> str:

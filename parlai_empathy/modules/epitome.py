@@ -14,16 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from parlai_empathy.modules.like_lengths import like_lengths
+from parlai_empathy.modules.reading_copy import for_reading
 from parlai_empathy.modules.transformer import masked_mean
 
 LEVELS = 3
 _STD = 0.02  # of new weights, as the original has them
-
-# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-# Not fewer, for in bfloat16 the frozen weights are rounded anew for each chunk.
-_CPU_CHUNK = 32
-# Torch prepares its CPU kernels anew for each shape of a batch, so lengths are rounded up: there are fewer shapes then.
-_STEP = 8
 
 
 class Epitome(nn.Module):
@@ -67,7 +63,7 @@ class Epitome(nn.Module):
         """Judge pairs of different posts and different responses.
 
         :param posts: ``(posts, post length, dim)``, of :meth:`seeker_states`.
-        :param seen: ``(posts, post length)``, which of these the responses may attend to.
+        :param seen: ``(posts, post length)``, which of these, the first ones of each, the responses may attend to.
         :param post_of: ``(n,)``, which post each pair has.
         :param tokens: ``(responses, length)`` ids, padded on the right; ``lengths``: ``(responses,)``.
         :param response_of: ``(n,)``, which response each pair has.
@@ -76,10 +72,23 @@ class Epitome(nn.Module):
         """
         keep = _chosen(_keep(lengths, tokens.size(1)), response_of)
         read = [_chosen(token_states(encoder, tokens, lengths), response_of) for encoder in self.responders]
-        read = read if len(read) > 1 else read * len(self.mechanisms)
-        parts = [part(states, keep, posts, seen, post_of) for part, states in zip(self.mechanisms, read, strict=True)]
+        chunks = like_lengths(seen.sum(dim=1)[post_of])
+        judged = [
+            self._judged([states[rows] for states in read], keep[rows], *_cut(posts, seen, post_of[rows]))
+            for rows in chunks
+        ]
+        back = torch.cat(chunks).argsort()
+        levels, rationales = (torch.cat(parts)[back].float() for parts in zip(*judged, strict=True))
+        return levels, rationales
+
+    def _judged(self, read: Sequence[Tensor], keep: Tensor, posts: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Judge responses, whose states are ``(n, length, dim)``, by all mechanisms; each has its post, in order."""
+        read = read if len(read) > 1 else [*read] * len(self.mechanisms)
+        parts = [
+            for_reading(part)(states, keep, posts, seen) for part, states in zip(self.mechanisms, read, strict=True)
+        ]
         levels, rationales = zip(*parts, strict=True)
-        return torch.stack(levels, dim=1).float(), torch.stack(rationales, dim=1).float()
+        return torch.stack(levels, dim=1), torch.stack(rationales, dim=1)
 
 
 class _Mechanism(nn.Module):
@@ -95,19 +104,24 @@ class _Mechanism(nn.Module):
         )
         self.rationale = nn.Sequential(nn.Dropout(dropout), nn.Linear(size, 2))
 
-    def forward(
-        self, states: Tensor, keep: Tensor, posts: Tensor, seen: Tensor, post_of: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Judge responses, whose states are ``(n, length, dim)``.
+    def forward(self, states: Tensor, keep: Tensor, posts: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Judge responses, whose states are ``(n, length, dim)``, each with its post, ``(n, post length, dim)``.
 
         :returns: logits of the levels, ``(n, 3)``, and of the rationale, ``(n, length, 2)``.
         """
-        keys, values = (_chosen(part(posts), post_of) for part in (self.key, self.value))  # (n, post length, dim)
+        keys, values = self.key(posts), self.value(posts)
         scores = self.query(states) @ keys.transpose(1, 2) / math.sqrt(states.size(-1))  # (n, length, post length)
-        weights = scores.masked_fill(~_chosen(seen, post_of).unsqueeze(1), -torch.inf).softmax(dim=-1)
+        weights = scores.masked_fill(~seen.unsqueeze(1), -torch.inf).softmax(dim=-1)
         states = states + self.dropout(self.out(self.dropout(weights).to(values.dtype) @ values))
         vectors = states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
         return self.level(vectors), self.rationale(states)
+
+
+def _cut(posts: Tensor, seen: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    """The posts at these places, without what nobody sees; on a GPU one would have to wait to know how much it is."""
+    seen = seen[places]
+    longest = int(seen.sum(dim=1).max()) if seen.device.type == "cpu" else seen.size(1)
+    return posts[places, :longest], seen[:, :longest]
 
 
 def _chosen(rows: Tensor, places: Tensor) -> Tensor:
@@ -134,17 +148,18 @@ def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
     :param tokens: ``(n, length)`` ids, padded on the right.
     :param lengths: ``(n,)``, at least 1.
     """
-    if tokens.device.type != "cpu" or len(tokens) <= 1:
+    chunks = like_lengths(lengths)
+    if len(chunks) == 1:
         return _read(encoder, tokens, lengths)
-    order = lengths.argsort(stable=True)  # shortest first
-    chunks = []
-    for rows in torch.split(order, _CPU_CHUNK):
-        longest = min(-(-int(lengths[rows[-1]]) // _STEP) * _STEP, tokens.size(1))
-        states = _read(encoder, tokens[rows, :longest], lengths[rows])
-        chunks.append(nn.functional.pad(states, (0, 0, 0, tokens.size(1) - longest)))
-    return torch.cat(chunks)[order.argsort()]
+    states = []
+    for rows in chunks:
+        longest = int(lengths[rows].max())
+        read = _read(encoder, tokens[rows, :longest], lengths[rows])
+        states.append(nn.functional.pad(read, (0, 0, 0, tokens.size(1) - longest)))
+    return torch.cat(states)[torch.cat(chunks).argsort()]
 
 
 def _read(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
-    states: Tensor = encoder(input_ids=tokens, attention_mask=_keep(lengths, tokens.size(1)).long()).last_hidden_state
+    keep = _keep(lengths, tokens.size(1)).long()
+    states: Tensor = for_reading(encoder)(input_ids=tokens, attention_mask=keep).last_hidden_state
     return states

@@ -7,15 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from parlai_empathy.modules.like_lengths import like_lengths
+from parlai_empathy.modules.reading_copy import for_reading
 from parlai_empathy.modules.transformer import masked_mean
 
 POOLINGS = ("mean", "first")
 DROPOUT = 0.1  # before the head, as BERT's classifiers have it (Devlin et al. 2019)
-
-# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-_CPU_CHUNK = 16
-# Torch prepares its CPU kernels anew for each shape of a batch, so lengths are rounded up: there are fewer shapes then.
-_STEP = 8
 
 
 class TextReader(nn.Module):
@@ -40,24 +37,23 @@ class TextReader(nn.Module):
         :param lengths: ``(n,)``, how many tokens each text has, at least 1.
         :returns: ``(n, dim)``
         """
-        if tokens.device.type != "cpu":
-            return self._read(tokens, segments, lengths)
-        order = lengths.argsort(stable=True)  # shortest first
-        chunks = []
-        for rows in torch.split(order, _CPU_CHUNK):
-            longest = -(-int(lengths[rows[-1]]) // _STEP) * _STEP
-            padding = (0, max(0, longest - tokens.size(1)))
-            chunk = [nn.functional.pad(part[rows, :longest], padding) for part in (tokens, segments)]
-            chunks.append(self._read(chunk[0], chunk[1], lengths[rows]))
-        return torch.cat(chunks)[order.argsort()]
+        chunks = like_lengths(lengths)
+        vectors = [self._read(*_cut(tokens[rows], segments[rows], lengths[rows])) for rows in chunks]
+        return torch.cat(vectors)[torch.cat(chunks).argsort()]
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         keep = torch.arange(tokens.size(1), device=tokens.device) < lengths.unsqueeze(1)  # (n, length)
         inputs = {"input_ids": tokens, "attention_mask": keep.long()}
         if self.has_segments:
             inputs["token_type_ids"] = segments
-        states: Tensor = self.encoder(**inputs).last_hidden_state.float()  # (n, length, dim)
+        states: Tensor = for_reading(self.encoder)(**inputs).last_hidden_state.float()  # (n, length, dim)
         return states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
+
+
+def _cut(tokens: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Without the columns that are padding in every row; on a GPU one would have to wait to know them."""
+    longest = int(lengths.max()) if lengths.device.type == "cpu" else tokens.size(1)
+    return tokens[:, :longest], segments[:, :longest], lengths
 
 
 class PairEncoder(TextReader):

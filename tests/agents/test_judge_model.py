@@ -63,7 +63,7 @@ def test_texts_of_like_length_are_read_together_and_come_back_in_their_order() -
     agent.model.train()
     numbers = agent._in_batches(agent.bare_model, 1, PAIRS)
     assert numbers[:, 0].tolist() == [len(pair.turns[0]) + len(pair.reply) for pair in PAIRS]
-    assert [len(batch) for batch in agent.batches] == [256, 256, 88]
+    assert [len(batch) for batch in agent.batches] == [512, 88]
     lengths = [length for batch in agent.batches for length in batch]
     assert lengths == sorted(lengths)
     assert not numbers.requires_grad

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
+from parlai_empathy.modules import like_lengths
 from parlai_empathy.modules.epitome import Epitome, token_states
 
 SIZE = 16
@@ -119,8 +120,10 @@ def test_new_layers_begin_as_in_the_original() -> None:
     assert all(not part.abs().sum() for name, part in model.mechanisms.named_parameters() if name.endswith("bias"))
 
 
-def test_many_texts_of_all_lengths_are_read_as_one_at_a_time() -> None:
-    """More than are read at once on a CPU, where they are put in order of their lengths."""
+@pytest.mark.parametrize("most", [1, 100, 2048])
+def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone, or many in order of their lengths, or all at once: 40 texts of 20 tokens are 800."""
+    monkeypatch.setattr(like_lengths, "CPU_TOKENS", most)
     torch.manual_seed(1)
     lengths = torch.randint(1, 21, (40,))
     tokens = torch.randint(5, 30, (40, 20)) * (torch.arange(20) < lengths.unsqueeze(1))
@@ -131,3 +134,17 @@ def test_many_texts_of_all_lengths_are_read_as_one_at_a_time() -> None:
         for row, length in enumerate(lengths.tolist()):
             alone = one(tokens[row : row + 1, :length]).last_hidden_state[0]
             assert torch.allclose(states[row, :length], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+@pytest.mark.parametrize("most", [1, 9])
+def test_pairs_are_judged_alike_some_at_a_time(pooling: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with posts of like length together: of the four pairs one has a post of 4 tokens, the others of 5."""
+    model = network(pooling=pooling)
+    whole = judge(model)
+    monkeypatch.setattr(like_lengths, "CPU_TOKENS", most)
+    levels, rationales = judge(model)
+    assert torch.allclose(levels, whole[0], atol=1e-5)
+    for number, (_, response) in enumerate(PAIRS):
+        length = RESPONSE_LENGTHS[response]  # of padding nothing is said
+        assert torch.allclose(rationales[number, :, :length], whole[1][number, :, :length], atol=1e-5)

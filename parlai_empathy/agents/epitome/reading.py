@@ -101,7 +101,7 @@ class EpitomeReader(PairModelAgent):
         seen = pad_sequence([torch.ones(len(each), dtype=torch.bool) for each in states], batch_first=True)
         places = [response_of[pair.reply] for pair in pairs]
         inputs = (
-            pad_sequence(states, batch_first=True).float(),
+            pad_sequence(states, batch_first=True),
             seen,
             torch.tensor([post_of[post] for post in posts]),
             tokens,

@@ -87,7 +87,8 @@ class HanAgent(JudgeAgent):
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
         """Word ids of the contexts, ``(n, turns, words)``, and of the replies, ``(n, words)``."""
-        words = {text: self._words(text) for pair in pairs for text in (*pair.turns, pair.reply)}
+        texts = dict.fromkeys(text for pair in pairs for text in (*pair.turns, pair.reply))
+        words = {text: self._words(text) for text in texts}
         table = _padded([[self.NULL_IDX], *words.values()], self.NULL_IDX)  # (different texts, words); no text is row 0
         row = {text: number for number, text in enumerate(words, start=1)}
         turns = [[row[turn] for turn in pair.turns if words[turn]][-self.opt["max_turns"] :] for pair in pairs]
