@@ -4,6 +4,8 @@
 
     EmpathyError
     |-- DataError               a data file cannot be read: names file, line and column
+    |-- StoreError              a store of ratings fails, or is of another format
+    |-- CrowdError              a marketplace of crowd work refuses something, or cannot be reached
     |-- DownloadError           data are neither here, nor on the mirror, nor to be downloaded
     |-- OptionError             an option has a value that cannot work
     |-- ModelFileError          a model, pool or vectors file is missing, broken or does not fit
