@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -21,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from parlai_empathy.agents.frozen import FrozenPart
-from parlai_empathy.agents.judge_examples import TextPair, labels_of
+from parlai_empathy.agents.judge_examples import TextPair, labels_of, pairs_of
 from parlai_empathy.agents.presets import in_chat, set_defaults
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.rivals import block_of, rivals
@@ -39,6 +41,7 @@ _DEFAULTS: dict[str, Any] = {
     "num_epochs": 2.0,
     "use_reply": "label",  # what it says is part of the conversation
 }
+_PAIRS = 256  # that the retriever scores at once
 _SHOWN = 100  # of a pool's replies, how many the ranking names; a block has no more
 
 
@@ -212,6 +215,21 @@ class RerankAgent(TextClassifierAgent):
         sums = [part + row[: len(part)] for part, row in zip(parts, scores, strict=True)]
         orders = [part.argsort(descending=True, stable=True).tolist() for part in sums]
         return [[row[place] for place in order] + row[top:] for row, order in zip(found, orders, strict=True)]
+
+    def score_pairs(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
+        """Score replies in their contexts by both scores' sum, by which replies to one context are put in order.
+
+        :param contexts: the turns before each reply, oldest first.
+        :returns: ``(n,)``, 0..1.
+        """
+        found = [torch.zeros(0)]
+        for start in range(0, len(replies), _PAIRS):
+            chosen = slice(start, start + _PAIRS)
+            encodings = self.retriever.encode_texts([list(replies[chosen])])[0]
+            found.append((self.retriever.encode_turns(contexts[chosen]) * encodings).sum(dim=1).cpu())
+        sums = self._read(pairs_of(contexts, replies)) + torch.cat(found).unsqueeze(1)
+        scores: NDArray[np.float64] = self.scores(sums.double()).numpy()
+        return scores
 
     def _from_pool(self, contexts: Tensor, observations: Sequence[Message]) -> list[list[str]]:
         pool = self.retriever.pool()

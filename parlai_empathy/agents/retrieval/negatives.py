@@ -132,6 +132,6 @@ def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
 
 
 def _key(obs: Message) -> str:
-    """What an example is known by to every agent: the last lines of its context, and its true reply."""
-    lines = obs.get("lines") or [line.strip() for line in obs["full_text"].split("\n") if line.strip()]
+    """What an example is known by: the last lines of its context, and its true reply."""
+    lines = [line.strip() for line in obs["full_text"].split("\n") if line.strip()]
     return "\n".join([*lines[-_LINES:], "", obs["labels"][0]])

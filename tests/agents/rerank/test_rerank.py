@@ -178,6 +178,17 @@ def test_replies_that_are_all_the_same_are_refused(model_file: Path) -> None:
         agent._losses([Message({"lines": ["Hello"], "labels": ["Oh."]})])
 
 
+def test_scores_of_pairs_are_those_that_it_ranks_by(loud: Path, model_file: Path) -> None:
+    lines, replies = ["I lost my job.", "Oh no."], ["I am so sorry.", "Well done!", "Herons.", "Why?"]
+    for path in (loud, model_file):
+        agent = load(path)
+        scores = agent.score_pairs([lines] * 4, replies)
+        assert ((scores > 0) & (scores < 1)).all()
+        ranked = agent._rank([Message({"lines": lines, "label_candidates": replies})]).text_candidates[0]
+        assert ranked == [replies[place] for place in (-scores).argsort(kind="stable")]
+    assert agent.score_pairs([], []).shape == (0,)
+
+
 def test_it_chats_from_the_retrievers_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True)
     pool = agent.retriever.pool().texts
