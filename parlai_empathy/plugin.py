@@ -1,4 +1,5 @@
-"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` apart.
+"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` and
+:mod:`parlai_empathy.model_files` apart.
 
 :mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named
 in the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
@@ -17,7 +18,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from parlai_empathy import repairs
+from parlai_empathy import model_files, repairs
 from parlai_empathy.errors import EmpathyError, OptionError
 
 PREFIX = "empathy:"
@@ -209,9 +210,19 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.core.metrics": [register_metrics],
     "parlai.zoo": [register_zoo],
     "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
-    "parlai.core.opt": [repairs.take_back_pkg_resources],
+    "parlai.core.opt": [
+        repairs.take_back_pkg_resources,
+        model_files.write_options_whole,
+        model_files.name_broken_options,
+    ],
+    "parlai.core.agents": [model_files.name_missing_models],
     "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
-    "parlai.scripts.train_model": [repairs.keep_best_model, repairs.validate_at_the_end],
+    "parlai.scripts.train_model": [
+        repairs.keep_best_model,
+        repairs.validate_at_the_end,
+        model_files.write_stats_whole,
+        model_files.name_broken_stats,
+    ],
     "parlai.utils.distributed": [repairs.train_on_several_cpus],
     "parlai.utils.fsdp": [repairs.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],

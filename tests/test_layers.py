@@ -25,8 +25,9 @@ LAYERS: tuple[set[str], ...] = (
 APART: dict[str, set[str]] = {
     "": set(),  # the package itself: nothing, and everybody may ask it for its version
     "hook": {"plugin"},
-    "plugin": {"repairs", "errors"},
+    "plugin": {"repairs", "model_files", "errors"},
     "repairs": {"errors"},
+    "model_files": {"errors"},
     "__main__": {"hook"},
     "zoo": {"tasks.builder", "errors"},
 }

@@ -1,0 +1,199 @@
+"""A model's files beside its weights: ``kill -9`` leaves the older ones whole, and what is missing gets one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.opt import Opt
+from parlai.scripts.train_model import TrainModel
+from processes import SAMPLE, TINY
+from test_repairs import unrepaired
+
+from parlai_empathy import repairs
+from parlai_empathy.errors import ModelFileError
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model"
+    train(path)
+    return path
+
+
+def train(path: Path, epochs: int = 1) -> None:
+    TrainModel.main(*SAMPLE, *TINY, "--model-file", str(path), "--num-epochs", str(epochs))
+
+
+# --- written whole or not at all --------------------------------------------------------------------------------------
+
+# The process dies of the first write that would hand more than these many bytes to the disk.
+DIE_IN_A_WRITE = """
+import json, os, signal, sys
+from parlai.core.opt import Opt
+from parlai.scripts import train_model
+
+class Half:
+    def __init__(self, file): self.file = file
+    def write(self, text):
+        self.file.write(text[:3]); self.file.flush(); os.kill(os.getpid(), signal.SIGKILL)
+
+dump = json.dump
+json.dump = lambda value, file=None, fp=None, **options: dump(value, Half(file or fp), **options)
+{save}
+"""
+
+SAVE_OPTIONS = "Opt(new=1).save(sys.argv[1] + '.opt')"
+SAVE_STATS = """
+loop = train_model.TrainLoop.__new__(train_model.TrainLoop)
+loop.opt = {"model_file": sys.argv[1]}
+class Time:
+    def time(self): return 1.0
+loop.train_time = Time()
+loop.parleys = loop._train_steps = loop._total_epochs = loop.impatience = 1
+loop.train_reports = loop.valid_reports = []
+loop.best_valid = None
+loop.final_valid_report = loop.final_test_report = loop.final_extra_valid_report = {}
+loop._save_train_stats(".checkpoint")
+"""
+
+
+@pytest.mark.parametrize(
+    ("save", "suffix"), [(SAVE_OPTIONS, ".opt"), (SAVE_STATS, ".checkpoint.trainstats")], ids=["options", "stats"]
+)
+def test_killed_in_the_middle_of_a_write_the_older_file_stays(tmp_path: Path, save: str, suffix: str) -> None:
+    older = tmp_path / f"model{suffix}"
+    older.write_text('{"parleys": 5}')
+    died = subprocess.run(
+        [sys.executable, "-c", DIE_IN_A_WRITE.replace("{save}", save), str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+    )
+    assert died.returncode == -9, died.stderr
+    assert json.loads(older.read_text()) == {"parleys": 5}
+
+
+@pytest.fixture
+def parlais() -> Any:
+    """ParlAI's module of options as it is without us."""
+    repairs.lend_pkg_resources()
+    try:
+        return unrepaired("parlai.core.opt")
+    finally:
+        repairs.take_back_pkg_resources(ModuleType("parlai.core.opt"))
+
+
+def test_what_is_written_is_what_parlai_writes(tmp_path: Path, parlais: Any) -> None:
+    options = {"model": "empathy:retrieval", "seed": 1, "words": ["ä", "b"]}
+    Opt(options).save(str(tmp_path / "ours.opt"))
+    parlais.Opt(options).save(str(tmp_path / "parlais.opt"))
+    assert (tmp_path / "ours.opt").read_bytes() == (tmp_path / "parlais.opt").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ours.opt", "parlais.opt"]
+
+
+def test_a_training_leaves_nothing_unfinished(trained: Path) -> None:
+    names = {path.name for path in trained.parent.iterdir()}
+    assert {"model", "model.opt", "model.trainstats"} <= names
+    assert not [name for name in names if "unfinished" in name]
+
+
+def test_still_needed_parlai_writes_in_place(tmp_path: Path, parlais: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.opt").write_text("{}")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parlais, "json", type("Broken", (), {"dump": staticmethod(fail)}))
+    with pytest.raises(KeyboardInterrupt):
+        parlais.Opt().save(str(tmp_path / "x.opt"))
+    assert (tmp_path / "x.opt").read_text() == ""
+
+
+# --- missing or broken ------------------------------------------------------------------------------------------------
+
+
+def copy_of(trained: Path, folder: Path) -> Path:
+    for path in trained.parent.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return folder / trained.name
+
+
+def message(path: Path | str, **options: Any) -> str:
+    with pytest.raises(ModelFileError) as caught:
+        create_agent(Opt(model_file=str(path), datapath="data", **options), requireModelExists=True)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_misspelt_name_gets_the_right_one(trained: Path) -> None:
+    asked = trained.with_name("modle")
+    for named in ({}, {"model": "empathy:retrieval"}):
+        assert message(asked, **named) == f"{asked}: there is no such model file; did you mean {trained}?"
+
+
+def test_a_name_like_no_other_gets_those_that_there_are(trained: Path) -> None:
+    assert message(trained.with_name("zzz")).endswith(f"; the models in {trained.parent} are model")
+
+
+def test_no_model_at_all(tmp_path: Path) -> None:
+    assert "there is no other in" in message(tmp_path / "model")
+    assert f"there is no folder {tmp_path / 'none'} either" in message(tmp_path / "none" / "model")
+
+
+def test_a_folder_is_no_model(trained: Path, tmp_path: Path) -> None:
+    assert message(trained.parent) == (
+        f"{trained.parent} is a folder: name the model file in it; did you mean {trained}?"
+    )
+
+
+def test_a_model_without_its_options(trained: Path, tmp_path: Path) -> None:
+    path = copy_of(trained, tmp_path)
+    Path(f"{path}.opt").unlink()
+    assert message(path).startswith(f"{path}.opt is missing, which says what agent this model is")
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"model": "empathy:ret', "[1, 2", "hello"])
+def test_options_that_are_cut_short(trained: Path, tmp_path: Path, content: str) -> None:
+    path = copy_of(trained, tmp_path)
+    Path(f"{path}.opt").write_text(content)
+    assert re.match(rf"{re.escape(str(path))}\.opt, line 1: no options in JSON", message(path))
+
+
+def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: Path) -> None:
+    """Only what is missing is told of; what goes wrong later is not mistaken for it."""
+    path = copy_of(trained, tmp_path)
+    path.write_bytes(path.read_bytes()[:1000])
+    assert "is not a model that fits its options" in message(path)
+    with pytest.raises(RuntimeError, match="Need to set `model`"):
+        create_agent(Opt(datapath="data"))
+
+
+def test_whole_models_load_as_ever(trained: Path) -> None:
+    assert create_agent_from_model_file(str(trained)).opt["model_file"] == str(trained)
+
+
+def test_a_training_whose_stats_are_cut_short(trained: Path, tmp_path: Path) -> None:
+    path = copy_of(trained, tmp_path)
+    stats = Path(f"{path}.checkpoint.trainstats")
+    stats.write_text(stats.read_text()[:50])
+    with pytest.raises(ModelFileError, match=re.escape(f"{stats} does not say where the training stands")):
+        train(path, epochs=2)
+    stats.unlink()  # as the message says
+    train(path)
+    assert json.loads(Path(f"{path}.trainstats").read_text())["total_epochs"] >= 1
+
+
+def test_still_needed_parlai_ends_in_a_traceback(trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="Model file does not exist"):
+        create_agent.__wrapped__(Opt(model_file=str(tmp_path / "none"), datapath="data"), True)
+    path = copy_of(trained, tmp_path)
+    Path(f"{path}.opt").write_text("{")
+    with pytest.raises(json.JSONDecodeError):
+        Opt.load.__func__.__wrapped__(Opt, f"{path}.opt")
