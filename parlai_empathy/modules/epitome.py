@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.like_lengths import like_lengths
-from parlai_empathy.modules.reading_copy import for_reading
+from parlai_empathy.modules.reading_copy import for_reading, read_states
 from parlai_empathy.modules.transformer import masked_mean
 
 LEVELS = 3
@@ -160,6 +160,4 @@ def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _read(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
-    keep = _keep(lengths, tokens.size(1)).long()
-    states: Tensor = for_reading(encoder)(input_ids=tokens, attention_mask=keep).last_hidden_state
-    return states
+    return read_states(encoder, tokens, _keep(lengths, tokens.size(1)))

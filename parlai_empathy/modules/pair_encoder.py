@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.like_lengths import like_lengths
-from parlai_empathy.modules.reading_copy import for_reading
+from parlai_empathy.modules.reading_copy import read_states
 from parlai_empathy.modules.transformer import masked_mean
 
 POOLINGS = ("mean", "first")
@@ -43,10 +43,8 @@ class TextReader(nn.Module):
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         keep = torch.arange(tokens.size(1), device=tokens.device) < lengths.unsqueeze(1)  # (n, length)
-        inputs = {"input_ids": tokens, "attention_mask": keep.long()}
-        if self.has_segments:
-            inputs["token_type_ids"] = segments
-        states: Tensor = for_reading(self.encoder)(**inputs).last_hidden_state.float()  # (n, length, dim)
+        inputs = {"token_type_ids": segments} if self.has_segments else {}
+        states = read_states(self.encoder, tokens, keep, **inputs).float()  # (n, length, dim)
         return states[:, 0] if self.pooling == "first" else masked_mean(states, keep)
 
 

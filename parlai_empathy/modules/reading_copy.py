@@ -8,6 +8,7 @@ the time, a single one in little more than half. Training is not touched: weight
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,9 +28,41 @@ class _Copy:
     state: tuple[tuple[int, int], ...]
 
 
+_BLOCK = 16
+"""Tokens that torch's attention in bfloat16 looks at together. At others it looks one by one: MiniLM reads texts of 108
+tokens in 6.6 milliseconds each, and the same with four of padding, which are 112, in 5.3."""
+
+_WORTH_PADDING = 9  # tokens beyond whole blocks from which on another whole block takes less time than they do
+
 # Kept beside the encoders, not in them: no copy is saved, trained, shared between processes or copied again, and each
 # goes when its encoder goes.
 _COPIES: WeakKeyDictionary[nn.Module, _Copy] = WeakKeyDictionary()
+
+
+def read_states(encoder: Any, tokens: Tensor, keep: Tensor, **inputs: Tensor) -> Tensor:
+    """What an encoder makes of tokens; where :func:`for_reading` has a copy of it, the copy does it.
+
+    :param encoder: a Hugging Face model whose output has ``last_hidden_state``.
+    :param tokens: ``(n, length)`` ids, padded on the right.
+    :param keep: ``(n, length)``, which of them are no padding.
+    :param inputs: what else the encoder is to be given, of the same shape.
+    :returns: ``(n, length, dim)``
+    """
+    reader, length = for_reading(encoder), tokens.size(1)
+    more = 0 if reader is encoder else _padding(length, encoder.config)
+    if more:
+        tokens = nn.functional.pad(tokens, (0, more), value=encoder.config.pad_token_id or 0)
+        keep, *others = (nn.functional.pad(tensor, (0, more)) for tensor in (keep, *inputs.values()))
+        inputs = dict(zip(inputs, others, strict=True))
+    states: Tensor = reader(input_ids=tokens, attention_mask=keep.long(), **inputs).last_hidden_state
+    return states[:, :length]
+
+
+def _padding(length: int, config: Any) -> int:
+    """How many tokens of padding make reading faster; none where the encoder knows no places for them."""
+    beyond = length % _BLOCK
+    more = _BLOCK - beyond if beyond >= _WORTH_PADDING else 0
+    return more if length + more <= getattr(config, "max_position_embeddings", math.inf) else 0
 
 
 def for_reading(encoder: Any) -> Any:

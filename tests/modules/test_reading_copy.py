@@ -18,9 +18,10 @@ from transformers import (
     MPNetConfig,
     RobertaConfig,
 )
+from transformers.modeling_outputs import BaseModelOutput
 
 from parlai_empathy.modules import reading_copy
-from parlai_empathy.modules.reading_copy import for_reading
+from parlai_empathy.modules.reading_copy import for_reading, read_states
 
 SIZES = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "pad_token_id": 1}
 CONFIGS = {
@@ -98,6 +99,46 @@ def test_a_layer_takes_numbers_of_single_precision_too(bias: bool) -> None:
         found = copy_of(nn.Sequential(layer).eval())(inputs)
         assert torch.equal(found, layer(inputs))  # autocast rounds the inputs alike
     assert found.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("length", [1, 8, 9, 12, 16, 17, 25, 31])
+def test_padding_to_whole_blocks_changes_nothing_but_rounding(name: str, length: int) -> None:
+    """Also of a RoBERTa, which counts places by what is padding. Of the error, see the first test."""
+    model = encoder(name)
+    torch.manual_seed(length)
+    keep = torch.arange(length) < torch.tensor([length, max(1, length // 2)]).unsqueeze(1)
+    tokens = torch.where(keep, torch.randint(4, 40, (2, length)), 1)
+    exact = states(model, tokens, keep)
+    with torch.no_grad(), short_numbers():
+        found = read_states(model, tokens, keep)
+    assert found.shape == exact.shape
+    assert ((found.float() * keep.unsqueeze(2)) - exact).abs().max() < 0.04 * exact.abs().max()
+
+
+def test_padding_is_for_the_copy_alone_and_within_what_the_encoder_can_read() -> None:
+    lengths = []
+
+    class Reader(nn.Module):
+        def __init__(self, most: int) -> None:
+            super().__init__()
+            self.config = BertConfig(max_position_embeddings=most, pad_token_id=3)
+            self.weight = nn.Parameter(torch.zeros(1))
+
+        def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Any:
+            assert input_ids.shape == attention_mask.shape == token_type_ids.shape
+            assert input_ids[0, 12:].eq(3).all()
+            assert attention_mask.sum() == 12
+            lengths.append(input_ids.size(1))
+            return BaseModelOutput(last_hidden_state=input_ids.unsqueeze(2).float())
+
+    ones = torch.ones(1, 12).long()
+    with torch.no_grad():
+        for most, autocast in ((512, True), (15, True), (512, False)):
+            with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                found = read_states(Reader(most).eval(), ones, ones.bool(), token_type_ids=ones)
+            assert found.shape == (1, 12, 1)
+    assert lengths == [16, 12, 12]
 
 
 def test_who_learns_or_asks_for_single_precision_gets_the_encoder_itself() -> None:
