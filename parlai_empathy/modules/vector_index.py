@@ -24,6 +24,7 @@ from parlai_empathy.errors import MissingDependencyError
 
 _BLOCK = 2**16  # vectors that are scored at once
 _SHORTLIST = 200  # what the index finds at least, to be scored again
+_LONGEST = 6400  # what it finds at most: to score more takes as long as to look at all
 _SAMPLE = 40  # vectors a list, from which the centres are learnt
 _ROUNDS = 8  # of learning the centres
 _WANTED = 0.995  # of the queries whose best vector is to be found: some more than is promised, for they are a sample
@@ -61,12 +62,14 @@ class VectorIndex:
 
     :param index: Faiss' own.
     :param rows: gives the vectors themselves.
+    :param shortlist: how many vectors of each query are scored again.
     :param recall: the share of queries whose best vector it found when it was built.
     """
 
-    def __init__(self, index: Any, rows: Rows, recall: float) -> None:
+    def __init__(self, index: Any, rows: Rows, shortlist: int, recall: float) -> None:
         self._index = index
         self._rows = rows
+        self.shortlist = shortlist
         self.recall = recall
 
     @classmethod
@@ -74,29 +77,41 @@ class VectorIndex:
         """Build an index, with a progress bar.
 
         :param vectors: ``(m, dim)``, single precision.
-        :param queries: ``(n, dim)``, like those to come: they decide how many lists a query looks into.
+        :param queries: ``(n, dim)``, like those to come: they decide how many lists a query looks into, and how many
+            vectors are scored again.
         :raises MissingDependencyError: without Faiss.
         """
         index = _trained(vectors)
         for start in tqdm(range(0, len(vectors), _BLOCK), desc="indexing the pool", disable=len(vectors) <= _BLOCK):
             index.add(vectors[start : start + _BLOCK].numpy())
-        built = cls(index, rows, 0.0)
-        built._widen(exact_search(queries, vectors, 1)[0], queries)
+        built = cls(index, rows, min(_SHORTLIST, len(vectors)), 0.0)
+        built._widen(vectors, queries)
         return built
 
-    def _widen(self, best: Tensor, queries: Tensor) -> None:
-        """Look into more and more lists, until enough of the queries' best vectors are found."""
+    def _widen(self, vectors: Tensor, queries: Tensor) -> None:
+        """Look into more lists, or score more again, until enough of the queries' best vectors are found."""
+        scores, places = exact_search(queries, vectors, 1)
+        longest = min(_LONGEST, len(vectors))
+        lists = torch.from_numpy(self._index.quantizer.search(vectors[places[:, 0]].numpy(), 1)[1])
         self._index.nprobe = min(_LEAST, self._index.nlist)
         while True:
             # Of two equal vectors either will do, and one sum of products is not the other to the last bit.
-            self.recall = float((self.search(queries, 1)[0] >= best - 1e-5 * best.abs()).double().mean())
-            if self.recall >= _WANTED or self._index.nprobe == self._index.nlist:
+            missed = self.search(queries, 1)[0][:, 0] < (scores - 1e-5 * scores.abs())[:, 0]
+            self.recall = 1 - float(missed.double().mean())
+            if self.recall >= _WANTED:
                 return
-            self._index.nprobe = min(self._index.nprobe * 4 // 3, self._index.nlist)
+            looked_into = torch.from_numpy(self._index.quantizer.search(queries[missed].numpy(), self._index.nprobe)[1])
+            were_near = (looked_into == lists[missed]).any(dim=1)  # but others seemed better
+            if were_near.double().mean() > 0.5 and self.shortlist < longest:
+                self.shortlist = min(self.shortlist * 2, longest)
+            elif self._index.nprobe < self._index.nlist:
+                self._index.nprobe = min(self._index.nprobe * 4 // 3, self._index.nlist)
+            else:
+                return
 
     def search(self, queries: Tensor, k: int) -> tuple[Tensor, Tensor]:
         """As :func:`exact_search`. Where fewer than ``k`` are found, places are -1 and scores minus infinity."""
-        found = torch.from_numpy(self._index.search(queries.numpy(), max(2 * k, _SHORTLIST))[1])
+        found = torch.from_numpy(self._index.search(queries.numpy(), max(2 * k, self.shortlist))[1])
         scores = torch.full(found.shape, -torch.inf)
         for query, row, places in zip(queries, scores, found, strict=True):
             real = places >= 0
@@ -109,9 +124,10 @@ class VectorIndex:
         :param fingerprint: of the vectors.
         """
         unfinished = f"{path}.{os.getpid()}.tmp"
+        about = {"fingerprint": fingerprint, "shortlist": self.shortlist, "recall": self.recall}
         _faiss().write_index(self._index, unfinished)
         with Path(unfinished).open("ab") as file:
-            file.write(b"\n" + json.dumps({"fingerprint": fingerprint, "recall": self.recall}).encode())
+            file.write(b"\n" + json.dumps(about).encode())
         os.replace(unfinished, path)
 
     @classmethod
@@ -125,7 +141,8 @@ class VectorIndex:
             return None
         library = _faiss()
         try:
-            return cls(library.read_index(str(path), library.IO_FLAG_MMAP_IFC), rows, about["recall"])
+            index = library.read_index(str(path), library.IO_FLAG_MMAP_IFC)
+            return cls(index, rows, about["shortlist"], about["recall"])
         except (RuntimeError, KeyError):
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def test_what_the_index_finds_has_its_own_score_in_order(index: VectorIndex) -> 
 
 def test_an_index_that_looks_everywhere_is_exact_search(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then only the codes could mislead it, and as many are scored again as there are vectors."""
-    monkeypatch.setattr(vector_index, "_SHORTLIST", len(VECTORS))
+    monkeypatch.setattr(index, "shortlist", len(VECTORS))
     monkeypatch.setattr(index._index, "nprobe", index._index.nlist)
     for found, expected in zip(index.search(QUERIES, 50), exact_search(QUERIES, VECTORS, 50), strict=True):
         torch.testing.assert_close(found, expected)
@@ -99,6 +100,44 @@ def test_more_than_there_are_is_padded(index: VectorIndex, monkeypatch: pytest.M
     assert ((places >= 0) == scores.isfinite()).all()
     assert (places[:, -1] == -1).all()
     assert (places[:, 0] >= 0).all()
+
+
+def test_near_copies_have_more_of_them_scored_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four bits cannot tell them apart: as many must be scored again as there are copies."""
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(vector_index, "_SHORTLIST", 10)
+    draw = torch.Generator().manual_seed(1)
+    texts = torch.randn(20, 16, generator=draw)
+    vectors = texts.repeat(150, 1) + 0.001 * torch.randn(3000, 16, generator=draw)
+    queries = texts.repeat(10, 1) + 0.1 * torch.randn(200, 16, generator=draw)
+    index = VectorIndex.build(vectors, lambda places: vectors[places], queries)
+    assert index.recall >= 0.99
+    assert 80 <= index.shortlist < 3000
+    best = exact_search(queries, vectors, 1)[0]
+    assert ((index.search(queries, 1)[0] >= best - 1e-5 * best.abs()).double().mean()) == index.recall
+
+
+def test_queries_that_are_like_nothing_look_into_more_lists() -> None:
+    """What is best for them lies far from the centres that are most like them."""
+    pytest.importorskip("faiss")
+    draw = torch.Generator().manual_seed(2)
+    vectors = clustered(3000, dim=16) * (0.1 + torch.rand(3000, 1, generator=draw) * 3)
+    queries = torch.randn(200, 16, generator=draw)
+    index = VectorIndex.build(vectors, lambda places: vectors[places], queries)
+    assert index.recall >= 0.99
+    assert index._index.nprobe > 16
+
+
+def test_what_cannot_be_found_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing but one number to score again, and all lists looked into, there is nothing more to try."""
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(vector_index, "_SHORTLIST", 1)
+    monkeypatch.setattr(vector_index, "_LONGEST", 1)
+    draw = torch.Generator().manual_seed(3)
+    vectors = torch.ones(3000, 16) + 0.001 * torch.randn(3000, 16, generator=draw)
+    index = VectorIndex.build(vectors, lambda places: vectors[places], torch.randn(100, 16, generator=draw))
+    assert index.recall < 0.9
+    assert index._index.nprobe == index._index.nlist
 
 
 def test_a_vector_with_an_odd_number_of_dimensions_can_be_indexed() -> None:
@@ -116,7 +155,7 @@ def test_a_stored_index_answers_as_before(index: VectorIndex, tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == ["pool.index"]
     loaded = VectorIndex.load(tmp_path / "pool.index", "f00d", lambda places: VECTORS[places])
     assert loaded is not None
-    assert loaded.recall == index.recall
+    assert (loaded.recall, loaded.shortlist) == (index.recall, index.shortlist)
     for found, expected in zip(loaded.search(QUERIES, 10), index.search(QUERIES, 10), strict=True):
         assert torch.equal(found, expected)
 
@@ -132,6 +171,16 @@ def test_a_truncated_index_is_not_taken(index: VectorIndex, tmp_path: Path, shar
     index.save(path, "f00d")
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
+    assert VectorIndex.load(path, "f00d", lambda places: VECTORS[places]) is None
+
+
+def test_an_index_of_an_earlier_version_is_not_taken(index: VectorIndex, tmp_path: Path) -> None:
+    """It does not say how many to score again."""
+    path = tmp_path / "pool.index"
+    index.save(path, "f00d")
+    whole, _, about = path.read_bytes().rpartition(b"\n")
+    earlier = {key: value for key, value in json.loads(about).items() if key != "shortlist"}
+    path.write_bytes(whole + b"\n" + json.dumps(earlier).encode())
     assert VectorIndex.load(path, "f00d", lambda places: VECTORS[places]) is None
 
 
