@@ -3,10 +3,10 @@
     python benchmarks/retrieval_pool.py [--edition sample] [--candidates 1000000] [--patient]
 
 The paper's Transformer with vectors of 384 numbers is trained for a moment, and both its towers get the same weights:
-contexts then lie near replies that are like them, as those of a model do that has learnt for long. The pool's vectors are those that it gives
-to the training replies, each many times with some noise: sentences lie in clusters, and numbers that are wholly random
-would be a worst case that never comes. Both agents have the same weights and the same vectors, and answer the same
-contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
+contexts then lie near replies that are like them, as those of a model do that has learnt for long. The pool's vectors
+are those that it gives to the training replies, each many times with some noise: sentences lie in clusters, and numbers
+that are wholly random would be a worst case that never comes. Both agents have the same weights and the same vectors,
+and answer the same contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
 
 As it comes, ParlAI sorts all candidates and makes a tensor of each, so that a batch of 64 takes minutes: it is measured
 so with single contexts, and with ``--patient`` once with a batch of 64. "top-k" is ParlAI with ``--rank-top-k 100``,
@@ -59,9 +59,8 @@ def main() -> None:
         index = agent._pool_index()
         assert index is not None, "the index finds too few"
         size = Path(f"{pool.path}.index").stat().st_size / 2**20
-        print(
-            f"{len(pool.texts):,} candidates of {agent.dim} numbers; index built in {took:.0f} s, {size:.0f} MB; of each query {index.shortlist:,} are scored again"
-        )
+        about = f"index built in {took:.0f} s, {size:.0f} MB; of each query {index.shortlist:,} are scored again"
+        print(f"{len(pool.texts):,} candidates of {agent.dim} numbers; {about}")
         contexts = _contexts(fold)
         _recall(agent, contexts[:_TRIED])
         _memory(agent, contexts[:_TRIED])

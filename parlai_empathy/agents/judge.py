@@ -24,6 +24,7 @@ from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agents import judge_options
+from parlai_empathy.agents.draws import random_of_step
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.judge_classes import JudgeClasses
 from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line, pairs_of
@@ -137,7 +138,8 @@ class JudgeAgent(PairModelAgent):
         """Each example's loss, ``(n,)``."""
         if self._scale:
             return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
-        choices = drawn_choices(observations, self.opt["negatives"], self.random)
+        draw = random_of_step(self.opt, self._number_training_updates)
+        choices = drawn_choices(observations, self.opt["negatives"], draw)
         return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
 
     def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +16,12 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.core.torch_agent import Output, TorchAgent
-from parlai.utils.distributed import get_rank, num_workers
+from parlai.utils.distributed import num_workers
 from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
+from parlai_empathy.agents.draws import random_of_step
 from parlai_empathy.agents.frozen import FrozenPart
 from parlai_empathy.agents.judge_examples import TextPair, labels_of, pairs_of
 from parlai_empathy.agents.presets import in_chat, set_defaults
@@ -115,7 +115,7 @@ class RerankAgent(TextClassifierAgent):
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
         """Each example's loss, ``(n,)``: its true reply against those that the retriever likes best of a hundred."""
-        draw = random.Random(f"{self._number_training_updates} {get_rank()}")  # the same in a resumed training
+        draw = random_of_step(self.opt, self._number_training_updates)
         true = [draw.choice(labels_of(obs)) for obs in observations]
         block = block_of(true, self._replies(), draw)
         scores = self._scores([obs["lines"] for obs in observations], block)

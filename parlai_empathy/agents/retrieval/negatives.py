@@ -19,7 +19,7 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
-from parlai.utils.distributed import get_rank, is_primary_worker
+from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 from tqdm import tqdm
 
@@ -77,12 +77,11 @@ class HardNegatives:
         torch.save({"replies": self.replies, "places": self.places}, unfinished)
         os.replace(unfinished, path)
 
-    def draw(self, observations: Sequence[Message], count: int, step: int) -> list[list[str]]:
-        """``count`` wrong replies for each observation; the same ones for the same step, in a resumed training too.
+    def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
+        """``count`` wrong replies for each observation.
 
         An example that was not there when they were mined gets none.
         """
-        draw = random.Random(f"{step} {get_rank()}")
         places = [self.places.get(_key(obs), []) for obs in observations]
         return [[self.replies[place] for place in draw.sample(row, min(count, len(row)))] for row in places]
 

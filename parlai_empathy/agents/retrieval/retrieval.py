@@ -18,6 +18,7 @@ from torch import Tensor
 
 from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
 from parlai_empathy.agents.common_options import cut_context
+from parlai_empathy.agents.draws import random_of_step
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.retrieval import options
@@ -269,7 +270,9 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
             return []
         if self._negatives is None:
             self._negatives = HardNegatives.stored_or_mined(self, self.opt)
-        drawn = self._negatives.draw(batch.observations, self.opt["hard_negatives"], self._number_training_updates)
+        drawn = self._negatives.draw(
+            batch.observations, self.opt["hard_negatives"], random_of_step(self.opt, self._number_training_updates)
+        )
         return [text for texts in drawn for text in texts]
 
     # --- text to token ids -------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from tiny_judge import train_judge, write_bert
 
+from parlai_empathy.agents.draws import random_of_step
 from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.agents.rerank.rivals import block_of
 from parlai_empathy.errors import ModelFileError, OptionError
@@ -157,7 +157,7 @@ def test_loss_is_of_the_true_reply_against_the_retrievers_best_of_a_hundred(mode
     messages = [Message({"lines": [text], "labels": [label]}) for text, label in zip(texts, labels, strict=True)]
     losses = agent._losses(messages)
     assert torch.equal(losses, agent._losses(messages))  # of the same step: a resumed training repeats it
-    draw = random.Random(f"{agent._number_training_updates} 0")
+    draw = random_of_step(agent.opt, agent._number_training_updates)
     for label in labels:
         draw.choice([label])
     block = block_of(labels, agent._replies(), draw)
