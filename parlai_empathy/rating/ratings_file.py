@@ -45,6 +45,7 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
+from parlai_empathy.text_file import read_text
 
 REQUIRED = ("item", "rater", "rating")
 NAMES = ("question", "system", "other", "study", "kind", "side", "reply", "excluded")
@@ -83,7 +84,7 @@ def read_ratings(
         that is missing, is not UTF-8, lacks a column, or has quotes that do not match.
     """
     path = Path(path)
-    text = _text(path)
+    text = read_text(path, "it should be a file of ratings")
     rows = _json_rows(path, text) if path.suffix.lower() == ".jsonl" else _csv_rows(path, text)
     lines: dict[tuple[str, str, Unit], int] = {}
     for line, record_of_row in rows:
@@ -137,17 +138,6 @@ def by_unit(ratings: Iterable[Rating]) -> dict[str, dict[Unit, list[float]]]:
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of ratings") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        wrong = error.object[error.start : error.end]
-        raise DataError(f"{path}, line {line}: {wrong!r} is not UTF-8: save the file as UTF-8") from error
 
 
 def _json_rows(path: Path, text: str) -> Iterator[Row]:

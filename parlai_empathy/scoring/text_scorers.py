@@ -17,6 +17,7 @@ from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.hugging_face import load_sequence_classifier
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
+from parlai_empathy.text_file import read_text
 
 _BATCH = 64
 _LONGEST = 512  # tokens; what classifiers of toxicity were trained on is shorter
@@ -57,10 +58,7 @@ class ToxicWords:
     """
 
     def __init__(self, path: str | Path) -> None:
-        try:
-            lines = Path(path).expanduser().read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{path} cannot be read ({error}): it should be a text file with a word a line") from error
+        lines = read_text(Path(path).expanduser(), "it should be a text file with a word a line").splitlines()
         words = sorted({" ".join(line.split()).lower() for line in lines if line.strip() and line[0] != "#"})
         if not words:
             raise DataError(f"{path} holds no word: it should have one a line")

@@ -6,12 +6,12 @@ A file of exclusions is CSV with the columns ``rater`` and ``reason``. Take a li
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.text_file import open_text
 
 COLUMNS = ("rater", "reason")
 
@@ -23,13 +23,8 @@ def read_exclusions(path: str | Path) -> dict[str, str]:
         rater or without a reason, or a rater twice.
     """
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): it should be CSV with {_columns()}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: save the file as UTF-8") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    file = open_text(path, f"it should be CSV with {_columns()}")
+    reader = csv.reader(file, strict=True, skipinitialspace=True)
     found: dict[str, str] = {}
     places: list[int] | None = None
     try:

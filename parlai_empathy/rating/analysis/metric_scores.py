@@ -12,6 +12,7 @@ from typing import Any
 
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.text_file import read_text
 
 _NO_METRICS = ("system", "item", "line", "turn", "emotion", "reply")
 
@@ -48,13 +49,7 @@ def read_metric_scores(path: str | Path) -> dict[str, dict[Name, float]]:
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): it should be an items.jsonl") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: it should be an items.jsonl") from error
-    for line, row in enumerate(text.split("\n"), start=1):
+    for line, row in enumerate(read_text(path, "it should be an items.jsonl").split("\n"), start=1):
         if row.strip():
             try:
                 record = json.loads(row)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.text_file import read_text
 
 FOLDERS = {"train": "train", "valid": "validation", "test": "test"}
 """The authors' folder of each fold."""
@@ -61,11 +62,5 @@ def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): each intent has a file in each fold") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DataError(f"{path}, line {line}: not UTF-8 ({error.reason}): take the published file") from error
+    text = read_text(path, "each intent has a file in each fold")
     return text.removesuffix("\n").split("\n") if text else []  # nothing else ends a line: texts may hold odd spaces

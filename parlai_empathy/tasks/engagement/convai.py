@@ -15,6 +15,7 @@ from typing import Any
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
 from parlai_empathy.tasks.engagement.reader import number, one_line
+from parlai_empathy.text_file import read_text
 
 LABELS = ("0", "1")
 """Not engaging, and engaging. They are numbers, so that a judge's score is the probability of the second."""
@@ -83,12 +84,7 @@ def read_ids(path: str | Path) -> set[str]:
 
     :raises DataError: if it cannot be read.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: it is not UTF-8 ({error.reason}): fetch it again") from error
+    lines = read_text(path, "check its name").split("\n")
     return {line.split("\t")[0].strip() for line in lines if line.strip()}
 
 

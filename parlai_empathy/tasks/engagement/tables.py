@@ -11,6 +11,7 @@ from reprlib import Repr
 from typing import IO, Any
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.text_file import open_text
 
 KINDS = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -63,13 +64,8 @@ def read_table(path: str | Path) -> Iterator[Row]:
     kind = path.suffix.lower()
     if kind not in KINDS:
         raise DataError(f"{path}: a table is a file whose name ends in {', '.join(KINDS)}")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from _objects(path, file) if kind == ".jsonl" else _rows(path, file, _DELIMITERS[kind])
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: it is not UTF-8 ({error.reason}): save the file as UTF-8") from error
+    file = open_text(path, "check its name")
+    yield from _objects(path, file) if kind == ".jsonl" else _rows(path, file, _DELIMITERS[kind])
 
 
 def _rows(path: Path, file: IO[str], delimiter: str) -> Iterator[Row]:

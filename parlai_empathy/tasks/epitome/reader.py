@@ -12,6 +12,7 @@ from typing import NoReturn
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
 from parlai_empathy.tasks.epitome.spans import Span, clean, find_spans, quotations
+from parlai_empathy.text_file import open_text
 
 COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales")
 
@@ -80,18 +81,14 @@ def read_ratings(path: str | Path) -> Iterator[Rating]:
     :raises DataError: as :func:`read_epitome`.
     """
     path = Path(path)
+    rows = csv.DictReader(open_text(path, "it should be a file of EPITOME"), strict=True)
+    before = 0
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, strict=True)
-            _check_header(path, list(rows.fieldnames or ()))
+        _check_header(path, list(rows.fieldnames or ()))
+        before = rows.line_num
+        for row in rows:
+            yield _rating(path, before + 1, row)
             before = rows.line_num
-            for row in rows:
-                yield _rating(path, before + 1, row)
-                before = rows.line_num
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of EPITOME") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}, line {_line_of(path, error)}: it is not UTF-8: save the file as UTF-8") from error
     except csv.Error as error:
         raise DataError(f"{path}, after line {before}: it is no row of a CSV file ({error}): fetch it again") from error
 
@@ -158,13 +155,3 @@ def _rating(path: Path, line: int, row: dict[str, str | None]) -> Rating:
 
 def _wrong(path: Path, line: int, column: str | int, value: object, reason: str) -> NoReturn:
     raise DataError(f"{path}, line {line}, column {column}: {_shown.repr(value)} {reason}")
-
-
-def _line_of(path: Path, error: UnicodeDecodeError) -> int:
-    """The line of the first text that is not UTF-8: the error counts from a block's beginning."""
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            return number
-    raise error

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
+from parlai_empathy.text_file import open_text
 
 FILES = {"train": "train.tsv", "valid": "dev.tsv", "test": "test.tsv"}
 """The authors' file of each fold."""
@@ -43,18 +44,13 @@ def read_go_emotions(folder: str | Path, fold: str) -> Iterator[Comment]:
         is not what it should be.
     """
     path = Path(folder) / FILES[fold]
+    # A text with a quotation mark in it stands in quotation marks, and its own are doubled.
+    rows = csv.reader(open_text(path, "it should be a file of GoEmotions"), delimiter="\t", strict=True)
     line = 0
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            # A text with a quotation mark in it stands in quotation marks, and its own are doubled.
-            rows = csv.reader(file, delimiter="\t", strict=True)
-            for row in rows:
-                yield _comment(path, line + 1, row)
-                line = rows.line_num
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of GoEmotions") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}, after line {line}: it is not UTF-8: save the file as UTF-8") from error
+        for row in rows:
+            yield _comment(path, line + 1, row)
+            line = rows.line_num
     except csv.Error as error:
         raise DataError(f"{path}, after line {line}: it is no row of the file ({error}): fetch it again") from error
 

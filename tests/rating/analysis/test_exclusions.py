@@ -41,7 +41,7 @@ def test_reading(tmp_path: Path) -> None:
         ("rater,reason\n,fast\n", ", line 2, column rater: nothing is there: whoever is left out needs a reason"),
         ("rater,reason\nw1,a\nw1,b\n", ", line 3, column rater: 'w1' stands here twice: keep one line"),
         ('rater,reason\n"w1,a\n', ", line 2: not CSV (unexpected end of data): check its quotes"),
-        (b"rater,reason\nw\xff,a\n", " is not UTF-8: save the file as UTF-8"),
+        (b"rater,reason\nw\xff,a\n", ", line 2: b'\\xff' is not UTF-8: save the file as UTF-8"),
     ],
 )
 def test_what_is_wrong(tmp_path: Path, content: str | bytes, message: str) -> None:

@@ -1,0 +1,32 @@
+"""Text files that people bring: read whole, or one line says what is wrong with them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from parlai_empathy.errors import DataError
+
+
+def read_text(path: str | Path, expected: str) -> str:
+    """A file's text, with its ends of lines as they are; a mark of the byte order at its beginning is left out.
+
+    :param expected: what the file should be, for who names another: "it should be a file of ratings".
+    :raises DataError: naming the file, and the line of what is not UTF-8.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): {expected}") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        wrong = error.object[error.start : error.end]
+        raise DataError(f"{path}, line {line}: {wrong!r} is not UTF-8: save the file as UTF-8") from error
+
+
+def open_text(path: str | Path, expected: str) -> io.StringIO:
+    """The same as a file, such as :mod:`csv` reads.
+
+    :raises DataError: as :func:`read_text`.
+    """
+    return io.StringIO(read_text(path, expected), newline="")

@@ -1,0 +1,42 @@
+"""Reading text files that people bring: what is in them, to the last sign, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.text_file import open_text, read_text
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.startswith("\ufeff")))
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, mark: bytes, text: str) -> None:
+    path = tmp_path_factory.mktemp("text") / "text"
+    path.write_bytes(mark + text.encode())
+    assert read_text(path, "") == text
+    assert open_text(path, "").read() == text
+
+
+def test_lines_end_where_csv_needs_them(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes("one\r\ntwo\u2028too\rthree\n".encode())
+    assert list(open_text(path, "")) == ["one\r\n", "two\u2028too\r", "three\n"]
+
+
+def test_what_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"one\ntwo\nj\xfcr\n")
+    with pytest.raises(DataError) as caught:
+        read_text(path, "it should be prose")
+    assert str(caught.value) == f"{path}, line 3: b'\\xfc' is not UTF-8: save the file as UTF-8"
+
+
+def test_what_cannot_be_read_says_what_is_expected(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path / "none", "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(DataError) as caught:
+            open_text(path, "it should be prose")
+        assert str(caught.value) == f"{path} cannot be read ({reason}): it should be prose"
