@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=4, help="of the beam")
     parser.add_argument("--contexts", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=16, help="of each reply, where they are as long as one another")
-    parser.add_argument("--seconds", type=int, default=8, help="how long the model is trained")
+    parser.add_argument("--seconds", type=int, default=5, help="how long the model is trained")
     arguments = parser.parse_args()
     width, tokens = arguments.width, arguments.tokens
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ def main() -> None:
     """Measure, and print examples per second and their ratio."""
     parser = parser_of(__doc__)
     parser.add_argument("--examples", type=int, default=16, help="how many of them ParlAI's takes")
-    parser.add_argument("--seconds", type=int, default=10, help="how long the model is trained")
+    parser.add_argument("--seconds", type=int, default=5, help="how long the model is trained")
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
