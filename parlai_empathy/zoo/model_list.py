@@ -105,7 +105,7 @@ def _classifiers() -> Iterator[ZooModel]:
         "fastText tells the emotion of a situation (the paper's classifier for EmoPrepend)",
         f"{_SITUATION} -m empathy:fasttext {_SEED}",
         paper={_ACCURACY: 43.0},
-        measured={_ACCURACY: 43.91},
+        measured={_ACCURACY: 43.44},
     )
     yield ZooModel(
         "fasttext_topic",

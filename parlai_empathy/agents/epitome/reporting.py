@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from parlai.core.metrics import AverageMetric, Metric
 from torch import Tensor
 
@@ -60,6 +61,6 @@ def _rows(true: Tensor, chosen: Tensor) -> list[tuple[list[int], list[int]]]:
     return list(zip(true.tolist(), chosen.tolist(), strict=True))
 
 
-def _table(true: int, chosen: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _table(true: int, chosen: int) -> NDArray[np.int64]:
     known = true != UNKNOWN
     return confusion([true] * known, [chosen] * known, LEVELS)
