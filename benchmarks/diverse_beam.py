@@ -1,6 +1,6 @@
 """How fast replies are searched for: ``empathy:generative`` against ParlAI's beam search of the same width and model.
 
-    python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16] [--seconds 8]
+    python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16]
 
 The model is the default one, trained for a moment; both have its weights, and read the same contexts of the test fold
 in one batch. Plain beam search first, to the end of each reply: both must write the same. Then ours is diverse beam
@@ -13,7 +13,6 @@ in what ``--precision auto`` chooses. The tokens that count are those of the bes
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +22,13 @@ from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.worlds import create_task
-from small_model import TASK, load, parser_of, untrained
+from small_model import TASK, load, parser_of, trained
 from timing import compare
 
 Replies = list[tuple[list[int], float]]
 """Of each context the best reply's token ids and its score."""
 
+_STEPS = 20  # for which the model is trained
 _LONGEST = 30  # tokens; a model that has learnt for a moment may find no end
 
 
@@ -38,11 +38,10 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=4, help="of the beam")
     parser.add_argument("--contexts", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=16, help="of each reply, where they are as long as one another")
-    parser.add_argument("--seconds", type=int, default=5, help="how long the model is trained")
     arguments = parser.parse_args()
     width, tokens = arguments.width, arguments.tokens
     with tempfile.TemporaryDirectory() as folder:
-        path = _trained(folder, arguments.edition, arguments.seconds)
+        path = trained(folder, arguments.edition, _STEPS, model="empathy:generative")
         common = {"edition": arguments.edition, "beam_size": width, "beam_block_ngram": -1}
         plain = load(path, **common, inference="beam", precision="float32")
         batch = _batch(plain, arguments.contexts)
@@ -56,17 +55,6 @@ def main() -> None:
                     _search(diverse, batch, tokens, TorchGeneratorAgent._generate)(), _search(diverse, batch, tokens)()
                 )
             _measure(f"diverse, {precision}", theirs, _search(diverse, batch, tokens), same=False)
-
-
-def _trained(folder: str, edition: str, seconds: int) -> str:
-    """Train the default model for some seconds; returns its file."""
-    agent = untrained(folder, edition, "empathy:generative")
-    world = create_task(agent.opt, agent)
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        world.parley()
-    agent.save()
-    return str(agent.opt["model_file"])
 
 
 def _batch(agent: Any, count: int) -> Batch:

@@ -2,11 +2,10 @@
 
     python benchmarks/retrieval_pool.py [--edition sample] [--candidates 1000000] [--patient]
 
-The paper's Transformer with vectors of 384 numbers is trained for a moment, and both its towers get the same weights:
-contexts then lie near replies that are like them, as those of a model do that has learnt for long. The pool's vectors
-are those that it gives to the training replies, each many times with some noise: sentences lie in clusters, and numbers
-that are wholly random would be a worst case that never comes. Both agents have the same weights and the same vectors,
-and answer the same contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
+The paper's Transformer with vectors of 384 numbers is trained for a moment. The pool's vectors are those that it gives
+to the training replies, each many times with some noise: sentences lie in clusters, and numbers that are wholly random
+would be a worst case that never comes. Both agents have the same weights and the same vectors, and answer the same
+contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
 
 As it comes, ParlAI sorts all candidates and makes a tensor of each, so that a batch of 64 takes minutes: it is measured
 so with single contexts, and with ``--patient`` once with a batch of 64. "top-k" is ParlAI with ``--rank-top-k 100``,
@@ -36,6 +35,7 @@ from parlai_empathy.modules.vector_index import exact_search
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
+_STEPS = 5  # for which the model is trained
 _NOISE = 0.5  # its length, in lengths of a vector
 _DIFFERENT = 5_000  # replies; the others are noise round them
 _TRIED = 1000  # contexts whose best reply is looked for both ways
@@ -45,14 +45,11 @@ def main() -> None:
     """Measure, and print replies per second, their ratio, how often the best one is found, and memory."""
     parser = parser_of(__doc__)
     parser.add_argument("--candidates", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=int, default=5, help="how long the model is trained")
     parser.add_argument("--patient", action="store_true", help="also wait for ParlAI, as it comes, and 64 contexts")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         with torch.enable_grad():
-            agent = trained(folder, arguments.edition, arguments.seconds, embedding_size=384)
-        agent.bare_model.contexts.load_state_dict(agent.bare_model.replies.state_dict())
-        agent.save()
+            agent = load(trained(folder, arguments.edition, _STEPS, embedding_size=384), edition=arguments.edition)
         fold = build({**agent.opt, "datapath": folder}) / "test.csv"
         pool = _store_pool(agent, arguments.candidates)
         took = seconds(agent._pool_index)

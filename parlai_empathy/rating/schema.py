@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parlai_empathy.errors import StoreError
-from parlai_empathy.rating.database import Database
+from parlai_empathy.rating.database import Database, Transaction
 
 FORMAT = 2
 """The format of a store. What a later one adds is new tables: a store of an earlier one gets them when it is opened."""
@@ -83,9 +83,7 @@ def prepare(database: Database) -> None:
     if max(formats, default=0) < FORMAT:
         with database.transaction() as transaction:
             database.lock_schema(transaction)
-            for statement in TABLES:
-                transaction.run(statement)
-            transaction.run("INSERT INTO rating_store VALUES (:format) ON CONFLICT DO NOTHING", format=FORMAT)
+            _make_tables(transaction)
         formats = _formats(database)
     if max(formats) != FORMAT:
         raise StoreError(
@@ -94,12 +92,27 @@ def prepare(database: Database) -> None:
 
 
 def _formats(database: Database) -> list[int]:
-    """The formats of the tables that are there; none of a new store.
-
-    To ask first saves more than time: on a server in use, "create if there is none" waits for all who write.
-    """
+    """The formats of the tables that are there; none of a new store."""
     try:
         with database.transaction(writes=False) as transaction:
-            return [row["format"] for row in transaction.rows("SELECT format FROM rating_store")]
+            return _formats_in(transaction)
     except StoreError:
         return []  # if it is something else than a missing table, making them will say so
+
+
+def _make_tables(transaction: Transaction) -> None:
+    """Make those that are not there, unless somebody else has done it since it was found that they are not.
+
+    To ask again saves more than time: on a server, "create an index if there is none" waits for all who write to the
+    table, and they may be waiting for a table whose index was created before.
+    """
+    first, *others = TABLES
+    transaction.run(first)
+    if max(_formats_in(transaction), default=0) < FORMAT:
+        for statement in others:
+            transaction.run(statement)
+        transaction.run("INSERT INTO rating_store VALUES (:format) ON CONFLICT DO NOTHING", format=FORMAT)
+
+
+def _formats_in(transaction: Transaction) -> list[int]:
+    return [row["format"] for row in transaction.rows("SELECT format FROM rating_store")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import StoreError
+from parlai_empathy.rating import schema
 from parlai_empathy.rating.schema import FORMAT, prepare
 from parlai_empathy.rating.store import open_database
 
@@ -33,4 +34,16 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
         t.run("INSERT INTO rating_store VALUES (:format)", format=FORMAT + 1)
     with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}: update it"):
         prepare(database)
+    database.close()
+
+
+def test_who_comes_second_leaves_the_tables_alone(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes find no tables; when the second one's turn has come, they are there and in use."""
+    database = open_database(store_url)
+    prepare(database)
+    find, found = schema._formats, [[]]
+    monkeypatch.setattr(schema, "_formats", lambda database: found.pop() if found else find(database))
+    monkeypatch.setattr(schema, "TABLES", (schema.TABLES[0], "MAKE TROUBLE"))
+    prepare(database)
+    assert not found
     database.close()

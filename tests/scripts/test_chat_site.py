@@ -135,7 +135,7 @@ def test_wrong_options(serve: Any, arguments: list[str], wrong: str) -> None:
 
 
 def test_model_that_is_not_there(serve: Any, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="nothing cannot be loaded"):
+    with pytest.raises(ModelFileError, match="nothing: there is no such model file"):
         serve("-mf", str(tmp_path / "nothing"))
 
 

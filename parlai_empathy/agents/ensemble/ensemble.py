@@ -38,7 +38,7 @@ _DEFAULTS: dict[str, Any] = {
     # Batches cost little here, because texts are encoded once, and a larger one has more wrong replies.
     "batchsize": 512,
     "optimizer": "adamw",
-    "learningrate": 1e-3,
+    "learningrate": 1e-4,  # at 1e-3 a good base on MiniLM became worse (docs/results.md)
     "precision": "float32",
 }
 

@@ -111,6 +111,7 @@ class Visitor:
         bubbles = re.findall(
             r'<p class="words-said" dir="auto"><span class="hidden">[^<]*</span>(.*?)</p>', self.page, re.S
         )
+        assert bubbles or 'id="turns"' in self.page, f"no conversation: {self.page}"
         return [html.unescape(one) for one in bubbles]
 
     def events(self, path: str = "/say", **fields: str) -> list[tuple[str, Any]]:

@@ -64,7 +64,7 @@ def test_four_people_talk_at_once_and_none_hears_another(serve_chat: Serve) -> N
 def test_conversation_survives_reload_and_restart(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
-    visitor.say("Hello")
+    assert visitor.say("Hello") == ["Hello", "Hello"]
     served.stop()
     again = serve_chat()
     cookies = dict(visitor.http.cookies)

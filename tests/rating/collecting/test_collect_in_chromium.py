@@ -163,6 +163,8 @@ def test_everything_works_without_scripts(browser: Any, served: Serve) -> None:
 
 
 def test_what_is_typed_stays_while_the_page_changes(browser: Any, served: Serve) -> None:
+    from playwright.sync_api import expect
+
     _, url = served()
     with visiting(browser, url) as ann, visiting(browser, url) as bob:
         describe(ann, "A heron stood in my garden.")
@@ -176,5 +178,5 @@ def test_what_is_typed_stays_while_the_page_changes(browser: Any, served: Serve)
         bob.keyboard.type("x" * 300)
         bob.keyboard.press("Enter")
         ann.wait_for_selector("#turn-2")
-        bob.wait_for_function("document.querySelector('#text').value === ''")  # when the answer has come
+        expect(bob.locator("#text")).to_have_value("", timeout=15_000)  # when the answer has come
         assert accessibility_problems(ann) == []
