@@ -40,10 +40,11 @@ def write_stats_whole(train_model: Any) -> None:
 
     @functools.wraps(save)
     def save_whole(self: Any, suffix: str | None = None) -> None:
-        save(self, f"{suffix or ''}.unfinished")
-        unfinished = f"{self.opt.get('model_file')}{suffix or ''}.unfinished.trainstats"
-        if os.path.exists(unfinished):  # one process of several writes, and none without a model file
-            os.replace(unfinished, unfinished.replace(".unfinished.trainstats", ".trainstats"))
+        suffix = suffix or ""
+        save(self, f"{suffix}.unfinished")
+        beginning = f"{self.opt.get('model_file')}{suffix}"
+        if os.path.exists(f"{beginning}.unfinished.trainstats"):  # of several processes one writes
+            os.replace(f"{beginning}.unfinished.trainstats", f"{beginning}.trainstats")
 
     train_model.TrainLoop._save_train_stats = save_whole
 

@@ -34,7 +34,7 @@ def train(path: Path, epochs: int = 1) -> None:
 
 # --- written whole or not at all --------------------------------------------------------------------------------------
 
-# The process dies of the first write that would hand more than these many bytes to the disk.
+# The process dies when the first three characters of its JSON are on disk.
 DIE_IN_A_WRITE = """
 import json, os, signal, sys
 from parlai.core.opt import Opt

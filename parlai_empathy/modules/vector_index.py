@@ -28,6 +28,7 @@ _LONGEST = 6400  # what it finds at most: to score more takes as long as to look
 _SAMPLE = 40  # vectors a list, from which the centres are learnt
 _ROUNDS = 8  # of learning the centres
 _WANTED = 0.995  # of the queries whose best vector is to be found: some more than is promised, for they are a sample
+_HOPELESS = 0.01  # of the queries: so many that are near the best vector and miss it, more lists cannot make up for
 _LEAST = 16  # lists that a query looks into
 _ABOUT = 4096  # most bytes of what is written behind the index
 
@@ -104,7 +105,7 @@ class VectorIndex:
             were_near = (looked_into == lists[missed]).any(dim=1)  # but others seemed better
             if were_near.double().mean() > 0.5 and self.shortlist < longest:
                 self.shortlist = min(self.shortlist * 2, longest)
-            elif self._index.nprobe < self._index.nlist:
+            elif self._index.nprobe < self._index.nlist and were_near.sum() <= _HOPELESS * len(queries):
                 self._index.nprobe = min(self._index.nprobe * 4 // 3, self._index.nlist)
             else:
                 return

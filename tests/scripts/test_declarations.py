@@ -68,7 +68,12 @@ def test_few_modules_declare_them(helped: tuple[str, list[str]]) -> None:
 
 
 def test_libraries_that_commands_run_with_are_not_imported(helped: tuple[str, list[str]]) -> None:
-    assert {"duckdb", "sqlite3", "starlette", "uvicorn"} & set(helped[1]) == set()
+    unwanted = {"duckdb", "sqlite3", "starlette", "uvicorn", "xml.etree"} & set(helped[1])
+    if (
+        "defusedxml" in helped[1]
+    ):  # where it is installed Pillow imports it, which ParlAI imports, and it wants the other
+        unwanted -= {"xml.etree"}
+    assert unwanted == set()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
