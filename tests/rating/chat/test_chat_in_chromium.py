@@ -32,12 +32,15 @@ def visiting(browser: Any, served: Any, size: Any = DESK, script: bool = True) -
     page.check("#agree")
     page.click("button[type=submit]")
     page.wait_for_selector("#text")
+    page.wait_for_load_state()
     yield page
     context.close()
     assert wrong == []
 
 
 def say(page: Any, text: str) -> None:
+    """Write a message and send it; Enter sends it once the page's script has run, which it has when all is loaded."""
+    page.wait_for_load_state()
     page.fill("#text", text)
     page.press("#text", "Enter")
 

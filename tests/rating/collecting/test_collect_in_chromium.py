@@ -40,7 +40,9 @@ def describe(page: Any, situation: str) -> None:
 
 
 def say(page: Any, text: str) -> None:
+    """Write a message and send it; Enter sends it once the page's script has run, which it has when all is loaded."""
     page.wait_for_selector("#text:enabled")
+    page.wait_for_load_state()
     page.fill("#text", text)
     page.press("#text", "Enter")
 
@@ -122,15 +124,22 @@ def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve
 
 def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> None:
     lab, url = served()
+
+    def seen() -> float:
+        with lab.store.reading() as t:
+            return float(t.rows("SELECT * FROM rating_seats")[0]["seen"])
+
     with visiting(browser, url) as bob:
         with visiting(browser, url) as ann:
             describe(ann, "A heron stood in my garden.")
             ann.wait_for_selector("text=You are in the waiting room")
-            with lab.store.reading() as t:
-                seat = t.rows("SELECT * FROM rating_seats")[0]
-        bob.wait_for_timeout(300)
-        with lab.store.reading() as t:
-            assert t.rows("SELECT * FROM rating_seats")[0]["seen"] < seat["seen"]  # it is known at once
+            ann.wait_for_load_state()
+            before = seen()
+        for _ in range(100):
+            if seen() < before:  # the tab has said so as it closed
+                break
+            bob.wait_for_timeout(50)
+        assert seen() < before
 
 
 def test_help_lines_are_shown_to_both(browser: Any, served: Serve) -> None:
