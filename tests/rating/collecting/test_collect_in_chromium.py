@@ -131,9 +131,9 @@ def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> N
 
     with visiting(browser, url) as bob:
         with visiting(browser, url) as ann:
-            describe(ann, "A heron stood in my garden.")
+            with ann.expect_response("**/events"):  # from here on the server knows that the tab is open
+                describe(ann, "A heron stood in my garden.")
             ann.wait_for_selector("text=You are in the waiting room")
-            ann.wait_for_load_state()
             before = seen()
         for _ in range(100):
             if seen() < before:  # the tab has said so as it closed
