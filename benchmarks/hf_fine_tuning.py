@@ -47,8 +47,8 @@ def main() -> None:
     if missing := [name for name in ("sentence_transformers", "datasets", "accelerate") if not find_spec(name)]:
         sys.exit(f'{missing[0]} is not installed: pip install "sentence-transformers[train]"')
     count = arguments.batch * arguments.steps
-    for precision in ("float32", "auto"):
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
+        for precision in ("float32", "auto"):
             ours = _ours(folder, arguments.edition, precision)
             theirs = Theirs(folder, arguments.batch)
             pairs = _pairs(ours, count * (_ROUNDS + 1))
@@ -56,8 +56,8 @@ def main() -> None:
             parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
             # The first part is for what a first call alone has to do.
             times = [(theirs.train(part), seconds(lambda: _train(ours, part, arguments.batch))) for part in parts][1:]  # noqa: B023
-        comparison = Comparison([their for their, _ in times], [our for _, our in times])
-        print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
+            comparison = Comparison([their for their, _ in times], [our for _, our in times])
+            print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
 
 
 def _ours(folder: str, edition: str, precision: str) -> RetrievalAgent:

@@ -38,7 +38,7 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 _STEPS = 5  # for which the model is trained
 _NOISE = 0.5  # its length, in lengths of a vector
 _DIFFERENT = 5_000  # replies; the others are noise round them
-_TRIED = 1000  # contexts whose best reply is looked for both ways
+_TRIED = 500  # contexts whose best reply is looked for both ways
 
 
 def main() -> None:
