@@ -60,3 +60,8 @@ class NotComputableError(EmpathyError):
 
 class MissingDependencyError(EmpathyError, ImportError):
     """An optional library is not installed."""
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of another library says, in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]

@@ -47,3 +47,9 @@ def test_a_missing_library_can_be_caught_as_an_import_error_and_no_other_error_c
 @pytest.mark.parametrize("name", classes())
 def test_an_error_shows_its_message_alone(name: str) -> None:
     assert str(classes()[name]("file.csv, line 3: no such column")) == "file.csv, line 3: no such column"
+
+
+def test_what_another_library_says_becomes_one_short_line() -> None:
+    assert errors.one_line(ValueError("two\n  lines\tand\r\n more ")) == "two lines and more"
+    assert errors.one_line(ValueError("long " * 100)) == ("long " * 40)
+    assert errors.one_line(ValueError()) == ""

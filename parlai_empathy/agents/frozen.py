@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.build_data import modelzoo_path
-from parlai.core.loader import load_agent_module
 from parlai.core.opt import Opt
 from parlai.utils.distributed import is_primary_worker
 
 from parlai_empathy.agents.retrieval.pool import state_fingerprint
+from parlai_empathy.agents.trained_agent import agent_class, load_agent, model_options
 from parlai_empathy.agents.weights import load_model
-from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 _FOLDERS = ("encoder", "classifier", "base", "retriever")  # what a model may keep beside itself
 # Of a copy's options: what belongs to the training that made it, and to where it was.
@@ -93,21 +92,9 @@ class FrozenPart:
         :raises ModelFileError: if there is no model, or its options cannot be read.
         :raises OptionError: if it is another kind of model.
         """
-        if not (path.is_file() and _is_file(f"{path}.opt")):
-            raise ModelFileError(
-                f"{self.flag} {path} is no trained model: {path.name} and {path.name}.opt should be there"
-            )
+        opt = model_options(path, self.flag)
         try:
-            opt = Opt.load(f"{path}.opt")
-            kind = load_agent_module(opt["model"])
-        except EmpathyError:
-            raise
-        except Exception as error:  # ParlAI's loader ends differently for each way in which a name can be wrong
-            raise ModelFileError(
-                f"{self.flag}: {path}.opt names no agent ({_reason(error)}): train it again"
-            ) from error
-        try:
-            self.check(kind, opt)
+            self.check(agent_class(opt, f"{self.flag} {path}.opt"), opt)
         except OptionError as error:
             raise OptionError(f"{self.flag} {path}: {error}; name {self.wanted}") from error
         return opt
@@ -132,14 +119,7 @@ class FrozenPart:
     def _agent(self, path: Path, opt: Opt) -> Any:
         """Load it where ``opt`` computes, for use: without what trains it, and with its own best weights."""
         use = {"datatype": "valid", "init_model": None, "load_from_checkpoint": False, "interactive_mode": False}
-        try:
-            return create_agent_from_model_file(
-                str(path), Opt(use | {name: opt[name] for name in ("no_cuda", "gpu") if name in opt})
-            )
-        except EmpathyError:
-            raise
-        except Exception as error:  # options that another program wrote can be wrong in any way
-            raise ModelFileError(f"{self.flag} {path} cannot be loaded ({_reason(error)}): train it again") from error
+        return load_agent(path, use | {name: opt[name] for name in ("no_cuda", "gpu") if name in opt}, self.flag)
 
 
 def _copy_model(path: Path, folder: Path) -> None:
@@ -178,7 +158,3 @@ def _is_file(path: str) -> bool:
 def _resolved(opt: Opt, path: str) -> Path:
     """The file that a path or a ``zoo:`` name stands for."""
     return Path(modelzoo_path(opt.get("datapath"), path)).expanduser()
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"

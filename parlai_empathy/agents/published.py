@@ -28,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, one_line
 
 PAD, UNKNOWN, BETWEEN_TURNS = "<PAD>", "<UNK>", "<SOC>"
 """The words of a published Transformer for padding, for words that it does not know, and between turns."""
@@ -88,7 +88,7 @@ def read_published(path: str | Path) -> Published:
     except KeyError as error:
         raise ModelFileError(f"{path} lacks {error.args[0]}: it is no checkpoint of the paper's retrieval") from error
     except (AttributeError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is no checkpoint of the paper's retrieval: {_one_line(error)}") from error
+        raise ModelFileError(f"{path} is no checkpoint of the paper's retrieval: {one_line(error)}") from error
 
 
 def their_words(text: str) -> list[str]:
@@ -111,7 +111,7 @@ def _load(path: str | Path) -> Any:
         raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a checkpoint (.mdl)") from error
     except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
         raise ModelFileError(
-            f"{path} is broken, or holds more than tensors and plain data ({_one_line(error)}): fetch it again"
+            f"{path} is broken, or holds more than tensors and plain data ({one_line(error)}): fetch it again"
         ) from error
 
 
@@ -243,7 +243,3 @@ def _count(weights: Mapping[str, Tensor], prefix: str) -> int:
     """How many layers stand under that name."""
     found = (re.match(rf"{re.escape(prefix)}\.(\d+)\.", name) for name in weights)
     return max((int(match[1]) + 1 for match in found if match), default=0)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

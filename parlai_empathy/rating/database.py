@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
-from parlai_empathy.errors import StoreError
+from parlai_empathy.errors import StoreError, one_line
 
 Row = Mapping[str, Any]
 Answer = Callable[[], list[Row]]
@@ -145,8 +145,7 @@ class Database(ABC):
             connection.close()
 
     def _failed(self, error: BaseException) -> str:
-        reason = " ".join(str(error).split())[:200]
-        return f"the store {self.name} fails ({reason}): see to it and try again; nothing is stored twice"
+        return f"the store {self.name} fails ({one_line(error)}): see to it and try again; nothing is stored twice"
 
     @property
     @abstractmethod

@@ -49,7 +49,7 @@ from typing import Any
 
 import yaml
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import OptionError, one_line
 from parlai_empathy.rating.names import OWN_STUDIES, STUDIES
 from parlai_empathy.rating.study import GOLD, KINDS, ChatModel, Study, SystemLog
 from parlai_empathy.rating.study_parts import check_of, example_of, question_of
@@ -118,8 +118,9 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
     except OSError as error:
         raise OptionError(f"{path} cannot be read ({error.strerror}): name a study's file") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:160]
-        raise OptionError(f"{path} is no YAML ({reason}): write it as {OWN_STUDIES / 'ed.yaml'} is written") from error
+        raise OptionError(
+            f"{path} is no YAML ({one_line(error)}): write it as {OWN_STUDIES / 'ed.yaml'} is written"
+        ) from error
     values = Values(str(path), raw, KEYS)
     assert isinstance(raw, dict)
     raw = {**raw, **{key: _resolved(raw[key], path) for key in ("systems",) if isinstance(raw.get(key), dict)}}

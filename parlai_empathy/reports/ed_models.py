@@ -13,12 +13,12 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.torch_ranker_agent import TorchRankerAgent
 from tqdm import tqdm
 
+from parlai_empathy.agents.trained_agent import agent_class, model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
-from parlai_empathy.reports.fingerprint import model_fingerprint, model_options
+from parlai_empathy.reports.fingerprint import model_fingerprint
 from parlai_empathy.reports.names import REPLY_TASKS
-from parlai_empathy.scoring.trained_agent import agent_class
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 

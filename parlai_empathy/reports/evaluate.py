@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from parlai_empathy.errors import EmpathyError
+from parlai_empathy.errors import EmpathyError, one_line
 
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def main(answer: str, *arguments: str) -> None:
         found = {"error": str(error)}
     except Exception as error:  # whatever a stranger's model file makes ParlAI or torch do
         traceback.print_exc()
-        found = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+        found = {"error": f"{type(error).__name__}: {one_line(error)}"}
     unfinished = Path(f"{answer}.tmp")
     unfinished.write_text(json.dumps(found), encoding="utf-8")
     os.replace(unfinished, answer)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parlai_empathy.agents.trained_agent import model_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.tasks.builder import sha256_of
 
@@ -29,24 +29,6 @@ def model_fingerprint(model_file: str | Path) -> str:
     digest = hashlib.sha256()
     _add(Path(model_file).expanduser(), digest, set())
     return digest.hexdigest()
-
-
-def model_options(model_file: str | Path) -> dict[str, Any]:
-    """What ``<model>.opt`` says.
-
-    :raises ModelFileError: if there is no model, or its options cannot be read.
-    """
-    path = Path(model_file).expanduser()
-    options = path.with_name(f"{path.name}.opt") if path.name else path
-    if not (path.is_file() and options.is_file()):
-        raise ModelFileError(f"{path} is no trained model: {path.name} and {path.name}.opt should be there")
-    try:
-        opt = json.loads(options.read_text(encoding="utf-8"))
-        if not isinstance(opt.get("model"), str):
-            raise ValueError("no agent is named")
-    except (OSError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{options} holds no options of a model ({error}): train the model again") from error
-    return dict(opt)
 
 
 def _add(path: Path, digest: Any, seen: set[Path]) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
+from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
 from parlai_empathy.scoring.names import judge_name
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 
 _NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 
 _NO_CLASSIFIER = "tells no classes apart: name a model of a classifier, such as empathy:text_classifier"
 

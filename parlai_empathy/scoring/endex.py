@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import numpy as np
 import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.agents.trained_agent import check_agent, load_agent, model_options, weights_of
+from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 from parlai_empathy.scoring.names import OUTPUTS, judge_name
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.tasks.red.records import CLASSES
 
 ENGAGING = CLASSES[1]
@@ -52,7 +51,7 @@ class Endex:
             raise OptionError(f"output {output!r}: must be one of {', '.join(OUTPUTS)}")
         self.name = name or judge_name(model_file)
         path = check_agent(model_file, "class_probabilities", f"knows no class {ENGAGING!r}: {_REMEDY}", datapath)
-        classes = list(_options(path).get("classes") or ())
+        classes = list(model_options(path).get("classes") or ())
         if ENGAGING not in classes:
             raise OptionError(f"{model_file} knows {_few(classes)}, and not {ENGAGING!r}: {_REMEDY}")
         self._agent: Any = load_agent(path)
@@ -105,7 +104,7 @@ def engagement_judge(
     :raises OptionError: if it is of another kind.
     """
     path = check_engagement_judge(model_file)
-    if ENGAGING in (_options(path).get("classes") or ()):
+    if ENGAGING in (model_options(path).get("classes") or ()):
         return Endex(model_file, name, with_context, output)
     return AgentJudge(model_file, name)
 
@@ -117,19 +116,6 @@ def check_engagement_judge(model_file: str) -> Path:
     :raises OptionError: if its agent does not judge.
     """
     return check_agent(model_file, "score_pairs", _NO_JUDGE)
-
-
-def _options(path: Path) -> dict[str, Any]:
-    """What ``<model>.opt`` says.
-
-    :raises ModelFileError: if it cannot be read.
-    """
-    options = path.with_name(f"{path.name}.opt")
-    try:
-        opt = json.loads(options.read_text(encoding="utf-8"))
-        return dict(opt)
-    except (OSError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{options} holds no options of a model ({error}): train the model again") from error
 
 
 def _learnt_with_context(opt: Mapping[str, Any]) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, Value, mean, scored
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent, weights_of
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
 _NO_EPITOME = "knows no levels of empathy: name a model of empathy:epitome"

@@ -18,7 +18,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import DataError, MissingDependencyError
+from parlai_empathy.errors import DataError, MissingDependencyError, one_line
 
 DEBIAN = Path("/usr/share/wordnet")
 
@@ -43,7 +43,7 @@ def open_wordnet() -> Any:
             reader.open(f"data.{part}").close()
         return reader
     except Exception as error:  # NLTK's reader trusts its files: broken ones end it in any way
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = one_line(error) or type(error).__name__
         # NLTK refuses files that others can write to.
         remedy = "copy it to where only you can write" if isinstance(error, PermissionError) else "install it again"
         raise DataError(f"{root}: WordNet cannot be read ({reason}): {remedy}") from error

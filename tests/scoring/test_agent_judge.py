@@ -107,25 +107,11 @@ def test_a_folder_is_no_model(name: str) -> None:
         AgentJudge(name)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (b"{", "JSONDecodeError: Expecting property name"),
-        (b"\x80\x04.", "UnicodeDecodeError: "),  # ParlAI would unpickle it
-        (b"[]", "TypeError: list indices"),
-        (b"{}", "KeyError: 'model'"),
-        (b'{"model": "no_such_agent"}', "ModuleNotFoundError: No module named"),
-        (b'{"model": 3}', "AttributeError: "),
-    ],
-)
-def test_broken_options_are_named(tmp_path: Path, options: bytes, reason: str) -> None:
+def test_broken_options_are_named(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
-    (tmp_path / "model.opt").write_bytes(options)
-    with pytest.raises(ModelFileError) as error:
+    (tmp_path / "model.opt").write_bytes(b"{")
+    with pytest.raises(ModelFileError, match=rf"^{tmp_path}/model\.opt names no agent \(JSONDecodeError: "):
         AgentJudge(str(tmp_path / "model"))
-    assert str(error.value).startswith(f"{tmp_path}/model.opt names no agent ({reason}")
-    assert str(error.value).endswith("): train the model again")
-    assert len(str(error.value).splitlines()) == 1
 
 
 def test_an_unknown_agent_of_ours_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.agents.deepmoji.words import MASK, UNKNOWN
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, one_line
 
 WEIGHTS, VOCABULARY = "pytorch_model.bin", "vocabulary.json"
 
@@ -95,8 +95,7 @@ def _check_shape(name: str, weight: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def _wrong(path: Path, error: Exception) -> ModelFileError:
-    reason = " ".join(str(error).split())[:160]
     return ModelFileError(
-        f"--deepmoji-weights: {path} cannot be used ({reason}): name a folder with torchMoji's {WEIGHTS} and "
+        f"--deepmoji-weights: {path} cannot be used ({one_line(error)}): name a folder with torchMoji's {WEIGHTS} and "
         f"{VOCABULARY}"
     )

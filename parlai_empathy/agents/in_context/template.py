@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import OptionError, one_line
 from parlai_empathy.language_models.prompt import Message, Prompt
 
 _OWN = Path(__file__).parent / "prompts"
@@ -139,8 +139,9 @@ def _read(path: Path) -> dict[str, Any]:
         own = ", ".join(PROMPTS)
         raise OptionError(f"--prompt {path} cannot be read ({error.strerror}): name {own}, or a file") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())[:160]
-        raise OptionError(f"--prompt {path} is no YAML ({reason}): write a line `name: text` for each part") from error
+        raise OptionError(
+            f"--prompt {path} is no YAML ({one_line(error)}): write a line `name: text` for each part"
+        ) from error
     if not isinstance(parts, dict):
         raise OptionError(f"--prompt {path} names no parts: write a line `name: text` for each of {', '.join(_PARTS)}")
     return parts

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import OptionError, one_line
 
 _FILE = Path(__file__).with_name("help_lines.yaml")
 
@@ -80,7 +80,7 @@ def _read(file: Path) -> Mapping[str, Any]:
     try:
         raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise OptionError(f"--help-lines {file} cannot be read ({' '.join(str(error).split())[:160]})") from error
+        raise OptionError(f"--help-lines {file} cannot be read ({one_line(error)})") from error
     if not isinstance(raw, dict) or not isinstance(raw.get("countries"), dict) or "international" not in raw:
         raise OptionError(f"--help-lines {file}: expected international: and countries:, as in {_FILE}")
     return raw

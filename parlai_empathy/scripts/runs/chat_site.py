@@ -10,7 +10,8 @@ import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.agents.trained_agent import loading
+from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import chat
 from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
@@ -103,14 +104,8 @@ def _partners(opt: Opt, study: Study) -> dict[str, Partner]:
 
 def _own_agent(opt: Opt) -> Any:
     """The agent of ParlAI's own options, made as ``parlai interactive`` makes it."""
-    try:
+    with loading(opt.get("model_file") or opt.get("model") or "the model"):
         return create_agent(opt, requireModelExists=True)
-    except EmpathyError:
-        raise
-    except Exception as error:  # what is wrong with a model's file ends in a different kind for each way
-        what = opt.get("model_file") or opt.get("model")
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        raise ModelFileError(f"{what} cannot be loaded ({reason}): train it again, or name another") from error
 
 
 def _emotions(opt: Opt) -> Emotions | None:

@@ -9,9 +9,9 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
+from parlai_empathy.agents.trained_agent import model_options
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, Sets, judge_scores, leaderboard
-from parlai_empathy.reports.fingerprint import model_options
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
 from parlai_empathy.scoring.engagement import rule_judges

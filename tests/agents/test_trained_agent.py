@@ -10,8 +10,8 @@ import pytest
 from tiny_judge import train_judge
 from tiny_parts import train_base
 
+from parlai_empathy.agents.trained_agent import check_agent, load_agent
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.scoring.trained_agent import check_agent, load_agent
 
 OTHERWISE = "cannot do it: name another"
 
@@ -20,7 +20,8 @@ def a_model(folder: Path, options: Any) -> Path:
     """A file and its options, which nobody can load."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model").write_bytes(b"no weights")
-    (folder / "model.opt").write_text(options if isinstance(options, str) else json.dumps(options))
+    raw = options if isinstance(options, bytes) else json.dumps(options).encode()
+    (folder / "model.opt").write_bytes(raw)
     return folder / "model"
 
 
@@ -72,7 +73,15 @@ def test_a_folder_is_no_model(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [("{", "JSONDecodeError: "), ([], "TypeError: "), ({}, "KeyError: 'model'"), ({"model": "nobody"}, "Module")],
+    [
+        (b"", "JSONDecodeError: "),
+        (b"{", "JSONDecodeError: "),
+        (b"\x80\x04.", "UnicodeDecodeError: "),  # ParlAI would unpickle it
+        ([], "TypeError: "),
+        ({"model": 1}, "TypeError: "),
+        ({}, "KeyError: 'model'"),
+        ({"model": "nobody"}, "Module"),
+    ],
 )
 def test_options_that_name_no_agent_are_named(tmp_path: Path, options: Any, reason: str) -> None:
     model = a_model(tmp_path, options)
