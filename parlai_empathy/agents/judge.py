@@ -31,6 +31,7 @@ from parlai_empathy.agents.judge_examples import TextPair, labels_of, last_line,
 from parlai_empathy.agents.judge_model import PairModelAgent
 from parlai_empathy.agents.judge_replies import Choice, best_first, drawn_choices, full_choices, reply_losses
 from parlai_empathy.agents.task_classes import bring_classes
+from parlai_empathy.agents.weights import check_init_model
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 
@@ -48,7 +49,7 @@ class JudgeAgent(PairModelAgent):
         judge_options.check(opt)
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
-            judge_options.check_init_model(opt, init_model)
+            check_init_model(opt, init_model)
             bring_classes(opt)
         super().__init__(opt, shared)
         self.classes: list[str] | None = opt["classes"] or None

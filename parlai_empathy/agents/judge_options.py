@@ -12,7 +12,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.common_options import add_precision
 from parlai_empathy.agents.presets import in_chat, set_defaults
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import OptionError
 
 LOSSES = ("ce", "mse", "nnpu")
 GROUP = "Judges"
@@ -91,15 +91,6 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
     if opt.get("fp16"):
         raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
-
-
-def check_init_model(opt: Opt, found: str | None) -> None:
-    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there: ParlAI would begin without it.
-
-    :param found: the file that ParlAI found to begin with.
-    """
-    if opt.get("init_model") and not found:
-        raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
 
 
 def check_loss(opt: Opt, values: Sequence[float] | None) -> None:

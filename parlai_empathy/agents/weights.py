@@ -44,6 +44,15 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
     return states
 
 
+def check_init_model(opt: Mapping[str, Any], found: str | None) -> None:
+    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there: ParlAI would begin without it.
+
+    :param found: the file that ParlAI found to begin with.
+    """
+    if opt.get("init_model") and not found:
+        raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
+
+
 def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:
     """Write the dictionary of ``--init-model``: ParlAI has built one of the new task's words beside the new model."""
     if opt.get("model_file") and is_primary_worker():

@@ -14,7 +14,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.agents import judge_options
-from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.errors import EmpathyError, OptionError
 
 STARS = ["1", "2", "3", "4", "5"]
 GOOD = {"loss": "ce", "prior": 0.27, "negatives": 1, "classes": []}
@@ -105,15 +105,6 @@ def test_a_loss_must_go_with_the_task(loss: str, classes: list[str], values: lis
 @pytest.mark.parametrize(("loss", "classes"), [("ce", []), ("ce", STARS), ("mse", STARS), ("nnpu", [])])
 def test_losses_that_go_with_their_task_pass(loss: str, classes: list[str]) -> None:
     judge_options.check_loss(Opt({"loss": loss, "classes": classes}), [1.0, 2.0] if classes else None)
-
-
-def test_a_model_to_begin_with_must_be_there() -> None:
-    opt = Opt({"init_model": "no/where"})
-    expected = "--init-model no/where: there is no such file"
-    assert message(ModelFileError, judge_options.check_init_model, opt, None) == expected
-    judge_options.check_init_model(opt, "model")  # a training that goes on has its own by then
-    judge_options.check_init_model(Opt({"init_model": None}), None)
-    judge_options.check_init_model(Opt(), None)
 
 
 def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:

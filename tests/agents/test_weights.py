@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tiny_judge import train_judge
+from tiny_parts import train_base
 from torch import nn
 
-from parlai_empathy.agents.weights import begin_with, load_model
+from parlai_empathy.agents.weights import begin_with, check_init_model, load_model
 from parlai_empathy.errors import ModelFileError
 
 
@@ -113,6 +115,25 @@ def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:
 
     with pytest.raises(ModelFileError, match=r"^say this$"):
         load_model(str(tmp_path / "model"), refuse)
+
+
+# --- a model to begin with must be there -----------------------------------------------------------------------------
+
+
+def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
+    with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
+        check_init_model({"init_model": "no/where"}, None)
+    check_init_model({"init_model": "no/where"}, "model")  # a training that goes on has its own by then
+    check_init_model({"init_model": None}, None)
+    check_init_model({}, None)
+
+
+@pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
+def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
+    train = train_judge if model == "text_classifier" else train_base
+    with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
+        train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
+    assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
 
 
 # --- beginning with another's ----------------------------------------------------------------------------------------

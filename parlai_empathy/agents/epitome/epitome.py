@@ -19,9 +19,9 @@ from parlai_empathy.agents.epitome.reading import REMEMBERED, EpitomeReader, Jud
 from parlai_empathy.agents.epitome.reporting import level_metrics, rationale_metrics
 from parlai_empathy.agents.finite import check_finite
 from parlai_empathy.agents.judge_examples import TextPair, last_line
-from parlai_empathy.agents.judge_options import check_init_model
 from parlai_empathy.agents.linear_rate import LinearRate
 from parlai_empathy.agents.remembered import Remembered
+from parlai_empathy.agents.weights import check_init_model
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 

@@ -24,9 +24,8 @@ from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDiction
 from parlai_empathy.agents.generative.initial import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
 from parlai_empathy.agents.generative.writing import beams_of, write
-from parlai_empathy.agents.judge_options import check_init_model
 from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
-from parlai_empathy.agents.weights import begin_with, keep_dictionary, load_model
+from parlai_empathy.agents.weights import begin_with, check_init_model, keep_dictionary, load_model
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
 from parlai_empathy.modules.diverse_beam import DiverseBeamSearch

@@ -27,7 +27,7 @@ from parlai_empathy.agents.retrieval.published_model import PublishedDictionary,
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
 from parlai_empathy.agents.tokenizer_dictionary import save_encoder
-from parlai_empathy.agents.weights import keep_dictionary, load_model
+from parlai_empathy.agents.weights import check_init_model, keep_dictionary, load_model
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
@@ -76,6 +76,8 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         self.pretrained: bool = opt["encoder"] == "hf"
         self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
         init_model, self.is_finetuned = self._get_init_model(opt, shared)
+        if not shared:
+            check_init_model(opt, init_model)
         self.is_new = init_model is None  # no trained weights follow: the model begins with what its parts bring
         self._negatives: HardNegatives | None = None
         super().__init__(opt, shared)
