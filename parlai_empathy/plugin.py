@@ -1,5 +1,5 @@
-"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` and
-:mod:`parlai_empathy.model_files` apart.
+"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs`,
+:mod:`parlai_empathy.model_files` and :mod:`parlai_empathy.training_options` apart.
 
 :mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named
 in the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from parlai_empathy import model_files, repairs
+from parlai_empathy import model_files, repairs, training_options
 from parlai_empathy.errors import EmpathyError, OptionError
 
 PREFIX = "empathy:"
@@ -102,7 +102,13 @@ def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.startswith(PREFIX):
             _check_name(name.removeprefix(PREFIX), kind)
-        return load(name, *args, **kwargs)
+        try:
+            return load(name, *args, **kwargs)
+        except AttributeError as error:
+            told = _no_such_teacher(name, error)
+            if told is None:
+                raise
+            raise told from error
 
     return load_checked
 
@@ -115,6 +121,20 @@ def _check_name(name: str, kind: str) -> None:
         raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; there are: {there_are}")
     if kind == "agents" and "/" in name and not (_HERE / kind / wanted / f"{rest[0]}.py").is_file():
         raise OptionError(f"{PREFIX}{name}: there is no such agent; what stands before the / is one")
+
+
+def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:
+    """What to say if a task of ours was asked for a teacher that it does not have; ``None`` if that is not it."""
+    module = error.obj
+    if not (isinstance(module, ModuleType) and str(error.name).endswith("Teacher")):
+        return None
+    if not module.__name__.startswith(f"{PACKAGE}.tasks."):
+        return None
+    own = [key for key, kind in vars(module).items() if getattr(kind, "__module__", None) == module.__name__]
+    teachers = {key.removesuffix("Teacher") for key in own if key.endswith("Teacher")}
+    task = module.__name__.split(".")[2].replace("_", "")
+    there_are = ", ".join(sorted(key for key in teachers if key.lower() != task))  # the task's name: what they share
+    return OptionError(f"{name}: there is no such teacher; there are: {there_are}")
 
 
 def _is_ours(name: str, kind: str) -> bool:
@@ -222,6 +242,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         repairs.validate_at_the_end,
         model_files.write_stats_whole,
         model_files.name_broken_stats,
+        training_options.refuse_what_cannot_train,
+        training_options.name_missing_metric,
     ],
     "parlai.utils.distributed": [repairs.train_on_several_cpus],
     "parlai.utils.fsdp": [repairs.join_on_several_cpus],

@@ -400,3 +400,20 @@ def test_a_name_that_is_not_ours_is_an_error_that_says_what_there_is(load: Any, 
     assert message.startswith(":".join(name.split(":")[:2]) + ": there is no such ")
     assert known in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "name", ["empathy:humod:Relevence", "humod:relevence", "empathy:humod:relevence:edition=sample"]
+)
+def test_a_teacher_that_a_task_does_not_have_is_an_error_that_says_which_it_has(name: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        loader.load_teacher_module(name)
+    there_are = "Default, DiverseReplies, Extended, NextUtterance, Relevance"
+    assert str(caught.value) == (
+        f"{plugin.canonical_name(name, 'tasks')}: there is no such teacher; there are: {there_are}"
+    )
+
+
+def test_a_teacher_that_a_task_of_parlais_does_not_have_keeps_parlais_error() -> None:
+    with pytest.raises(AttributeError, match="NonsenseTeacher"):
+        loader.load_teacher_module("convai2:nonsense")

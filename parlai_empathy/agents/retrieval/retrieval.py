@@ -28,6 +28,7 @@ from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
 from parlai_empathy.agents.tokenizer_dictionary import save_encoder
 from parlai_empathy.agents.weights import check_init_model, keep_dictionary, load_model
+from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
@@ -233,6 +234,10 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
+        if scores.shape[1] == 1 and self.opt["batchsize"] == 1:
+            raise OptionError(
+                "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
+            )
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
         self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
         self.record_local_metric("train_accuracy", AverageMetric.many((ranks == 1).tolist()))

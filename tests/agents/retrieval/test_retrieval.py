@@ -198,6 +198,14 @@ def test_numbers_do_not_depend_on_the_batch_size(model_file: Path, batchsize: in
         assert float(report[key]) == pytest.approx(float(other[key]))
 
 
+def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"^--batchsize 1: each reply is told from the others of its batch"):
+        train(tmp_path / "model", batchsize=1)
+    assert train(tmp_path / "other", batchsize=1, hard_negatives=1, max_train_steps=2), (
+        "there is something to tell from"
+    )
+
+
 def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))

@@ -1,0 +1,78 @@
+"""Options with which ParlAI would end half-way or never: refused before a training begins, or without a loss."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.scripts.train_model import TrainModel
+from test_repairs import source_of
+from tiny_parts import SIZES, TASK
+
+from parlai_empathy.errors import OptionError
+
+TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval", "batchsize": 64, "num_epochs": 1, "seed": 1}
+
+
+def refused(**changes: Any) -> str:
+    """What is said of a training."""
+    with pytest.raises(OptionError) as error:
+        TrainModel.main(**{**TINY, **changes})
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+# --- before it begins ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_batch_without_examples_would_train_for_ever(size: int) -> None:
+    assert refused(batchsize=size) == f"--batchsize {size}: must be at least 1"
+
+
+@pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
+def test_a_rate_must_be_a_number(rate: float) -> None:
+    assert refused(learningrate=rate) == f"--learningrate {rate}: must be a number of at least 0"
+
+
+@pytest.mark.parametrize("scheduler", ["linear", "cosine"])
+def test_a_rate_that_falls_until_the_last_step_must_know_it(scheduler: str) -> None:
+    assert refused(lr_scheduler=scheduler) == (
+        f"--lr-scheduler {scheduler} lets the rate fall until the last step: say with --max-train-steps which that is"
+    )
+
+
+def test_each_reason_to_refuse_is_still_there() -> None:
+    source = source_of("parlai.nn.lr_scheduler")
+    assert source.count("requires setting --max-train-steps") >= 2  # ParlAI's own error, behind a traceback
+    assert "valid_report[opt['validation_metric']]" in source_of("parlai.scripts.train_model")
+
+
+# --- at the first validation -----------------------------------------------------------------------------------------
+
+
+def test_a_metric_that_is_not_measured_loses_nothing(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    told = refused(model_file=str(model), validation_metric="mrrr")
+    assert told == (
+        "--validation-metric mrrr: the validation does not measure it; did you mean mrr? "
+        "what was learnt is kept: the same command with another metric goes on from there"
+    )
+    learnt = {path.name for path in tmp_path.iterdir()}
+    assert {"model.checkpoint", "model.checkpoint.opt", "model.checkpoint.trainstats"} <= learnt
+    assert "model" not in learnt, "nothing is the best yet"
+
+    steps = 624 // 64
+    valid, _ = TrainModel.main(**{**TINY, "num_epochs": 2}, model_file=str(model), validation_metric="mrr")
+    assert steps < valid["total_train_updates"] <= 2 * steps + 1, "it went on, and did not begin anew"
+    assert model.is_file()
+
+
+def test_where_no_name_is_near_all_are_told(tmp_path: Path) -> None:
+    told = refused(validation_metric="nonsense", dict_file=str(tmp_path / "dict"))
+    assert re.match(r"--validation-metric nonsense: the validation does not measure it; it measures accuracy, ", told)
+    assert ", mrr, " in told
+    assert "train_time" not in told
+    assert told.endswith("; nothing is kept without --model-file")
