@@ -13,7 +13,6 @@ from typing import Any
 
 from parlai_empathy.errors import OptionError
 
-_NEED_STEPS = ("cosine", "linear")  # schedulers that fall to zero over all steps
 _NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epochs"}  # beside a validation's numbers
 
 
@@ -54,11 +53,6 @@ def _check(opt: Mapping[str, Any]) -> None:
     rate = opt.get("learningrate", 1.0)
     if not (math.isfinite(rate) and rate >= 0):
         raise OptionError(f"--learningrate {rate}: must be a number of at least 0")
-    if opt.get("lr_scheduler") in _NEED_STEPS and opt.get("max_train_steps", -1) <= 0:
-        raise OptionError(
-            f"--lr-scheduler {opt['lr_scheduler']} lets the rate fall until the last step: say with --max-train-steps "
-            "which that is"
-        )
 
 
 def _kept(loop: Any) -> str:

@@ -43,7 +43,7 @@ class JudgeAgent(PairModelAgent):
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the options that all judges have, and the defaults that they recommend for ParlAI's own."""
         super().add_cmdline_args(parser, partial_opt)
-        return judge_options.add(parser, partial_opt or {})
+        return judge_options.add(parser)
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         judge_options.check(opt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.common_options import add_precision
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.errors import OptionError
 
 LOSSES = ("ce", "mse", "nnpu")
@@ -31,7 +31,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+def add(parser: ParlaiParser) -> ParlaiParser:
     """Add the options, and set ParlAI's defaults."""
     group = parser.add_argument_group(GROUP)
     group.add_argument(
@@ -61,7 +61,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="Replies to tell each true reply from: the example's own candidates, then others of the batch.",
     )
     add_precision(group)
-    set_defaults(parser, _DEFAULTS, in_chat(partial_opt))
+    set_defaults(parser, _DEFAULTS)
     return parser
 
 

@@ -20,33 +20,27 @@ class Choice(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds
 
     :param defaults: makes the defaults, by name, of all options' present values. Where several options decide, all
         share one such function, so that their order on the command line does not matter.
-    :param in_chat: whether the command is a chat: then a batch is of one example, whatever the defaults say.
     """
 
-    def __init__(self, *args: Any, defaults: Defaults, in_chat: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, defaults: Defaults, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.defaults = defaults
-        self.in_chat = in_chat
 
     def __call__(
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
         """Take the value, and set the defaults that go with it."""
         super().__call__(parser, namespace, values, option_string)
-        set_defaults(parser, self.defaults(vars(namespace)), self.in_chat)
+        set_defaults(parser, self.defaults(vars(namespace)))
 
 
-def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any], in_chat: bool = False) -> None:
+def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any]) -> None:
     """Set those defaults whose options exist in the present command: those of the training loop do in one alone.
 
-    :param in_chat: whether to leave the batch size as it is.
+    Batches are for commands that train or evaluate, which are those with ``--metrics``. Others take one example at a
+    time, whatever the defaults say: a chat must, and ``display_model`` shows nothing else.
     """
     known = {action.dest for action in parser._actions}
-    if in_chat:
+    if "metrics" not in known:
         known.discard("batchsize")
     parser.set_defaults(**{name: value for name, value in defaults.items() if name in known})
-
-
-def in_chat(partial_opt: Mapping[str, Any]) -> bool:
-    """Whether the command is a chat, as far as ParlAI has told an agent that is asked for its options."""
-    return bool(partial_opt.get("interactive_mode"))

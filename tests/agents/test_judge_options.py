@@ -20,9 +20,9 @@ STARS = ["1", "2", "3", "4", "5"]
 GOOD = {"loss": "ce", "prior": 0.27, "negatives": 1, "classes": []}
 
 
-def parsed(script: Any, *arguments: str, in_chat: bool = False) -> Opt:
+def parsed(script: Any, *arguments: str) -> Opt:
     parser = script.setup_args()
-    judge_options.add(parser, {"interactive_mode": in_chat})
+    judge_options.add(parser)
     return parser.parse_args(list(arguments))  # type: ignore[no-any-return]
 
 
@@ -53,12 +53,12 @@ def test_the_command_line_beats_what_is_recommended() -> None:
 def test_other_commands_take_what_they_know() -> None:
     assert "validation_metric" not in parsed(EvalModel, "-t", "empathy:humod")
     assert parsed(EvalModel, "-t", "empathy:humod")["batchsize"] == 32
-    assert parsed(Interactive, in_chat=True)["batchsize"] == 1
+    assert parsed(Interactive)["batchsize"] == 1
 
 
 def test_each_option_says_what_it_is() -> None:
     parser = ParlaiParser(False, False)
-    judge_options.add(parser, {})
+    judge_options.add(parser)
     (group,) = (group for group in parser._action_groups if group.title == judge_options.GROUP)
     assert {action.dest for action in group._group_actions} == {*GOOD, "precision"}
     assert all(action.help for action in group._group_actions)

@@ -8,6 +8,13 @@ from typing import Any
 
 import pytest
 from parlai.core.params import ParlaiParser
+from parlai.scripts.display_model import DisplayModel
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.multiprocessing_eval import MultiProcessEval
+from parlai.scripts.multiprocessing_train import MultiProcessTrain
+from parlai.scripts.self_chat import SelfChat
+from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.agents.presets import Choice, set_defaults
 
@@ -17,19 +24,21 @@ def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"speed": speed * (10 if values.get("engine") else 1), "batchsize": speed, "elsewhere": 3}
 
 
-def parser(in_chat: bool = False) -> ParlaiParser:
+def parser(*others: str) -> ParlaiParser:
     made = ParlaiParser(add_parlai_args=False)
-    choice: dict[str, Any] = {"action": Choice, "defaults": defaults, "in_chat": in_chat}
+    choice: dict[str, Any] = {"action": Choice, "defaults": defaults}
     made.add_argument("--pace", choices=["slow", "fast"], default="slow", **choice)
     made.add_argument("--engine", default=None, **choice)
     made.add_argument("--speed", type=int, default=0)
     made.add_argument("--batchsize", type=int, default=0)
-    set_defaults(made, defaults({}), in_chat)
+    for other in others:
+        made.add_argument(other)
+    set_defaults(made, defaults({}))
     return made
 
 
-def parsed(*arguments: str, in_chat: bool = False) -> dict[str, Any]:
-    made = parser(in_chat)
+def parsed(*arguments: str, others: tuple[str, ...] = ("--metrics",)) -> dict[str, Any]:
+    made = parser(*others)
     made.parse_args(list(arguments))  # which is when the defaults change
     return dict(made.parse_args(list(arguments)))
 
@@ -55,6 +64,16 @@ def test_options_of_other_commands_are_left_alone() -> None:
     assert "elsewhere" not in parsed("--pace", "fast")
 
 
-def test_a_chat_is_a_batch_of_one_whatever_is_chosen() -> None:
-    assert parsed("--pace", "fast", in_chat=True)["batchsize"] == 0
-    assert parsed("--pace", "fast", in_chat=True)["speed"] == 9
+def test_a_command_that_neither_trains_nor_evaluates_takes_one_at_a_time_whatever_is_chosen() -> None:
+    assert parsed("--pace", "fast", others=())["batchsize"] == 0
+    assert parsed("--pace", "fast", others=())["speed"] == 9
+
+
+@pytest.mark.parametrize("script", [TrainModel, MultiProcessTrain, EvalModel, MultiProcessEval])
+def test_which_commands_train_or_evaluate(script: Any) -> None:
+    assert "metrics" in {action.dest for action in script.setup_args()._actions}
+
+
+@pytest.mark.parametrize("script", [Interactive, SelfChat, DisplayModel])
+def test_which_commands_do_not(script: Any) -> None:
+    assert "metrics" not in {action.dest for action in script.setup_args()._actions}

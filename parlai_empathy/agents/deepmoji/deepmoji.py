@@ -37,7 +37,7 @@ class DeepmojiAgent(JudgeAgent):
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
-        return options.add(parser, partial_opt or {})
+        return options.add(parser)
 
     @staticmethod
     def dictionary_class() -> type[DeepmojiDictionary]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -11,7 +10,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agents.common_options import flag
 from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.errors import OptionError
 
 FINETUNING = ("new", "full", "last", "chain-thaw")
@@ -28,7 +27,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
+def add(parser: ParlaiParser) -> ParlaiParser:
     """Add the options, and set ParlAI's defaults."""
     group = parser.add_argument_group("DeepMoji (empathy:deepmoji)")
     group.add_argument(
@@ -85,7 +84,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
         help="Words of a text that are read; a longer one loses the oldest words of its context, then its last ones.",
     )
-    set_defaults(parser, _DEFAULTS, in_chat(partial_opt))
+    set_defaults(parser, _DEFAULTS)
     return parser
 
 

@@ -65,7 +65,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the options, and the defaults that training of projections alone needs."""
         super().add_cmdline_args(parser, partial_opt)
-        set_defaults(parser, _DEFAULTS, bool((partial_opt or {}).get("interactive_mode")))
+        set_defaults(parser, _DEFAULTS)
         return parser
 
     @staticmethod

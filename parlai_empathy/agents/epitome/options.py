@@ -66,7 +66,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("EPITOME (empathy:epitome)")
-    in_chat = bool(partial_opt.get("interactive_mode"))
     group.add_argument(
         "--preset",
         choices=list(PRESETS),
@@ -74,7 +73,6 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="Default values: ours, or those of the EPITOME paper.",
         action=Choice,
         defaults=_defaults,
-        in_chat=in_chat,
     )
     group.add_argument(
         "--mechanisms",
@@ -90,7 +88,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="How much the loss of the rationales counts beside that of the levels.",
     )
     add_precision(group)
-    set_defaults(parser, _defaults(partial_opt), in_chat)
+    set_defaults(parser, _defaults(partial_opt))
     return parser
 
 

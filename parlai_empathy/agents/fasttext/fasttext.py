@@ -22,7 +22,7 @@ from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.agents.linear_rate import LinearRate
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.agents.task_classes import task_classes
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
@@ -75,7 +75,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
             default=None,
             help="Text file of word vectors to begin with; as many numbers a word as --embedding-size.",
         )
-        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
+        set_defaults(parser, _DEFAULTS)
         return parser
 
     @staticmethod

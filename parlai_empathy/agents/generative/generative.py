@@ -26,6 +26,7 @@ from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_
 from parlai_empathy.agents.generative.writing import beams_of, write
 from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
 from parlai_empathy.agents.weights import begin_with, check_init_model, keep_dictionary, load_model
+from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
 from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
@@ -66,6 +67,8 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
             if self._is_finetune:
                 opt = initial.with_dictionary_of(opt, self._init_model)
         options.check(opt)
+        if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):
+            raise OptionError("there is no model to talk with: name a trained one with -mf, or begin with --hf-model")
         self._has_trained = False
         super().__init__(opt, shared)
         if self.opt["inference"] == "greedy":

@@ -123,17 +123,13 @@ def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the defaults."""
     group = parser.add_argument_group("Generative (empathy:generative)")
-    choice: dict[str, Any] = {
-        "action": Choice,
-        "defaults": defaults,
-        "in_chat": bool(partial_opt.get("interactive_mode")),
-    }
     group.add_argument(
         "--preset",
         choices=list(PRESETS),
         default="default",
         help="Default values: ours, or those of the EmpatheticDialogues paper.",
-        **choice,
+        action=Choice,
+        defaults=defaults,
     )
     group.add_argument(
         "--ppl-protocol",
@@ -141,13 +137,15 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default="none",
         help="peers: words and vocabulary as the papers from MoEL to CASE have them, and their perplexity beside "
         "ParlAI's.",
-        **choice,
+        action=Choice,
+        defaults=defaults,
     )
     group.add_argument(
         "--hf-model",
         default=None,
         help="Begin with a Hugging Face language model in the place of random weights: a folder, or a name on the hub.",
-        **choice,
+        action=Choice,
+        defaults=defaults,
     )
     group.add_argument(
         "--hf-kind",
@@ -172,7 +170,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "it, in nats.",
     )
     _allow_diverse_beam(parser)
-    set_defaults(parser, defaults(partial_opt), choice["in_chat"])
+    set_defaults(parser, defaults(partial_opt))
     return parser
 
 

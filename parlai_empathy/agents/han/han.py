@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.han import HierarchicalAttention
 from parlai_empathy.modules.vectors import copy_vectors
@@ -63,7 +63,7 @@ class HanAgent(JudgeAgent):
             default=10,  # HUMOD has up to 6, EmpatheticDialogues up to 8
             help="Turns of a context that are read: the newest ones.",
         )
-        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
+        set_defaults(parser, _DEFAULTS)
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:

@@ -17,7 +17,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agents.common_options import add_precision, flag
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
-from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
+from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.open_model import BACKENDS
 from parlai_empathy.language_models.prompt import Sampling
@@ -60,13 +60,12 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         default="default",
         action=Choice,
         defaults=defaults,
-        in_chat=in_chat(partial_opt),
         help="Default values: ours, or those of the EmpGPT-3 paper.",
     )
     _add_model(group)
     _add_examples(group)
     _add_sampling(group)
-    set_defaults(parser, defaults(partial_opt), in_chat(partial_opt))
+    set_defaults(parser, defaults(partial_opt))
     return parser
 
 

@@ -14,7 +14,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.common_options import flag
 from parlai_empathy.agents.predictive_engagement.network import POOLINGS
-from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
+from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 
@@ -50,7 +50,6 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="Default values: ours, or those of Predictive Engagement's authors.",
         action=Choice,
         defaults=_defaults,
-        in_chat=in_chat(partial_opt),
     )
     group.add_argument(
         "--hf-model",
@@ -79,7 +78,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     group.add_argument(
         "--balance", type="bool", default=True, help="Let all classes of a batch weigh alike in what is learnt."
     )
-    set_defaults(parser, _defaults(partial_opt), in_chat(partial_opt))
+    set_defaults(parser, _defaults(partial_opt))
     return parser
 
 

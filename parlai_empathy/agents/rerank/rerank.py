@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from parlai_empathy.agents.draws import random_of_step
 from parlai_empathy.agents.frozen import FrozenPart
 from parlai_empathy.agents.judge_examples import TextPair, labels_of, pairs_of
-from parlai_empathy.agents.presets import in_chat, set_defaults
+from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.rivals import block_of, rivals
 from parlai_empathy.agents.retrieval.pool import training_replies
@@ -78,7 +78,7 @@ class RerankAgent(TextClassifierAgent):
         group.add_argument(
             "--pool", default=None, help="What to answer from, such as ed+dd+reddit; by default the retriever's pool."
         )
-        set_defaults(parser, _DEFAULTS, in_chat(partial_opt or {}))
+        set_defaults(parser, _DEFAULTS)
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:

@@ -106,30 +106,27 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("Retrieval (empathy:retrieval)")
-    decides: dict[str, Any] = {
-        "action": Choice,
-        "defaults": _defaults,
-        "in_chat": bool(partial_opt.get("interactive_mode")),
-    }
     group.add_argument(
         "--preset",
         choices=["default", "paper"],
         default="default",
         help="Default values: ours, or those of the EmpatheticDialogues paper.",
-        **decides,
+        action=Choice,
+        defaults=_defaults,
     )
     group.add_argument(
         "--encoder",
         choices=["transformer", "hf"],
         default="transformer",
         help="transformer: the paper's, over words, from nothing. hf: a pretrained one of Hugging Face's.",
-        **decides,
+        action=Choice,
+        defaults=_defaults,
     )
     _add_of_transformer(group)
     _add_of_pretrained(group)
     _add_of_training(group)
     _add_of_pool(group)
-    set_defaults(parser, _defaults(partial_opt), decides["in_chat"])
+    set_defaults(parser, _defaults(partial_opt))
     return parser
 
 

@@ -46,6 +46,7 @@ from parlai_empathy.metrics.precision_at_k import (
 from parlai_empathy.modules.vector_index import VectorIndex
 
 _ENCODE_BATCH = 256  # replies encoded at once
+_WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # what stands for a task in a chat
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 
@@ -291,7 +292,13 @@ class PoolRanker(TorchRankerAgent):
         return source_of(self._pool_tasks(), self.opt)
 
     def _pool_tasks(self) -> list[str]:
-        return pool_tasks(self.opt["pool"]) if self.opt.get("pool") else [self.opt["pool_task"]]
+        if self.opt.get("pool"):
+            return pool_tasks(self.opt["pool"])
+        if self.opt["pool_task"] in _WITHOUT_REPLIES:
+            raise OptionError(
+                "nothing to answer from: name a trained model with -mf, or a pool of replies, such as --pool ed"
+            )
+        return [self.opt["pool_task"]]
 
     def _pool_texts(self) -> list[str]:
         """``--fixed-candidates-path``'s lines, or the training replies that are short and of known words alone."""

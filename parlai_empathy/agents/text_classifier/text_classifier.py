@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.presets import Choice, in_chat, set_defaults
+from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
@@ -45,7 +45,6 @@ class TextClassifierAgent(JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("Text classifier (empathy:text_classifier)")
-        chat = in_chat(partial_opt or {})
         group.add_argument(
             "--preset",
             choices=list(PRESETS),
@@ -53,7 +52,6 @@ class TextClassifierAgent(JudgeAgent):
             help="Default values: ours, or those of EnDex, the classifier of engaging replies.",
             action=Choice,
             defaults=_defaults,
-            in_chat=chat,
         )
         group.add_argument(
             "--hf-model",
@@ -79,7 +77,7 @@ class TextClassifierAgent(JudgeAgent):
             default=128,
             help="Longest text that is read, special tokens included; a longer one loses the context's oldest words.",
         )
-        set_defaults(parser, _defaults(partial_opt or {}), chat)
+        set_defaults(parser, _defaults(partial_opt or {}))
         return parser
 
     @staticmethod

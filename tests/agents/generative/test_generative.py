@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_model_file
+from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
 from tiny_generators import KINDS, write_language_model
@@ -75,6 +76,12 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # --- training --------------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_needs_a_model(tmp_path: Path) -> None:
+    options = Interactive.setup_args().parse_args(["-m", "empathy:generative", "-dp", str(tmp_path)])
+    with pytest.raises(OptionError, match=r"^there is no model to talk with: name a trained one with -mf"):
+        create_agent(options)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
 
 from parlai_empathy.agents.in_context import options
 from parlai_empathy.errors import OptionError
@@ -16,10 +18,8 @@ from parlai_empathy.modules.hugging_face import MINILM
 
 
 def parsed(*arguments: str, chat: bool = False) -> Opt:
-    """The options of a command line."""
-    parser = ParlaiParser(add_parlai_args=True, add_model_args=True)
-    parser.set_defaults(interactive_mode=chat)
-    parser.add_argument("--interactive-mode", type="bool", default=chat)
+    """The options of an evaluation, or of a chat."""
+    parser = (Interactive if chat else EvalModel).setup_args()
     return parser.parse_args(["-m", "empathy:in_context", *arguments])
 
 
@@ -58,7 +58,7 @@ def test_a_value_that_is_given_beats_the_preset(arguments: tuple[str, ...]) -> N
 def test_several_requests_are_in_flight_but_in_a_chat() -> None:
     assert parsed(*ECHO)["batchsize"] == 8
     assert parsed(*ECHO, "--batchsize", "3")["batchsize"] == 3
-    assert parsed(*ECHO, "--interactive-mode", "true", chat=True)["batchsize"] == 1
+    assert parsed(*ECHO, chat=True)["batchsize"] == 1
 
 
 @pytest.mark.parametrize(

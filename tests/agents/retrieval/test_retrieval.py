@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_model_file
+from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.opt import Opt
+from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.errors import ModelFileError, OptionError
@@ -196,6 +198,17 @@ def test_numbers_do_not_depend_on_the_batch_size(model_file: Path, batchsize: in
     report, other = evaluate(model_file), evaluate(model_file, batchsize=batchsize)
     for key in ("p_at_1_100_shuffled", "p_at_10_100_ordered", "p_at_3_100_inline", "avg_bleu", "mrr", "hits@1"):
         assert float(report[key]) == pytest.approx(float(other[key]))
+
+
+def test_it_is_shown_one_reply_at_a_time(model_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DisplayModel.main(**TASK, model_file=str(model_file), num_examples=2, loglevel="error")
+    assert capsys.readouterr().out.count("model: ") == 2
+
+
+def test_a_chat_needs_a_model_or_a_pool(tmp_path: Path) -> None:
+    options = Interactive.setup_args().parse_args(["-m", "empathy:retrieval", "-dp", str(tmp_path)])
+    with pytest.raises(OptionError, match=r"^nothing to answer from: name a trained model with -mf, or "):
+        create_agent(options)
 
 
 def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
