@@ -1,6 +1,6 @@
 """How much faster replies are scored together than one at a time: the same metrics, models, replies and process.
 
-    python benchmarks/reply_scoring.py [--edition sample] [--replies 1000] [--alone 25]
+    python benchmarks/reply_scoring.py [--edition sample] [--replies 1000] [--alone 40]
     python benchmarks/reply_scoring.py --log FILE --epitome-model M --emotion-model M [--judge relevance=M]
 
 Without a log the replies are what people said in EmpatheticDialogues' folds for valid and test, and the models
@@ -56,7 +56,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--log", help="a log that parlai score_responses reads")
     parser.add_argument("--replies", type=int, default=1_000, help="how many, evenly over the log's first system")
-    parser.add_argument("--alone", type=int, default=25, help="how many of them the loop takes")
+    parser.add_argument("--alone", type=int, default=40, help="how many of them the loop takes")
     parser.add_argument("--different", action="store_true", help="take each different reply once")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     for name in MODELS:
