@@ -1,0 +1,402 @@
+"""The official layout and copies of it: its known flaws, and each way in which a row can be wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from humod_files import BAD_ROWS, GOOD, OFFICIAL, OTHER, PAIR, SECOND, OneLine, Write, changed, read, skip
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.humod.reader import Pair
+
+# --- the official layout ---------------------------------------------------------------------------------------------
+
+
+def test_a_pair_as_the_official_file_has_it(fixtures: Path) -> None:
+    goats = read(fixtures / "humod/HUMOD_Dataset.TXT")[2]
+    assert goats == Pair(
+        pair_id="2",
+        context=("Who painted this?", "My aunt did.", "Which one?"),
+        reply="The one with the goats.",
+        is_original=True,
+        ratings=(5, 3, 4),
+        mean_rating=4.0,
+        human_replies=("The tall one.", "Aunt Ida, at 87", "Speaker 1 : the one from Oslo"),
+        raters=(
+            {"worker id": "W00", "age": "25-34", "gender": "male", "time": "22"},
+            {"worker id": "W01", "age": "35-44", "gender": "female", "time": "35"},
+            {"worker id": "W02", "age": "18-24", "gender": "male", "time": "51"},
+        ),
+    )
+
+
+def test_all_pairs_of_the_invented_file(fixtures: Path) -> None:
+    pairs, bad = skip(fixtures / "humod/HUMOD_Dataset.TXT")
+    assert bad == []
+    assert [pair.pair_id for pair in pairs] == [str(number) for number in range(12)]
+    assert [pair.is_original for pair in pairs] == [True, False] * 6
+    assert [pair.ratings for pair in pairs][:4] == [(5, 4, 5), (1, 2, 1), (5, 3, 4), (1, 1, 3)]
+    assert [len(pair.context) for pair in pairs[::2]] == [1, 3, 3, 1, 1, 2]
+    assert pairs[1].mean_rating == pytest.approx(4 / 3)
+
+
+def test_the_known_flaws_are_put_right(fixtures: Path) -> None:
+    """Three missing tabs, a colon at the end of one row's context, and one at the end of one row's reply."""
+    raw = (fixtures / "humod/HUMOD_Dataset.TXT").read_text(encoding="utf-8")
+    assert len(re.findall(r"[a-z] +\d+\n", raw)) == 3
+    assert raw.count("Which one?:\t") == raw.count("the horse.:\t") == 1
+    pairs = read(fixtures / "humod/HUMOD_Dataset.TXT")
+    assert pairs[10].human_replies == ("It depends on the day", "Platform 9", "I think it's 4")
+    assert pairs[11].human_replies == ("Ask the guard", "The last one.", "I take the bus")
+    assert [rater["time"] for rater in (*pairs[10].raters, *pairs[11].raters)] == [
+        "1268",
+        "23",
+        "77",
+        "1179",
+        "41",
+        "923",
+    ]
+    assert pairs[3].context == pairs[2].context
+    assert pairs[5].reply == "Seven, if you count the horse."  # as two of three rows have it
+    assert all(len(pair.ratings) == 3 for pair in pairs)
+
+
+def test_a_turn_that_says_nothing_stays(fixtures: Path) -> None:
+    """Else the speakers would no longer take turns."""
+    for name in ("HUMOD_Dataset.TXT", "humod.jsonl"):
+        assert read(fixtures / "humod" / name)[4].context == ("Hello?", "", "Is anybody there?")
+
+
+def test_an_empty_human_reply_stays(fixtures: Path) -> None:
+    for name in ("HUMOD_Dataset.TXT", "humod.jsonl"):
+        assert read(fixtures / "humod" / name)[1].human_replies == ("I thought you did.", "Which boat?", "")
+
+
+def test_a_context_that_occurs_twice_gives_pairs_of_their_own(fixtures: Path) -> None:
+    pairs = [pair for pair in read(fixtures / "humod/HUMOD_Dataset.TXT") if pair.context == ("What?",)]
+    assert [pair.reply for pair in pairs] == ["Nothing.", "Then we walk.", "You heard me.", "It is only rain."]
+
+
+def test_a_quote_is_text(fixtures: Path) -> None:
+    assert read(fixtures / "humod/HUMOD_Dataset.TXT")[10].reply == 'Four. Take the "long" stairs.'
+
+
+@pytest.mark.parametrize("turns", range(1, 8))
+def test_contexts_of_any_length(official: Write, turns: int) -> None:
+    spoken = "\t".join(f"Speaker {1 + n % 2}: turn {n}" for n in range(turns))
+    (pair,) = read(official(f"0\t{spoken}\tSpeaker 1: Fine.\t0\tW1\t30\tf\t4\tIt rains.\t12"))
+    assert pair.context == tuple(f"turn {n}" for n in range(turns))
+    assert pair.reply == "Fine."
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_ends_of_lines_blank_lines_and_a_byte_order_mark(write: Write, end: str) -> None:
+    path = write("\ufeff" + "\t".join(OFFICIAL), "", GOOD, "  ", end=end)
+    assert read(path) == [PAIR]
+
+
+def test_only_a_line_feed_ends_a_line_and_white_space_is_one_space(official: Write) -> None:
+    row = changed(GOOD, second="Speaker 2:  How\u2028are \x0b you? ", human="It\x85 rains.", reply="Speaker 1:Fine.")
+    assert read(official(row)) == [PAIR]
+
+
+def test_the_file_may_end_without_a_line_feed(official: Write) -> None:
+    path = official(GOOD)
+    path.write_bytes(path.read_bytes().rstrip())
+    assert read(path) == [PAIR]
+
+
+def test_a_header_alone_holds_no_pair(official: Write) -> None:
+    assert read(official()) == []
+
+
+# --- copies of the official file -------------------------------------------------------------------------------------
+
+
+def test_underscores_and_capitals_in_the_names_of_columns(write: Write) -> None:
+    header = "\t".join(name.replace(" ", "_").upper() for name in OFFICIAL)
+    assert read(write(header, GOOD)) == [PAIR]
+
+
+@pytest.mark.parametrize("between", [" ", "", "  ", " \x0b "])
+def test_a_context_in_one_field(official: Write, between: str) -> None:
+    row = GOOD.replace("\tSpeaker 2: How", between + "Speaker 2: How")
+    assert read(official(row)) == [PAIR]
+
+
+def test_a_context_in_one_field_and_the_missing_tab(official: Write) -> None:
+    row = GOOD.replace("\tSpeaker 2: How", " Speaker 2: How").replace("It rains.\t12", "It rains.  12")
+    assert read(official(row)) == [PAIR]
+
+
+def test_blanks_before_the_marks_and_the_missing_tab(official: Write) -> None:
+    row = GOOD.replace("Speaker", " Speaker").replace("It rains.\t12", "It rains.  12")
+    assert read(official(row)) == [PAIR]
+
+
+def test_turns_without_marks(official: Write) -> None:
+    assert read(official(re.sub(r"Speaker \d: ", "", GOOD))) == [PAIR]
+
+
+def test_a_turn_goes_on_behind_a_tab_if_the_turns_are_marked(official: Write) -> None:
+    assert read(official(GOOD.replace("How are", "How\tare"))) == [PAIR]
+
+
+def test_columns_in_another_order(write: Write) -> None:
+    header = (
+        "Time\tUser Reply\tDialogue Context\tAge\tUser Relevance Score\tWorker ID\tLabel\tReply\tDialogue ID\tGender"
+    )
+    row = "12\tIt rains.\tSpeaker 1: Hello.\tSpeaker 2: How are you?\t30\t4\tW1\t0\tSpeaker 1: Fine.\t0\tf"
+    assert read(write(header, row)) == [PAIR]
+
+
+def test_four_columns_are_enough(write: Write) -> None:
+    """Nothing numbers the pairs, and nothing tells their kind: a context's first reply is the original one."""
+    rows = [
+        "Speaker 1: Hi.\tSpeaker 2: Ho.\t5\tHa.",
+        "Speaker 1: Hi.\tSpeaker 2: Ho!:\t4\tHe.",
+        "Speaker 1: Hi.\tSpeaker 2: No.\t1\tHu.",
+        "Speaker 1: Hi.\tSpeaker 2: Who?\t5\tA",  # the same line, somewhere else in a film
+        "Speaker 1: Hi.\tSpeaker 2: Snow.\t2\tB",
+        "Speaker 1: Hi.\tSpeaker 2: Go.\tSpeaker 1: So.\t3\tC",
+    ]
+    pairs = read(write("Dialogue Context\tReply\tUser Relevance Score\tUser Reply", *rows))
+    assert [(pair.pair_id, pair.reply, pair.is_original) for pair in pairs] == [
+        ("line 2", "Ho.", True),
+        ("line 4", "No.", False),
+        ("line 5", "Who?", True),
+        ("line 6", "Snow.", False),
+        ("line 7", "So.", True),
+    ]
+    assert pairs[0] == Pair("line 2", ("Hi.",), "Ho.", True, (5, 4), 4.5, ("Ha.", "He."), ({}, {}))
+
+
+def test_replies_that_differ_in_their_punctuation_alone_are_two(write: Write) -> None:
+    rows = ["Hi.\t...\t5\tHa.", "Hi.\t?\t1\tHe."]
+    pairs = read(write("Dialogue Context\tReply\tUser Relevance Score\tUser Reply", *rows))
+    assert [pair.reply for pair in pairs] == ["...", "?"]
+
+
+def test_without_labels_a_reply_whose_kind_cannot_be_told_is_reported(write: Write) -> None:
+    """The original reply to the second context is empty: the random one must not be taken for it."""
+    header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
+    replies = [(0, "a", "A"), (1, "a", "B"), (2, "b", ""), (3, "b", "C"), (4, "c", "D"), (5, "c", "E")]
+    rows = [f"{n}\tSpeaker 1: {c}\tSpeaker 2: {r}\t{rating}\thm" for n, c, r in replies for rating in (1, 2, 3)]
+    pairs, bad = skip(write(header, *rows))
+    assert [(pair.pair_id, pair.is_original) for pair in pairs] == [
+        ("0", True),
+        ("1", False),
+        ("4", True),
+        ("5", False),
+    ]
+    assert len(bad) == 4
+    assert "line 11, column Reply: 'C' may be original or random" in bad[3]
+    assert "3 row(s)" in bad[3]
+
+
+def test_without_labels_the_pair_behind_one_that_cannot_be_told_can_be(write: Write) -> None:
+    """The random reply to the first context is empty, so ``C`` may be anything; but then ``D`` is the random one."""
+    header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
+    replies = [(0, "a", "A"), (1, "a", ""), (2, "b", "C"), (3, "b", "D")]
+    pairs, bad = skip(write(header, *(f"{n}\tSpeaker 1: {c}\tSpeaker 2: {r}\t3\thm" for n, c, r in replies)))
+    assert [(pair.pair_id, pair.is_original) for pair in pairs] == [("0", True), ("3", False)]
+    assert len(bad) == 2
+
+
+def test_without_labels_one_bad_row_does_not_hide_the_kind_of_its_pair(write: Write) -> None:
+    header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
+    rows = [f"{n}\tSpeaker 1: a\tSpeaker 2: {'AB'[n]}\t{rating}\thm" for n in (0, 1) for rating in (9, 2, 3)]
+    pairs, bad = skip(write(header, *rows))
+    assert [(pair.pair_id, pair.ratings, pair.is_original) for pair in pairs] == [
+        ("0", (2, 3), True),
+        ("1", (2, 3), False),
+    ]
+    assert len(bad) == 2
+
+
+def test_further_columns_with_the_same_name_are_all_kept(write: Write) -> None:
+    path = write("Note\tDialogue Context\tReply\tUser Relevance Score\tUser Reply\tNote\t", "x\tHi.\tHo.\t3\tHa.\ty\tz")
+    assert read(path)[0].raters == ({"note": "x", "note 6": "y", "": "z"},)
+
+
+# --- the missing tab -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("human", ["At 7", "7", "Platform 9 3", "Speaker 2: 4", "Speaker 2: Yes 12", "", "12 12"])
+def test_a_good_row_is_never_taken_apart(official: Write, human: str) -> None:
+    (pair,) = read(official(changed(GOOD, human=human)))
+    assert (pair.human_replies, pair.raters[0]["time"]) == ((human,), "12")
+
+
+@pytest.mark.parametrize("time", ["at 7", "12 12", "Speaker 1: 7"])
+def test_a_good_rows_last_field_is_never_taken_apart(official: Write, time: str) -> None:
+    (pair,) = read(official(changed(GOOD, time=time)))
+    assert (pair.human_replies, pair.raters[0]["time"]) == (("It rains.",), time)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "Label\tUser Relevance Score\tDialogue Context\tReply\tUser Reply\tTime",
+        "User Relevance Score\tDialogue Context\tReply\tNote\tLabel\tUser Reply\tTime",
+        "User Relevance Score\tDialogue Context\tNote\tReply\tLabel\tUser Reply\tTime",
+    ],
+)
+def test_a_field_beside_the_turns_that_is_marked_like_one(write: Write, names: str) -> None:
+    """In such an order of columns a good row looks as if it had a turn more and a field too few."""
+    fields = {
+        "Label": "0",
+        "User Relevance Score": "4",
+        "Dialogue Context": "Speaker 1: Hello.\tSpeaker 2: How are you?",
+        "Reply": "Speaker 1: Fine.",
+        "Note": "Speaker 2: note",
+        "User Reply": "Speaker 2: It rains.",
+        "Time": "at 7",
+    }
+    (pair,) = read(write(names, "\t".join(fields[name] for name in names.split("\t"))))
+    assert (pair.context, pair.reply) == (PAIR.context, PAIR.reply)
+    assert pair.human_replies == ("Speaker 2: It rains.",)
+    assert pair.raters[0]["time"] == "at 7"
+
+
+def test_another_column_before_the_last_is_not_put_right(write: Write, assert_one_line: OneLine) -> None:
+    """Of which nobody said that its tab may be missing: the rating would be cut off the last field."""
+    header = "Dialogue ID\tDialogue Context\tReply\tLabel\tUser Reply\tUser Relevance Score\tTime"
+    path = write(header, "0\tSpeaker 1: Hi.\tSpeaker 2: Ho.\t0\tIt rains. 4\t3 12")
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 2, column Time")
+
+
+@pytest.mark.parametrize("last", ["It rains.12", "12", "It rains. twelve", "It rains. 12 m"])
+def test_what_is_no_text_and_number_is_not_taken_apart(official: Write, last: str, assert_one_line: OneLine) -> None:
+    path = official(GOOD.replace("It rains.\t12", last))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 2, column Label", "'Speaker 1: Fine.'")
+
+
+def test_no_other_missing_tab_gives_another_pair(official: Write) -> None:
+    """Each tab of a row taken out in turn: only the known flaw, and one between turns, are put right."""
+    outcomes = []
+    for place in [match.start() for match in re.finditer("\t", GOOD)]:
+        path = official(GOOD[:place] + " " + GOOD[place + 1 :])
+        try:
+            assert read(path) == [PAIR]
+            outcomes.append("same")
+        except DataError:
+            outcomes.append("refused")
+    assert outcomes == ["refused", "same", *["refused"] * 7, "same"]
+
+
+def test_no_tab_too_many_gives_another_pair(official: Write) -> None:
+    """At each tab of a row, one more: between turns it does no harm."""
+    outcomes = []
+    for place in [match.start() for match in re.finditer("\t|$", GOOD)]:
+        path = official(GOOD[:place] + "\t" + GOOD[place:])
+        try:
+            assert read(path) == [PAIR]
+            outcomes.append("same")
+        except DataError:
+            outcomes.append("refused")
+    # Before the context its first turn would begin with an empty one; the marks tell that it does not.
+    assert outcomes == ["same", "same", "same", *["refused"] * 8]
+
+
+# --- what the official file can have wrong ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("row", "column", "value"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_bad_row_is_named(official: Write, row: str, column: str, value: str, assert_one_line: OneLine) -> None:
+    path = official(SECOND, row, OTHER)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 3, column {column}: {value!r} ", "--skip-bad-rows true")
+
+
+@pytest.mark.parametrize(("row", "column", "value"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_bad_row_can_be_left_out(
+    official: Write, row: str, column: str, value: str, assert_one_line: OneLine
+) -> None:
+    """The other rows of its pair, and all other pairs, stay."""
+    path = official(SECOND, row, OTHER)
+    pairs, bad = skip(path)
+    assert [(pair.pair_id, pair.ratings) for pair in pairs] == [("0", (5,)), ("1", (1,))]
+    assert len(bad) == 1
+    assert_one_line(DataError(bad[0]), f"{path}, line 3, column {column}: {value!r} ")
+    assert "--skip-bad-rows" not in bad[0]
+
+
+def test_all_bad_rows_at_once_are_counted_one_by_one(official: Write) -> None:
+    rows = [row for row, _, _ in BAD_ROWS.values()]
+    mixed = [line for row in rows for line in (row, GOOD)]
+    pairs, bad = skip(official(*mixed))
+    assert [pair.pair_id for pair in pairs] == ["0"]
+    assert pairs[0].ratings == (4,) * len(rows)
+    assert [re.search(r"line (\d+)", line)[1] for line in bad] == [str(2 + 2 * n) for n in range(len(rows))]  # type: ignore[index]
+
+
+def test_a_pair_of_which_no_row_is_good_is_left_out_whole(official: Write) -> None:
+    pairs, bad = skip(official(OTHER, *[changed(GOOD, reply="")] * 3, changed(OTHER, id="3")))
+    assert [pair.pair_id for pair in pairs] == ["1", "3"]
+    assert len(bad) == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"),
+    [
+        (changed(SECOND, reply="Speaker 1: Fine, thanks."), "Reply", "'Fine, thanks.'"),
+        (changed(SECOND, second="Speaker 2: Who are you?"), "Dialogue Context", "('Hello.', 'Who are you?')"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_row_that_does_not_fit_its_pair(
+    official: Write, row: str, column: str, value: str, place: int, assert_one_line: OneLine
+) -> None:
+    """What two rows say is believed, wherever the third stands."""
+    rows = [GOOD, GOOD]
+    rows.insert(place, row)
+    path = official(*rows)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line {place + 2}, column {column}: {value} ", "of the same pair")
+    pairs, bad = skip(path)
+    assert [replace(pair, raters=()) for pair in pairs] == [
+        replace(PAIR, ratings=(4, 4), human_replies=("It rains.",) * 2, raters=())
+    ]
+    assert len(bad) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "column", "value"),
+    [
+        ("human", "User Reply", b"Caf\xe9"),
+        ("reply", "Reply", b"Speaker 1: Caf\xe9"),
+        ("context", "Dialogue Context", b"Speaker 1: Caf\xe9"),
+        ("second", "Dialogue Context", b"Speaker 2: Caf\xe9"),
+        ("id", "Dialogue ID", b"Caf\xe9"),
+        ("time", "Time", b"Caf\xe9"),
+    ],
+)
+def test_a_row_that_is_not_utf_8(
+    official: Write, field: str, column: str, value: bytes, assert_one_line: OneLine
+) -> None:
+    bad_row = changed(GOOD, **{field: value.decode("latin-1")}).encode("latin-1")
+    path = official(SECOND, bad_row, OTHER)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    shown = repr(value)[2:-1]
+    assert_one_line(caught.value, f"{path}, line 3, column {column}: b'", shown, "not UTF-8: save the file as UTF-8")
+    pairs, bad = skip(path)
+    assert [(pair.pair_id, pair.ratings) for pair in pairs] == [("0", (5,)), ("1", (1,))]
+    assert len(bad) == 1
+
+
+def test_a_long_value_is_shortened(official: Write, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        read(official(changed(GOOD, rating="9" * 5000)))
+    assert_one_line(caught.value, "line 2, column User Relevance Score", "'999", "...")
+    assert len(str(caught.value)) < 500
