@@ -14,9 +14,12 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
     """Name to file, for ``FILE`` or ``NAME=FILE``.
 
     :param taken: names that others have.
-    :raises OptionError: if two have the same name.
+    :raises OptionError: if two have the same name, or one has no file.
     """
     pairs = [name_and_file(one) for one in named]
+    for text, (_, file) in zip(named, pairs, strict=True):
+        if not file:
+            raise OptionError(f"{option} {text}: names no file: write NAME=FILE")
     for name, count in Counter([*taken, *(name for name, _ in pairs)]).items():
         if count > 1:
             raise OptionError(f"{option}: {name} is the name of two: write NAME=FILE to tell them apart")

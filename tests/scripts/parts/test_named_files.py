@@ -38,6 +38,13 @@ def test_several_are_kept_in_order() -> None:
     assert by_name("--logs", []) == {}
 
 
+@pytest.mark.parametrize("text", ["", "x=", "="])
+def test_a_name_without_a_file_is_refused(text: str) -> None:
+    with pytest.raises(OptionError) as error:
+        by_name("--logs", ["a=b", text])
+    assert str(error.value) == f"--logs {text}: names no file: write NAME=FILE"
+
+
 @pytest.mark.parametrize(
     ("named", "taken", "name"),
     [(["x=a", "x=b"], [], "x"), (["a/x", "b/a/x"], [], "a/x"), (["a/x", "a/x"], [], "a/x"), (["x=a"], ["x"], "x")],
