@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +71,12 @@ def load_agent(path: Path, options: Mapping[str, Any] | None = None, flag: str =
         return create_agent_from_model_file(str(path), Opt(options or {}))
 
 
-@contextmanager
-def loading(what: str) -> Iterator[None]:
+def loading(what: str) -> AbstractContextManager[None]:
     """What goes wrong in here becomes one line; options that another program wrote can be wrong in any way.
 
     :raises ModelFileError: if anything does, but for what is told in our own words already.
     """
-    with _in_one_line(f"{what} cannot be loaded", "train it again, or name another"):
-        yield
+    return _in_one_line(f"{what} cannot be loaded", "train it again, or name another")
 
 
 def weights_of(agent: Any) -> str:
@@ -86,7 +84,7 @@ def weights_of(agent: Any) -> str:
     return model_fingerprint(getattr(agent, "bare_model", agent.model))[:8]
 
 
-def _naming_an_agent(where: str | Path) -> Any:
+def _naming_an_agent(where: str | Path) -> AbstractContextManager[None]:
     """ParlAI's loader ends in a different kind of error for each way in which a name can be wrong."""
     return _in_one_line(f"{where} names no agent", "train the model again")
 
