@@ -6,6 +6,7 @@ EmpatheticDialogues is taken from ``EMPATHY_MIRROR``, or downloaded; ``--edition
 from __future__ import annotations
 
 import argparse
+import random
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval"
 def trained(folder: str | Path, edition: str, steps: int, **options: Any) -> str:
     """The file of the same, trained for some steps: the same model each time."""
     agent = untrained(folder, edition, **options)
+    random.seed(agent.opt["seed"])  # which decides the order of the examples
     world = create_task(agent.opt, agent)
     for _ in range(steps):
         world.parley()
