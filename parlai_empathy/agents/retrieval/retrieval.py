@@ -234,7 +234,8 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
-        if scores.shape[1] == 1 and self.opt["batchsize"] == 1:
+        # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
+        if scores.shape[1] == 1 and self.opt["batchsize"] == 1 and not self.opt.get("dynamic_batching"):
             raise OptionError(
                 "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
             )

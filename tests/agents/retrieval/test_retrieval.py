@@ -219,6 +219,12 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_dynamic_batches_are_as_large_as_fits_whatever_the_batch_size(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    train(model, batchsize=1, dynamic_batching="full", text_truncate=64, label_truncate=64, num_epochs=1)
+    assert model.is_file()
+
+
 def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
