@@ -76,7 +76,9 @@ class Listening:
                     await bell.wait(min(_EVERY, rest))
                 is_left = False
             finally:
-                if is_left and place and place.stage is Stage.WAITING and self._bells.listeners(rater) == 1:
+                # Where somebody stood before the first look nobody knows; who does not wait, has no seat to lose.
+                may_wait = place is None or place.stage is Stage.WAITING
+                if is_left and may_wait and self._bells.listeners(rater) == 1:
                     # The page was closed. Nothing can be awaited here any more.
                     asyncio.get_running_loop().run_in_executor(None, self._unseen, rater)
 

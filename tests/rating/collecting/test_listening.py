@@ -90,14 +90,16 @@ def test_bell_of_another_process_is_not_needed(
     run(work)
 
 
+def seen(site: Lab) -> float:
+    """When the one who waits was last seen."""
+    with site.store.reading() as t:
+        return float(t.rows("SELECT seen FROM rating_seats")[0]["seen"])
+
+
 def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
     site = lab()
     site.waiting()
     rater, bells = rater_of(site, 0), Bells()
-
-    def seen() -> float:
-        with site.store.reading() as t:
-            return float(t.rows("SELECT seen FROM rating_seats")[0]["seen"])
 
     async def work() -> None:
         events = Listening(site.lobby, bells).events(rater, lambda place: "")
@@ -105,11 +107,26 @@ def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater
         site.clock.now += 19
         bells.ring(rater)
         await soon(events)
-        assert seen() == site.clock.now
+        assert seen(site) == site.clock.now
         await events.aclose()  # type: ignore[attr-defined]
 
     run(work)  # which waits for the thread that was left to note it
-    assert seen() == site.clock.now - 17
+    assert seen(site) == site.clock.now - 17
+
+
+def test_page_that_is_closed_before_its_first_look_keeps_no_seat(
+    lab: Make, rater_of: Callable[[Lab, int], str]
+) -> None:
+    site = lab()
+    site.waiting()
+
+    async def work() -> None:
+        events = Listening(site.lobby, Bells()).events(rater_of(site, 0), lambda place: "")
+        assert (await anext(events)).startswith("retry:")
+        await events.aclose()  # type: ignore[attr-defined]
+
+    run(work)
+    assert seen(site) == site.clock.now - 17
 
 
 def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
@@ -127,8 +144,7 @@ def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
         assert set(told[2:]) <= {REST}
 
     run(work)
-    with site.store.reading() as t:
-        assert t.rows("SELECT seen FROM rating_seats")[0]["seen"] == site.clock.now  # the page is still there
+    assert seen(site) == site.clock.now  # the page is still there
 
 
 def test_server_that_is_stopped_waits_for_streams_to_end() -> None:
