@@ -39,6 +39,7 @@ def _retrieval() -> Iterator[ZooModel]:
         # One layer is all that 288 short dialogues can fill; the word vectors keep the paper's size.
         f"{_LISTENER} --edition sample -m empathy:retrieval --n-layers 1 --ffn-size 600 --num-epochs 25 {_SEED}",
         _POOL,
+        measured={"P@1,100": 6.00, "AVG BLEU": 6.47},
         data="the sample dialogues, which were written for this package",
     )
     yield ZooModel(
@@ -111,6 +112,7 @@ def _classifiers() -> Iterator[ZooModel]:
         "fasttext_topic",
         "fastText tells the topic of a text, of those of 20 Newsgroups (the paper's classifier for TopicPrepend)",
         f"-t empathy:newsgroups -m empathy:fasttext {_SEED}",
+        measured={"accuracy": 58.02},
         data="20 Newsgroups",
     )
     deepmoji = f"{_SITUATION} -m empathy:deepmoji"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from killed_training import check_that_it_went_on, kill_a_training
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -92,27 +88,9 @@ def test_the_same_seed_gives_the_same_model(model_file: Path, tmp_path: Path) ->
 
 def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
     """``kill -9`` after the first checkpoint; the second run must begin with the first one's epochs, not from zero."""
-    command = [sys.executable, "-m", "parlai", "train_model", "-mf", str(tmp_path / "model")]
-    for name, value in {**TINY, "num_epochs": 500, "loglevel": "info", "validation_patience": 0}.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
-    stats = tmp_path / "model.checkpoint.trainstats"
-    # In a group of its own, so that nothing of it survives.
-    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        until = time.monotonic() + 120
-        while not stats.exists() and first.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
-    finally:
-        os.killpg(first.pid, signal.SIGKILL)
-        first.wait()
-    assert (tmp_path / "model.checkpoint").exists(), "the first run left no checkpoint"
+    kill_a_training(TINY, tmp_path / "model")
     train(tmp_path / "model", num_epochs=4, validation_patience=0)
-    reports = json.loads((tmp_path / "model.trainstats").read_text())["valid_reports"]
-    epochs = [report["total_epochs"] for report in reports]
-    assert epochs == sorted(epochs)
-    assert epochs[0] < 2, "the first run's first validation is still remembered"
-    updates = [report["total_train_updates"] for report in reports]
-    assert updates == sorted(updates), "the number of updates goes on as well"
+    check_that_it_went_on(tmp_path / "model")
 
 
 def test_a_training_that_is_run_again_keeps_its_best_model(model_file: Path, tmp_path: Path) -> None:
