@@ -120,8 +120,10 @@ def _classifiers() -> Iterator[ZooModel]:
     data = f"tweets, and {ZooModel.data}"
     yield ZooModel(
         "deepmoji_new",
-        "DeepMoji's network, trained anew, tells the emotion of a situation",
-        f"{deepmoji} {_SEED}",
+        "DeepMoji's network, small and trained anew, tells the emotion of a situation",
+        # A tenth of DeepMoji's size: 19,532 situations fill no more, and its own takes hours on a CPU.
+        f"{deepmoji} --embedding-size 128 --hidden-size 128 --batchsize 64 --num-epochs 4 {_SEED}",
+        measured={_ACCURACY: 41.20},
     )
     yield ZooModel(
         "deepmoji_as_is",
