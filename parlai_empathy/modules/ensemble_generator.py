@@ -42,9 +42,10 @@ class EnsembleGenerator(TrueTokenLosses):
         rows = features.to(states.dtype).unsqueeze(1).expand(-1, states.size(1), -1)
         return self.projection(torch.cat([states, rows], dim=2)), mask
 
-    def decoder(self, *args: Any, **options: Any) -> Any:
+    @property
+    def decoder(self) -> Any:
         """The writer's."""
-        return self.writer.decoder(*args, **options)
+        return self.writer.decoder
 
     def output(self, states: Tensor) -> Tensor:
         """The writer's scores of all words."""

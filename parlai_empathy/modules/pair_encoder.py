@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.like_lengths import like_lengths
+from parlai_empathy.modules.looking_up import looked_up_at_once
 from parlai_empathy.modules.reading_copy import read_states
 from parlai_empathy.modules.transformer import masked_mean
 
@@ -38,7 +39,9 @@ class TextReader(nn.Module):
         :returns: ``(n, dim)``
         """
         chunks = like_lengths(lengths)
-        vectors = [self._read(*_cut(tokens[rows], segments[rows], lengths[rows])) for rows in chunks]
+        parts = [_cut(tokens[rows], segments[rows], lengths[rows]) for rows in chunks]
+        with looked_up_at_once(self.encoder.get_input_embeddings(), [part[0] for part in parts]):
+            vectors = [self._read(*part) for part in parts]
         return torch.cat(vectors)[torch.cat(chunks).argsort()]
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:

@@ -6,6 +6,8 @@ places hold no token, and most of the other work is for padding too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -13,6 +15,8 @@ from parlai.agents.transformer.modules import TransformerGeneratorModel
 from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from parlai_empathy.modules.looking_up import looked_up_at_once
 
 # A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
 _CPU_CHUNK = 16
@@ -57,10 +61,12 @@ class TrueTokenLosses(TorchGeneratorModel):
         chunks = like_lengths(tokens != self.NULL_IDX)
         if len(chunks) == 1:
             return self.encoder(*xs)
-        parts = [
-            self.encoder(tokens[rows, :width], *(x[rows] if torch.is_tensor(x) else x for x in xs[1:]))
-            for rows, width in chunks
-        ]
+        texts = [tokens[rows, :width] for rows, width in chunks]
+        with _looked_up(self.encoder, texts):
+            parts = [
+                self.encoder(text, *(x[rows] if torch.is_tensor(x) else x for x in xs[1:]))
+                for text, (rows, _) in zip(texts, chunks, strict=True)
+            ]
         order = torch.cat([rows for rows, _ in chunks]).argsort()
         states, mask = (
             torch.cat([_widened(part, tokens.size(1)) for part in kind])[order] for kind in zip(*parts, strict=True)
@@ -85,12 +91,13 @@ class TrueTokenLosses(TorchGeneratorModel):
         """The decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, both ``(tokens,)``."""
         parts = []
         chunks = like_lengths(is_token)
-        for rows, width in chunks:
-            own = states if len(chunks) == 1 else self.reorder_encoder_states(states, rows)
-            inputs = self._get_initial_forced_decoder_input(len(rows), ys[rows, : width - 1])
-            latent, _ = self.decoder(inputs, own)  # (rows, width, dim)
-            row, column = is_token[rows, :width].nonzero(as_tuple=True)
-            parts.append((latent[row, column], rows[row], column))
+        texts = [self._get_initial_forced_decoder_input(len(rows), ys[rows, : width - 1]) for rows, width in chunks]
+        with _looked_up(self.decoder, texts):
+            for text, (rows, width) in zip(texts, chunks, strict=True):
+                own = states if len(chunks) == 1 else self.reorder_encoder_states(states, rows)
+                latent, _ = self.decoder(text, own)  # (rows, width, dim)
+                row, column = is_token[rows, :width].nonzero(as_tuple=True)
+                parts.append((latent[row, column], rows[row], column))
         latents, row, column = (torch.cat(kind) for kind in zip(*parts, strict=True))
         return latents, row, column
 
@@ -108,6 +115,12 @@ def like_lengths(is_token: Tensor) -> list[tuple[Tensor, int]]:
     lengths = is_token.sum(dim=1)
     chunks = torch.split(lengths.argsort(stable=True), _CPU_CHUNK)
     return [(rows, min(columns, -(-int(lengths[rows].max()) // 8) * 8)) for rows in chunks]
+
+
+def _looked_up(reader: Any, texts: Sequence[Tensor]) -> AbstractContextManager[None]:
+    """Within, the words of texts that an encoder or a decoder of ParlAI's is about to read are looked up at once."""
+    embeddings = getattr(reader, "embeddings", None)
+    return nullcontext() if embeddings is None else looked_up_at_once(embeddings, texts)
 
 
 def _widened(tensor: Tensor, columns: int) -> Tensor:

@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from parlai_empathy.modules.looking_up import looked_up_at_once
+
 # A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
 _CPU_CHUNK = 16
 
@@ -54,23 +56,21 @@ class TransformerEncoder(nn.Module):
         :returns: ``(batch, dim)``
         """
         if tokens.device.type != "cpu" or len(tokens) <= _CPU_CHUNK:
-            return self._encode(tokens, self.embedding(tokens))
+            return self._encode(tokens)
         order = (tokens != self.pad).sum(dim=1).argsort(stable=True)  # shortest first
         texts = [self._cut(tokens[rows]) for rows in torch.split(order, _CPU_CHUNK)]
-        # All words are looked up at once: the gradient of each look-up is as large as the vocabulary.
-        words = self.embedding(torch.cat([text.flatten() for text in texts])).split([text.numel() for text in texts])
-        vectors = [self._encode(text, found.view(*text.shape, -1)) for text, found in zip(texts, words, strict=True)]
-        return torch.cat(vectors)[order.argsort()]
+        with looked_up_at_once(self.embedding, texts):
+            vectors = torch.cat([self._encode(text) for text in texts])
+        return vectors[order.argsort()]
 
     def _cut(self, tokens: Tensor) -> Tensor:
         """Without the columns that are padding in every row."""
         return tokens[:, : int((tokens != self.pad).sum(dim=1).max())]
 
-    def _encode(self, tokens: Tensor, words: Tensor) -> Tensor:
-        """Vectors of texts, ``(n, dim)``, of their words' ids, ``(n, length)``, and vectors, ``(n, length, dim)``."""
-        mask = tokens == self.pad
-        words = words * math.sqrt(self.embedding.embedding_dim)
-        states = self.dropout(words + self.positions[: tokens.size(1)])  # (n, length, dim)
+    def _encode(self, tokens: Tensor) -> Tensor:
+        mask = tokens == self.pad  # (batch, length)
+        words = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        states = self.dropout(words + self.positions[: tokens.size(1)])  # (batch, length, dim)
         for layer in self.layers:
             states = layer(states, src_key_padding_mask=mask)
         vectors = masked_mean(states, ~mask)
