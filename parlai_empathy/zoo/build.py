@@ -24,7 +24,6 @@ class ZooModel:
     :param companions: the endings of the files that belong to the model file.
     :param paper: what the paper reports of such a model, by metric.
     :param measured: what this one gave, by metric; None if nobody has measured it.
-    :param first_epoch: what it gave after one epoch, where nobody has trained it to its end.
     :param file: the model file's name.
     :param url: the public address of the model file.
     :param sha256: the SHA-256 of what is there, if it is known.
@@ -38,7 +37,6 @@ class ZooModel:
     companions: tuple[str, ...] = (".opt", ".dict")
     paper: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[str, float] | None = None
-    first_epoch: Mapping[str, float] | None = None
     file: str = "model"
     url: str | None = None
     sha256: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from parlai_empathy.zoo.build import ZooModel
@@ -36,22 +35,13 @@ def _origin(model: ZooModel) -> str:
 
 def _numbers(model: ZooModel) -> str:
     """Expected numbers: the paper's, and this model's own."""
-    column, own, note = _own_numbers(model)
-    names = list(dict.fromkeys([*model.paper, *own]))
+    measured = model.measured or {}
+    names = list(dict.fromkeys([*model.paper, *measured]))
     if not names:
         return "## Numbers\n\nNot measured, and no figure of the paper's is entered."
-    rows = [f"| {name} | {_shown(model.paper.get(name))} | {_shown(own.get(name))} |" for name in names]
-    notes = ["", note] if note else []
-    return "\n".join(["## Numbers", "", f"| test fold | the paper's | {column} |", "|---|---|---|", *rows, *notes])
-
-
-def _own_numbers(model: ZooModel) -> tuple[str, Mapping[str, float], str]:
-    """What to call a model's own numbers, the numbers, and what to say of them."""
-    if model.measured:
-        return "measured", model.measured, ""
-    if model.first_epoch:
-        return "after one epoch", model.first_epoch, "Trained with `--num-epochs 1`, and never to its end."
-    return "measured", {}, "Not measured yet."
+    rows = [f"| {name} | {_shown(model.paper.get(name))} | {_shown(measured.get(name))} |" for name in names]
+    notes = [] if model.measured else ["", "Not measured yet."]
+    return "\n".join(["## Numbers", "", "| test fold | the paper's | measured |", "|---|---|---|", *rows, *notes])
 
 
 def _shown(value: float | None) -> str:

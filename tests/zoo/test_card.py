@@ -27,13 +27,6 @@ def test_a_card_of_a_model_to_train() -> None:
     assert "Not measured" not in text
 
 
-def test_a_card_of_a_model_that_was_trained_for_one_epoch() -> None:
-    text = card(ZooModel("new", "A new one", "-t x -m y", paper={"PPL": 21.24}, first_epoch={"PPL": 60.5}))
-    assert "| test fold | the paper's | after one epoch |\n|---|---|---|\n| PPL | 21.24 | 60.50 |\n\n" in text
-    assert "`--num-epochs 1`" in text
-    assert "Not measured" not in text
-
-
 def test_a_card_of_a_download() -> None:
     model = ZooModel("old", "An old one", None, (), file="a.mdl", url="https://example.org/a.mdl", remark="Take care.")
     text = card(model)
