@@ -74,8 +74,11 @@ def test_where_nothing_is_gained_each_part_is_looked_up_by_itself(kind: str) -> 
     assert [one.shape for one in asked] == [text.shape for text in texts]
 
 
-def test_another_order_is_an_error_and_leaves_the_embedding_as_it_was() -> None:
-    words, texts = embedding(), parts()
-    with pytest.raises(AssertionError, match="another order"), looked_up_at_once(words, texts):
-        words(texts[1])
-    assert words(texts[1]).shape == (1, 5, 4)
+def test_what_else_is_asked_for_is_looked_up_by_itself() -> None:
+    """An encoder may fill up a text, or ask for a word of its own in between."""
+    apart, words, texts = embedding(), embedding(), parts()
+    filled = nn.functional.pad(texts[1], (0, 3))
+    with looked_up_at_once(words, texts):
+        for text in (texts[0], torch.tensor([7]), filled, texts[1], texts[2], texts[2]):
+            assert torch.equal(words(text), apart(text))
+        assert look_ups([words(text) for text in (texts[1], filled)]) == 2
