@@ -71,7 +71,7 @@ def test_plots_show_what_was_measured_beside_what_is_published(tmp_path: Path) -
     found = {plot.name: plot for plot in plots([retrieval(), classifier(), generative()])}
     assert list(found) == ["p_at_1", "emotions", "perplexity"]
     assert found["p_at_1"].series == {"shuffled": {"mine": 50}}
-    assert [line.value for line in found["p_at_1"].lines] == [56.90, 60.44, 65.92, 66.04]
+    assert [line.value for line in found["p_at_1"].lines] == [56.90, 43.25, 60.44, 65.92, 66.04]
     assert found["emotions"].rows == ["emotions", "writes"]
     assert {(line.value, line.series) for line in found["emotions"].lines} == {
         *((43.0, "situation"), (48.0, "situation"), (32.2, "context"), (40.2, "context"))
