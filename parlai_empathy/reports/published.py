@@ -1,6 +1,6 @@
 """Figures that papers report for EmpatheticDialogues, each with where it stands, to set beside what is measured here.
 
-Only figures whose source is certain are in this list: a gap means that nobody has entered the figure yet, not that the
+Only figures whose source is known are in this list: a gap means that nobody has entered the figure yet, not that the
 paper lacks it. Shares are in percent.
 """
 
@@ -32,7 +32,8 @@ class Published:
 
 
 # Rashkin et al. 2019, ACL, fine-tuned on EmpatheticDialogues after 1.7 billion Reddit conversations, unless said. Of
-# what has learnt from Reddit alone the figure is that with the replies of EmpatheticDialogues. The paper does not
+# what has learnt from Reddit alone the figure is that with the replies of EmpatheticDialogues; these two and 5.88 are
+# as summaries of the paper quote them, which agree with it in all other figures. The paper does not
 # say which protocol its P@1,100 is of. Perplexity is per word over 250,006 words. Parameters are as the paper prints
 # them, in millions.
 _PAPER = (
