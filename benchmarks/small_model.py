@@ -32,12 +32,15 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
     """The paper's Transformer with random weights, and the words of the training fold.
 
+    It computes in single precision, as ParlAI does, so that answers can be compared.
+
     :param model: ``empathy:retrieval`` or ``empathy:generative``.
     :param options: what shall differ from the agent's own defaults.
     """
-    arguments = {"task": TASK, "model": model, "edition": edition, "datapath": str(folder), "seed": 1}
-    arguments |= {"model_file": str(Path(folder) / "model"), "no_cuda": True, "loglevel": "error", **options}
-    opt = TrainModel.setup_args().parse_kwargs(**arguments)
+    arguments = {"task": TASK, "model": model, "edition": edition, "precision": "float32", "seed": 1}
+    arguments |= {"datapath": str(folder), "model_file": str(Path(folder) / "model")}
+    arguments |= {"no_cuda": True, "loglevel": "error"}
+    opt = TrainModel.setup_args().parse_kwargs(**(arguments | options))
     opt["dict_file"] = f"{opt['model_file']}.dict"
     build_dict(opt)
     return create_agent(opt)

@@ -47,6 +47,11 @@ class EnsembleGenerator(TrueTokenLosses):
         """The writer's."""
         return self.writer.decoder
 
+    @property
+    def words(self) -> int:
+        """The writer's."""
+        return int(self.writer.words)
+
     def output(self, states: Tensor) -> Tensor:
         """The writer's scores of all words."""
         scores: Tensor = self.writer.output(states)

@@ -42,6 +42,11 @@ class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
         self.register_buffer("begins_with", torch.tensor(begins_with), persistent=False)
         self._takes = set(inspect.signature(language_model.forward).parameters)
 
+    @property
+    def words(self) -> int:
+        """How many tokens the model knows."""
+        return int(self.language_model.config.vocab_size)
+
     @abstractmethod
     def encoder(self, tokens: Tensor, *_: Any) -> States:
         """Read contexts, ``(batch, length)``, padded on the right."""

@@ -14,18 +14,25 @@ for each operation, which takes longer than the operation itself.
 """
 
 
-def like_lengths(lengths: Tensor) -> list[Tensor]:
+def like_lengths(lengths: Tensor, beside: Tensor | None = None) -> list[Tensor]:
     """Put texts into chunks to be read one after another. On a GPU they are one chunk, in their order.
 
     :param lengths: ``(n,)``, how many tokens each text has, at least 1; on the device that reads them.
+    :param beside: ``(n,)``, how many a second text has that each is read with. Then these are alike in a chunk, too:
+        the first ones count as long as the next multiple of 8.
     :returns: the places of each chunk's texts, ``(chunk,)`` each; on a CPU the shortest texts first.
     """
     if lengths.device.type != "cpu" or len(lengths) <= 1:
         return [torch.arange(len(lengths), device=lengths.device)]
-    order = lengths.argsort(stable=True)
-    chunks, start = [], 0
-    for end, length in enumerate(lengths[order].tolist()):
-        if start < end and (end + 1 - start) * length > CPU_TOKENS:
+    if beside is None:
+        order, tokens = lengths.argsort(stable=True), lengths
+    else:
+        rounded = -(-lengths // 8) * 8
+        order, tokens = (rounded * (beside.max() + 1) + beside).argsort(stable=True), rounded + beside
+    chunks, start, longest = [], 0, 0
+    for end, length in enumerate(tokens[order].tolist()):
+        longest = max(longest, length)
+        if start < end and (end + 1 - start) * longest > CPU_TOKENS:
             chunks.append(order[start:end])
-            start = end
+            start, longest = end, length
     return [*chunks, order[start:]]

@@ -6,6 +6,7 @@ places hold no token, and most of the other work is for padding too.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -16,11 +17,13 @@ from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
 
-# A CPU's time goes with the number of tokens, padding included: texts of like length go together, so many at a time.
-_CPU_CHUNK = 16
-# True tokens that are scored at a time, so that scores of the whole vocabulary fit into memory.
+# Scores that a CPU computes at a time: as many as the 32 MB hold up to which the C library keeps memory at hand (see
+# :data:`parlai_empathy.modules.like_lengths.CPU_TOKENS`). But each product's gradient is as large as the vocabulary.
+_CPU_SCORES, _CPU_SCORED = 8_000_000, 128
+# True tokens that another device scores at a time, so that scores of the whole vocabulary fit into memory.
 _SCORED = 2048
 
 
@@ -32,6 +35,11 @@ class TrueTokenLosses(TorchGeneratorModel):
 
     whole = False
     """Whether to score the whole vocabulary at every place all the same, outside of training: to look at scores."""
+
+    @property
+    @abstractmethod
+    def words(self) -> int:
+        """How many words or tokens the decoder chooses from."""
 
     def forward(
         self, *xs: Any, ys: Tensor | None = None, prev_enc: Any = None, **options: Any
@@ -58,18 +66,19 @@ class TrueTokenLosses(TorchGeneratorModel):
         :param xs: what the encoder takes; the first is the contexts' token ids, ``(batch, length)``.
         """
         tokens = xs[0]
-        chunks = like_lengths(tokens != self.NULL_IDX)
+        is_token = tokens != self.NULL_IDX
+        chunks = like_lengths(is_token.sum(dim=1))
         if len(chunks) == 1:
             return self.encoder(*xs)
-        texts = [tokens[rows, :width] for rows, width in chunks]
+        texts = [tokens[rows, : _width(is_token[rows])] for rows in chunks]
         with _looked_up(self.encoder, texts):
             parts = [
                 self.encoder(text, *(x[rows] if torch.is_tensor(x) else x for x in xs[1:]))
-                for text, (rows, _) in zip(texts, chunks, strict=True)
+                for text, rows in zip(texts, chunks, strict=True)
             ]
-        order = torch.cat([rows for rows, _ in chunks]).argsort()
+        back = torch.cat(chunks).argsort()
         states, mask = (
-            torch.cat([_widened(part, tokens.size(1)) for part in kind])[order] for kind in zip(*parts, strict=True)
+            torch.cat([_widened(part, tokens.size(1)) for part in kind])[back] for kind in zip(*parts, strict=True)
         )
         return states, mask
 
@@ -79,42 +88,54 @@ class TrueTokenLosses(TorchGeneratorModel):
         losses = torch.zeros(ys.shape, device=ys.device)
         best = torch.full_like(ys, self.NULL_IDX)
         latent, row, column = self._written(states, ys, is_token)
-        # The scores' own weights are the most by far: few large products with them, and few gradients to add up.
-        for part in torch.split(torch.arange(len(latent), device=ys.device), _SCORED):
+        for part in torch.split(torch.arange(len(latent), device=ys.device), self._scored_at_once(ys.device)):
             scores = self.output(latent[part].unsqueeze(0)).squeeze(0).float()  # (true tokens, vocabulary)
             place = (row[part], column[part])
             losses[place] = F.cross_entropy(scores, ys[place], reduction="none")
             best[place] = scores.max(dim=1).indices  # several times as fast as argmax
         return losses, best
 
+    def _scored_at_once(self, device: torch.device) -> int:
+        """How many true tokens to score at a time."""
+        return _SCORED if device.type != "cpu" else max(_CPU_SCORED, _CPU_SCORES // self.words)
+
     def _written(self, states: Any, ys: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, both ``(tokens,)``."""
+        chunks = like_lengths(is_token.sum(dim=1), states[1].sum(dim=1))
+        texts = [
+            self._get_initial_forced_decoder_input(len(rows), ys[rows, : _width(is_token[rows]) - 1]) for rows in chunks
+        ]
         parts = []
-        chunks = like_lengths(is_token)
-        texts = [self._get_initial_forced_decoder_input(len(rows), ys[rows, : width - 1]) for rows, width in chunks]
         with _looked_up(self.decoder, texts):
-            for text, (rows, width) in zip(texts, chunks, strict=True):
-                own = states if len(chunks) == 1 else self.reorder_encoder_states(states, rows)
+            for text, rows, own in zip(texts, chunks, _chosen(states, chunks), strict=True):
                 latent, _ = self.decoder(text, own)  # (rows, width, dim)
-                row, column = is_token[rows, :width].nonzero(as_tuple=True)
+                row, column = is_token[rows, : text.size(1)].nonzero(as_tuple=True)
                 parts.append((latent[row, column], rows[row], column))
         latents, row, column = (torch.cat(kind) for kind in zip(*parts, strict=True))
         return latents, row, column
 
 
-def like_lengths(is_token: Tensor) -> list[tuple[Tensor, int]]:
-    """Cut a batch that is padded on the right into parts of like length; on other devices than a CPU it is one part.
+def _chosen(states: tuple[Tensor, Tensor], chunks: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """The encoder's output for each chunk, without what is padding in all its rows."""
+    if states[0].device.type != "cpu":
+        return [states]  # they are one chunk, in order
+    order, sizes = torch.cat(list(chunks)), [len(rows) for rows in chunks]
+    # All are taken at once: each taking's gradient is as large as all the states.
+    taken = zip(*(torch.split(kind[order], sizes) for kind in states), strict=True)
+    return [(read[:, : _width(mask)], mask[:, : _width(mask)]) for read, mask in taken]
 
-    :param is_token: ``(batch, length)`` truth values: False is padding.
-    :returns: for each part its rows, the shortest first, and how many columns they need: a multiple of 8 where there
-        are as many, for a CPU is slow wherever it meets a new shape.
+
+def _width(is_token: Tensor) -> int:
+    """How many columns the tokens of some texts need: a multiple of 8 where there are as many.
+
+    A CPU is slow wherever it meets a new shape. On a GPU one would have to wait to know.
+
+    :param is_token: ``(rows, columns)`` truth values: False is padding, on the right.
     """
-    count, columns = is_token.shape
-    if is_token.device.type != "cpu" or count <= _CPU_CHUNK:
-        return [(torch.arange(count, device=is_token.device), columns)]
-    lengths = is_token.sum(dim=1)
-    chunks = torch.split(lengths.argsort(stable=True), _CPU_CHUNK)
-    return [(rows, min(columns, -(-int(lengths[rows].max()) // 8) * 8)) for rows in chunks]
+    if is_token.device.type != "cpu":
+        return is_token.size(1)
+    longest = max(1, int(is_token.sum(dim=1).max()))  # of an empty context a place is read, too
+    return min(is_token.size(1), -(-longest // 8) * 8)
 
 
 def _looked_up(reader: Any, texts: Sequence[Tensor]) -> AbstractContextManager[None]:
@@ -154,3 +175,8 @@ class WordGenerator(TrueTokenLosses, TransformerGeneratorModel):
     With 250,006 words of 300 numbers, 4 layers on each side, 6 heads and 1,200 hidden units it is the generative model
     of Rashkin et al. (2019, section 4.2): 85.1M parameters that learn.
     """
+
+    @property
+    def words(self) -> int:
+        """How many words there are, special ones too."""
+        return int(self.embeddings.num_embeddings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -31,6 +32,19 @@ def test_no_chunk_could_take_the_next_text_as_well(lengths: list[int]) -> None:
     chunks = [chunk.tolist() for chunk in like_lengths(torch.tensor(lengths))]
     for chunk, following in pairwise(chunks):
         assert (len(chunk) + 1) * lengths[following[0]] > CPU_TOKENS
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.integers(1, 300)), min_size=1, max_size=80))
+def test_texts_that_are_read_with_others_go_by_both_lengths(both: list[tuple[int, int]]) -> None:
+    lengths, beside = (torch.tensor(kind) for kind in zip(*both, strict=True))
+    chunks = [chunk.tolist() for chunk in like_lengths(lengths, beside)]
+    rounded = [(math.ceil(length / 8) * 8, other) for length, other in both]
+    places = [place for chunk in chunks for place in chunk]
+    assert sorted(places) == list(range(len(both)))
+    assert [rounded[place] for place in places] == sorted(rounded)
+    for chunk in chunks:
+        longest = max(sum(rounded[place]) for place in chunk)
+        assert len(chunk) == 1 or len(chunk) * longest <= CPU_TOKENS
 
 
 def test_texts_of_the_same_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:

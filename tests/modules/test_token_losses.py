@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 from torch import Tensor
 from torch.nn import functional as F
 
-from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator, like_lengths
+from parlai_empathy.modules import like_lengths, token_losses
+from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
 
 WORDS = 20
 SIZES: dict[str, Any] = {
@@ -46,8 +45,11 @@ def batch(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("count", [1, 5, 40])
-def test_losses_and_gradients_are_those_of_the_whole_batch(count: int) -> None:
-    """40 texts are more than a CPU takes at once."""
+def test_losses_and_gradients_are_those_of_the_whole_batch(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 texts are more than is taken at once, to read, to write and to score."""
+    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 160)
+    monkeypatch.setattr(token_losses, "_CPU_SCORES", 60 * WORDS)
+    monkeypatch.setattr(token_losses, "_CPU_SCORED", 1)
     model = generator()
     xs, ys = batch(count)
     losses, best, (states, mask) = model(xs, ys=ys)
@@ -74,6 +76,19 @@ def test_padding_changes_nothing() -> None:
     xs, ys = batch(3)
     alone = [model(x[x != 0].unsqueeze(0), ys=y[y != 0].unsqueeze(0))[0].sum() for x, y in zip(xs, ys, strict=True)]
     assert torch.allclose(model(xs, ys=ys)[0].sum(dim=(1, 2)), torch.stack(alone), atol=1e-4)
+
+
+def test_an_empty_context_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 24)
+    model = generator().eval()
+    xs, ys = batch(3)
+    xs[1] = 0
+    losses = model(xs, ys=ys)[0].squeeze(-1)
+    assert losses.isfinite().all()
+    model.whole = True
+    scores = model(xs, ys=ys)[0]
+    expected = F.cross_entropy(scores.flatten(0, 1), ys.flatten(), ignore_index=0, reduction="none").view(ys.shape)
+    assert torch.allclose(losses[[0, 2]], expected[[0, 2]], atol=1e-5)
 
 
 def test_a_known_encoding_is_not_made_again() -> None:
@@ -116,20 +131,3 @@ def test_the_criterion_takes_losses_as_they_are_and_compares_scores() -> None:
     assert criterion(torch.tensor([[0.5], [0.0]]), torch.tensor([3, 0])).tolist() == [0.5, 0.0]
     scores = torch.tensor([[0.0, 0.0], [9.0, 9.0]])
     assert criterion(scores, torch.tensor([1, 0])).tolist() == pytest.approx([0.6931, 0.0], abs=1e-4)  # ln 2; padding
-
-
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=60))
-def test_rows_of_like_length_go_together_and_none_is_lost(lengths: list[int]) -> None:
-    columns = max(lengths)
-    is_token = torch.arange(columns) < torch.tensor(lengths).unsqueeze(1)
-    chunks = like_lengths(is_token)
-    rows = [row for chunk, _ in chunks for row in chunk.tolist()]
-    assert sorted(rows) == list(range(len(lengths)))
-    for chunk, width in chunks:
-        longest = max(lengths[row] for row in chunk.tolist())
-        assert longest <= width <= columns
-        if len(chunks) > 1:
-            assert width - longest < 8
-            assert width % 8 == 0 or width == columns
-    if len(chunks) > 1:
-        assert [lengths[row] for row in rows] == sorted(lengths)

@@ -12,7 +12,7 @@ from parlai.agents.transformer.modules import TransformerEncoder as ParlaisEncod
 from parlai.core.opt import Opt
 from torch import Tensor, nn
 
-from parlai_empathy.modules.transformer import TransformerEncoder, masked_mean, sinusoids
+from parlai_empathy.modules.transformer import EncoderLayer, TransformerEncoder, masked_mean, sinusoids
 
 PAD = 0
 WORDS = 23
@@ -83,6 +83,40 @@ def test_a_text_has_the_same_vector_alone_and_in_a_padded_batch(
         together = model(padded(texts, extra))
         alone = torch.cat([model(padded([text])) for text in texts])
     torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_a_layer_learns_as_torchs_own(dropout: float) -> None:
+    """The same states, and the same gradients of weights and states; with dropout the same numbers on average."""
+    torch.manual_seed(0)
+    layer = EncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
+    torchs = nn.TransformerEncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
+    torchs.load_state_dict(layer.state_dict())
+    padding = torch.arange(7) >= torch.tensor([[7], [3], [1], [5]])
+    states = torch.randn(4, 7, DIM, dtype=torch.double)
+    draws = 4000 if dropout else 1
+    means, gradients = [], []
+    for one in (layer, torchs):
+        begun = states.clone().requires_grad_()
+        mean = sum(one(begun, src_key_padding_mask=padding) for _ in range(draws)) / draws
+        (mean * ~padding.unsqueeze(-1)).pow(3).sum().backward()
+        means.append(mean[~padding])
+        gradients.append([begun.grad, *(weights.grad for weights in one.parameters())])
+    tolerance = 0.2 if dropout else 1e-10
+    torch.testing.assert_close(*means, atol=tolerance, rtol=0)
+    if not dropout:
+        torch.testing.assert_close(*gradients)
+
+
+def test_in_bfloat16_a_layer_learns_nearly_the_same() -> None:
+    model, short = encoder(), encoder()
+    texts = padded([[1, 2, 3, 4, 5], [6], [7, 8]])
+    model(texts).pow(2).sum().backward()
+    with torch.autocast("cpu", torch.bfloat16):
+        short(texts).pow(2).sum().backward()
+    for (name, weights), rounded in zip(model.named_parameters(), short.parameters(), strict=True):
+        if weights.grad is not None:
+            assert torch.cosine_similarity(weights.grad.flatten(), rounded.grad.flatten(), dim=0) > 0.99, name
 
 
 def test_the_order_of_the_words_matters() -> None:

@@ -39,7 +39,6 @@ _DEFAULTS: dict[str, Any] = {
     "batchsize": 512,
     "optimizer": "adamw",
     "learningrate": 1e-4,  # at 1e-3 a good base on MiniLM became worse (docs/results.md)
-    "precision": "float32",
 }
 
 

@@ -44,7 +44,6 @@ _COMMON: dict[str, Any] = {
     "towers": 1,
     "pooling": "mean",
     "projection": 0,
-    "precision": "float32",
     "num_epochs": 10.0,
     "validation_every_n_epochs": 1.0,
     # ParlAI calls a minimised metric "solved" below its cut-off of 1. No number compares with this one, so that a
@@ -85,7 +84,6 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
         "gradient_clip": 1.0,
         "temperature": 0.05,
         "symmetric_loss": True,
-        "precision": "auto",  # several times as fast, and fine-tuning does not mind
         "num_epochs": 4.0,
     },
     # The paper's BERT: two towers that begin alike, the first token's state, 768 to 300 numbers; at most 100 epochs.

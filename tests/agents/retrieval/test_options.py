@@ -128,7 +128,7 @@ PAPERS_BERT = {
     "validation_patience": 10,
     "truncate_context": "newest",
     "validation_metric": "loss",
-    "precision": "float32",
+    "precision": "auto",
 }
 
 
