@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from parlai_empathy.modules.dropout import dropped
 from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
 
@@ -41,7 +42,7 @@ class TransformerEncoder(nn.Module):
         self.length = length
         self.embedding = embedding
         self.positions = nn.Parameter(sinusoids(n_positions, dim), requires_grad=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
         # Not torch's `TransformerEncoder`: it copies one layer, so that all would begin with the same weights.
         self.layers = nn.ModuleList(
             EncoderLayer(dim, n_heads, dim_feedforward=ffn_size, dropout=dropout, batch_first=True)
@@ -66,7 +67,7 @@ class TransformerEncoder(nn.Module):
     def _encode(self, tokens: Tensor) -> Tensor:
         mask = tokens == self.pad  # (batch, length)
         words = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        states = self.dropout(words + self.positions[: tokens.size(1)])  # (batch, length, dim)
+        states = dropped(words + self.positions[: tokens.size(1)], self.dropout, self.training)  # (batch, length, dim)
         for layer in self.layers:
             states = layer(states, src_key_padding_mask=mask)
         vectors = masked_mean(states, ~mask)
@@ -77,7 +78,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     """Torch's layer, post-norm with ReLU, which learns faster on a CPU.
 
     There the gradient of torch's own attention takes five to eight times as long in bfloat16 as in single precision,
-    and its queries, keys and values each fill a gradient for all three.
+    its queries, keys and values each fill a gradient for all three, and dropout waits for random numbers.
     """
 
     def forward(self, src: Tensor, *, src_key_padding_mask: Tensor) -> Tensor:  # type: ignore[override]
@@ -90,9 +91,9 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         if src.device.type != "cpu" or not torch.is_grad_enabled():
             read: Tensor = super().forward(src, src_key_padding_mask=src_key_padding_mask)
             return read
-        states = self.norm1(src + self.dropout1(self._attended(src, src_key_padding_mask)))
-        hidden = self.dropout(F.relu(self.linear1(states)))
-        return self.norm2(states + self.dropout2(self.linear2(hidden)))  # type: ignore[no-any-return]
+        states = self.norm1(src + self._dropped(self._attended(src, src_key_padding_mask)))
+        hidden = self._dropped(F.relu(self.linear1(states)))
+        return self.norm2(states + self._dropped(self.linear2(hidden)))  # type: ignore[no-any-return]
 
     def _attended(self, states: Tensor, padding: Tensor) -> Tensor:
         attention, (batch, length, dim) = self.self_attn, states.shape
@@ -103,8 +104,11 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         )  # (batch, heads, length, dim of a head)
         scores = (queries / math.sqrt(attention.head_dim)) @ keys.transpose(-1, -2)  # (batch, heads, length, length)
         weights = scores.masked_fill(padding[:, None, None], -math.inf).softmax(dim=-1)
-        mixed = F.dropout(weights, attention.dropout, self.training) @ values
+        mixed = self._dropped(weights) @ values
         return attention.out_proj(mixed.transpose(1, 2).reshape(batch, length, dim))  # type: ignore[no-any-return]
+
+    def _dropped(self, states: Tensor) -> Tensor:
+        return dropped(states, self.dropout.p, self.training)
 
 
 def masked_mean(states: Tensor, keep: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ def _retrieval() -> Iterator[ZooModel]:
         f"{_LISTENER} --edition sample -m empathy:retrieval --n-layers 1 --ffn-size 600 --dropout 0.3"
         f" --precision float32 --num-epochs 25 {_SEED}",
         _POOL,
-        measured={"P@1,100": 9.00, "AVG BLEU": 7.10},
+        measured={"P@1,100": 11.00, "AVG BLEU": 6.69},
         data="the sample dialogues, which were written for this package",
     )
     yield ZooModel(
