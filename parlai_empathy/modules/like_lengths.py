@@ -14,12 +14,13 @@ for each operation, which takes longer than the operation itself.
 """
 
 
-def like_lengths(lengths: Tensor, beside: Tensor | None = None) -> list[Tensor]:
+def like_lengths(lengths: Tensor, beside: Tensor | None = None, most: int | None = None) -> list[Tensor]:
     """Put texts into chunks to be read one after another. On a GPU they are one chunk, in their order.
 
     :param lengths: ``(n,)``, how many tokens each text has, at least 1; on the device that reads them.
     :param beside: ``(n,)``, how many a second text has that each is read with. Then these are alike in a chunk, too:
         the first ones count as long as the next multiple of 8.
+    :param most: how many texts a chunk may have; None leaves it to their lengths.
     :returns: the places of each chunk's texts, ``(chunk,)`` each; on a CPU the shortest texts first.
     """
     if lengths.device.type != "cpu" or len(lengths) <= 1:
@@ -32,7 +33,7 @@ def like_lengths(lengths: Tensor, beside: Tensor | None = None) -> list[Tensor]:
     chunks, start, longest = [], 0, 0
     for end, length in enumerate(tokens[order].tolist()):
         longest = max(longest, length)
-        if start < end and (end + 1 - start) * longest > CPU_TOKENS:
+        if start < end and ((end + 1 - start) * longest > CPU_TOKENS or end - start == most):
             chunks.append(order[start:end])
             start, longest = end, length
     return [*chunks, order[start:]]

@@ -47,6 +47,13 @@ def test_texts_that_are_read_with_others_go_by_both_lengths(both: list[tuple[int
         assert len(chunk) == 1 or len(chunk) * longest <= CPU_TOKENS
 
 
+@given(LENGTHS, st.integers(1, 5))
+def test_no_chunk_has_more_texts_than_it_may(lengths: list[int], most: int) -> None:
+    chunks = like_lengths(torch.tensor(lengths), most=most)
+    assert all(1 <= len(chunk) <= most for chunk in chunks) or len(lengths) == 1
+    assert sorted(torch.cat(chunks).tolist()) == list(range(len(lengths)))
+
+
 def test_texts_of_the_same_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CPU_TOKENS", 12)
     assert [chunk.tolist() for chunk in like_lengths(torch.tensor([4, 2, 4, 4, 2, 4]))] == [[1, 4, 0], [2, 3, 5]]

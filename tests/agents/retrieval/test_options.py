@@ -50,6 +50,7 @@ PAPERS = {
 # What a training without Reddit's billion of pairs before it does otherwise.
 OURS = {
     "batchsize": 128,
+    "learningrate": 2e-4,
     "dropout": 0.1,
     "score": "cosine",
     "dict_lower": True,
