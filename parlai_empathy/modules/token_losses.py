@@ -20,8 +20,8 @@ from torch.nn import functional as F
 from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
 
-# Texts that a CPU reads or writes at a time: of small batches, with two threads, it takes a fifth less time than with as
-# many as there is room for.
+# Texts that a CPU reads or writes at a time: with two threads small batches take a fifth less time than with as many as
+# there is room for.
 _CPU_TEXTS = 16
 # Scores that a CPU computes at a time: as many as the 32 MB hold up to which the C library keeps memory at hand (see
 # :data:`parlai_empathy.modules.like_lengths.CPU_TOKENS`). But each product's gradient is as large as the vocabulary.
