@@ -27,8 +27,8 @@ _WITH_DEEPMOJI = "Its classifier begins with DeepMoji's published weights, which
 # From random weights the paper's Transformer that chooses hardly learns at the paper's rate (docs/results.md).
 _RATE = "--learningrate 2e-4"
 _BASES = {  # the two agents that reply, as parts are put round them
-    "retrieval": ("", "Transformer that chooses a reply", _POOL, f"--preset paper {_RATE}"),
-    "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict"), "--preset paper"),
+    "retrieval": ("", "Transformer that chooses a reply", _POOL, _RATE),
+    "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict"), ""),
 }
 _PUBLISHED = "https://dl.fbaipublicfiles.com/parlai/empatheticdialogues/models"
 _BEGIN = "A file to begin with, `--init-model {path}`: it is no model of ParlAI's, and has no dictionary beside it."
@@ -190,7 +190,7 @@ def _empathy() -> Iterator[ZooModel]:
 
 def _parts(base: str) -> Iterator[ZooModel]:
     """Prepend, multitask and ensemble round a base."""
-    suffix, what, companions, preset = _BASES[base]
+    suffix, what, companions, rate = _BASES[base]
     emotion, topic = (f"--classifier zoo:empathy/fasttext_{kind}/model --prepend-k" for kind in ("emotion", "topic"))
     ensemble = f"--base-model zoo:empathy/{base}_paper/model --classifier zoo:empathy"
     parts = (
@@ -208,8 +208,10 @@ def _parts(base: str) -> Iterator[ZooModel]:
         ("ensemble_deepmoji_tuned", "joined with fine-tuned DeepMoji", "ensemble", f"{ensemble}/deepmoji_tuned/model"),
     )
     for name, title, part, options in parts:
-        words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} {preset} {options} {_SEED}".split()
-        remark = f"{_NO_REDDIT} {_WITH_DEEPMOJI}" if part == "ensemble" else _NO_REDDIT
+        own, remark = rate, _NO_REDDIT
+        if part == "ensemble":  # its base is trained: it begins with no random weights, and has a rate of its own
+            own, remark = "", f"{_NO_REDDIT} {_WITH_DEEPMOJI}"
+        words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {own} {options} {_SEED}".split()
         yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), companions, remark=remark)
 
 

@@ -71,7 +71,7 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
     # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
     # large (docs/results.md). Smaller batches, dropout and lower-casing are meant for a training without the paper's
     # 1.7 billion Reddit pairs before it; so is the rate: at the paper's, four layers tell no reply from another for the
-    # first ninety steps, and with its dot products for a thousand (docs/results.md).
+    # first ninety steps, and with its dot products for nearly four hundred (docs/results.md).
     ("transformer", "default"): _OURS | {"learningrate": 2e-4, "dropout": 0.1, "temperature": 0.1, "dict_lower": True},
     ("transformer", "paper"): _PAPERS | {"batchsize": 512, "dropout": 0.0, "dict_lower": False},
     # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
