@@ -45,7 +45,7 @@ class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
     @property
     def words(self) -> int:
         """How many tokens the model knows."""
-        return int(self.language_model.config.vocab_size)
+        return int(self.language_model.get_input_embeddings().num_embeddings)
 
     @abstractmethod
     def encoder(self, tokens: Tensor, *_: Any) -> States:
