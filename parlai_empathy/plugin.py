@@ -1,5 +1,4 @@
-"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs`,
-:mod:`parlai_empathy.model_files` and :mod:`parlai_empathy.training_options` apart.
+"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` apart.
 
 :mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named
 in the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
@@ -18,8 +17,17 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from parlai_empathy import model_files, repairs, training_options
 from parlai_empathy.errors import EmpathyError, OptionError
+from parlai_empathy.repairs import (
+    background_workers,
+    default_scheduler,
+    end_of_training,
+    gpt2_cache,
+    model_files,
+    package_resources,
+    several_cpus,
+    training_options,
+)
 
 PREFIX = "empathy:"
 PACKAGE = "parlai_empathy"
@@ -221,7 +229,7 @@ def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callab
 
 # --- when what happens -----------------------------------------------------------------------------------------------
 
-_BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": repairs.lend_pkg_resources}
+_BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": package_resources.lend_pkg_resources}
 
 _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai": [check_version, show_our_errors_in_one_line],
@@ -231,23 +239,25 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.zoo": [register_zoo],
     "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
     "parlai.core.opt": [
-        repairs.take_back_pkg_resources,
+        package_resources.take_back_pkg_resources,
         model_files.write_options_whole,
         model_files.name_broken_options,
     ],
     "parlai.core.agents": [model_files.name_missing_models],
-    "parlai.nn.lr_scheduler": [repairs.reduce_on_plateau],
+    "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
-        repairs.keep_best_model,
-        repairs.validate_at_the_end,
+        end_of_training.keep_best_model,
+        end_of_training.validate_at_the_end,
         model_files.write_stats_whole,
         model_files.name_broken_stats,
         training_options.refuse_what_cannot_train,
         training_options.name_missing_metric,
     ],
-    "parlai.utils.distributed": [repairs.train_on_several_cpus],
-    "parlai.utils.fsdp": [repairs.join_on_several_cpus],
-    "parlai.agents.hugging_face.gpt2": [repairs.reorder_gpt2_cache],
+    "parlai.scripts.build_dict": [background_workers.build_dictionary_without_them],
+    "parlai.core.worlds": [background_workers.seed_them],
+    "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
+    "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
+    "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
 }
 
 

@@ -25,10 +25,8 @@ LAYERS: tuple[set[str], ...] = (
 APART: dict[str, set[str]] = {
     "": set(),  # the package itself: nothing, and everybody may ask it for its version
     "hook": {"plugin"},
-    "plugin": {"repairs", "model_files", "training_options", "errors"},
+    "plugin": {"repairs", "errors"},
     "repairs": {"errors"},
-    "model_files": {"errors"},
-    "training_options": {"errors"},
     "__main__": {"hook"},
     "zoo": {"tasks.builder", "errors"},
 }

@@ -21,6 +21,7 @@ from parlai.core import loader
 from parlai.core.build_data import modelzoo_path
 from parlai.core.metrics import METRICS_DISPLAY_DATA, AverageMetric
 from parlai.core.worlds import DialogPartnerWorld
+from parlai_as_it_comes import source_of, unrepaired
 from processes import SAMPLE, TINY, CleanPython, parlai_command, run, succeeded
 
 from parlai_empathy import plugin
@@ -417,3 +418,18 @@ def test_a_teacher_that_a_task_does_not_have_is_an_error_that_says_which_it_has(
 def test_a_teacher_that_a_task_of_parlais_does_not_have_keeps_parlais_error() -> None:
     with pytest.raises(AttributeError, match="NonsenseTeacher"):
         loader.load_teacher_module("convai2:nonsense")
+
+
+# --- what ParlAI would do by itself -----------------------------------------------------------------------------------
+
+
+def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:
+    loader: Any = unrepaired("parlai.core.loader")
+    loader.REGISTERED_REPOS["empathy:"] = {"repo": "parlai_empathy", "source": ""}
+    assert loader.load_teacher_module("empathy:empathetic_dialogues").__module__.startswith("parlai_empathy.")
+    found = loader.load_world_module("empathy:empathetic_dialogues", interactive_task=True, num_agents=2)
+    assert found is DialogPartnerWorld
+
+
+def test_still_needed_parlai_registers_no_distributed_train() -> None:
+    assert "register_script" not in source_of("parlai.scripts.distributed_train")

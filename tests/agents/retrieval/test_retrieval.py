@@ -94,17 +94,6 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
     check_that_it_went_on(tmp_path / "model")
 
 
-def test_a_training_that_is_run_again_keeps_its_best_model(model_file: Path, tmp_path: Path) -> None:
-    """ParlAI goes on from the checkpoint, finds that all is done, and would save the last model over the best one."""
-    copy = copy_of(model_file, tmp_path)
-    for suffix in (".trainstats", ".checkpoint", ".checkpoint.opt", ".checkpoint.dict", ".checkpoint.trainstats"):
-        (tmp_path / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
-    before = weights(copy)
-    train(copy)
-    after = weights(copy)
-    assert all(torch.equal(before[name], after[name]) for name in before)
-
-
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")

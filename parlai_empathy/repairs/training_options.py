@@ -1,7 +1,4 @@
-"""Options of a training that ParlAI takes, and with which it would end half-way or never: one clear line for each.
-
-:mod:`parlai_empathy.plugin` says when each function is called.
-"""
+"""Options of a training that ParlAI takes, and with which it would end half-way or never: one clear line for each."""
 
 from __future__ import annotations
 

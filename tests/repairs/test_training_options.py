@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from parlai.scripts.train_model import TrainModel
-from test_repairs import source_of
+from parlai_as_it_comes import source_of
 from tiny_parts import SIZES, TASK
 
 from parlai_empathy.errors import OptionError

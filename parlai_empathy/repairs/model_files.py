@@ -4,7 +4,7 @@ ParlAI keeps a model in several files. ``<model>`` has the weights, and it write
 options and ``<model>.trainstats`` where a training stands; these it writes in place, so that ``kill -9`` in that moment
 would leave half a file, with which no training resumes. Where it misses a file it ends in a traceback.
 
-:mod:`parlai_empathy.plugin` says when each function is called. What stands in weights and dictionaries, agents check.
+What stands in weights and dictionaries, agents check.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
-"""What breaks in ParlAI 1.7.2 on the current stack, and the smallest repair of each.
-
-Each function repairs one breakage; :mod:`parlai_empathy.plugin` says when. A test beside each fails as soon as ParlAI
-or the stack no longer needs it.
-"""
+"""``multiprocessing_train`` and ``distributed_train`` take GPUs for granted."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import gc
-import importlib.resources
-import importlib.util
 import multiprocessing
 import random
 import sys
@@ -21,71 +15,6 @@ from types import ModuleType
 from typing import Any
 
 from parlai_empathy.errors import OptionError
-
-# --- setuptools >= 82 has no `pkg_resources`; `parlai.core.opt` asks it for two functions -----------------------------
-
-
-def lend_pkg_resources() -> None:
-    """Stand in for ``pkg_resources`` while ``parlai.core.opt`` is imported. (Also quicker than the real one.)"""
-    if "pkg_resources" in sys.modules:
-        return
-    stand_in = ModuleType("pkg_resources", lend_pkg_resources.__doc__)
-    stand_in.resource_exists = resource_exists  # type: ignore[attr-defined]
-    stand_in.resource_filename = resource_filename  # type: ignore[attr-defined]
-    stand_in.lent_by_parlai_empathy = True  # type: ignore[attr-defined]
-    sys.modules["pkg_resources"] = stand_in
-
-
-def take_back_pkg_resources(_: ModuleType) -> None:
-    """Nobody else shall take the stand-in for the real library; ``parlai.core.opt`` keeps its reference."""
-    if hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy"):
-        del sys.modules["pkg_resources"]
-
-
-def resource_filename(package: str, name: str) -> str:
-    """The path of file ``name`` inside ``package``. Raises ``ModuleNotFoundError`` if there is no such package."""
-    return str(importlib.resources.files(package) / name)
-
-
-def resource_exists(package: str, name: str) -> bool:
-    """Whether ``package`` holds a file ``name``. Raises ``ModuleNotFoundError`` if there is no such package."""
-    return (importlib.resources.files(package) / name).is_file()
-
-
-# --- torch took `verbose` from ReduceLROnPlateau, ParlAI's default scheduler ------------------------------------------
-
-
-def reduce_on_plateau(lr_scheduler: ModuleType) -> None:
-    """Build ParlAI's default scheduler without the argument that torch no longer takes."""
-    from torch.optim.lr_scheduler import ReduceLROnPlateau
-
-    def __init__(
-        self: Any, optimizer: Any, patience: int, decay: float, warmup_updates: int, warmup_rate: float
-    ) -> None:
-        lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
-        self.scheduler = ReduceLROnPlateau(optimizer, "min", factor=decay, patience=patience)
-
-    lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
-
-
-# --- transformers 5 hands GPT-2 a Cache object where ParlAI expects tuples --------------------------------------------
-
-
-def reorder_gpt2_cache(gpt2: ModuleType) -> None:
-    """Let beam search reorder the key-value cache of current transformers."""
-    decoder = gpt2.HFGPT2Model
-    reorder_tuples = decoder.reorder_decoder_incremental_state
-
-    def reorder_decoder_incremental_state(self: Any, incremental_state: Any, inds: Any) -> Any:
-        if hasattr(incremental_state, "reorder_cache"):
-            incremental_state.reorder_cache(inds)
-            return incremental_state
-        return reorder_tuples(self, incremental_state, inds)
-
-    decoder.reorder_decoder_incremental_state = reorder_decoder_incremental_state
-
-
-# --- `multiprocessing_train` and `distributed_train` take GPUs for granted --------------------------------------------
 
 
 def train_on_several_cpus(distributed: Any) -> None:
@@ -234,66 +163,3 @@ def _end_process_group(wrappers: weakref.WeakSet[Any]) -> None:
         wrapper.reducer = None
     gc.collect()
     torch.distributed.destroy_process_group()
-
-
-# --- a resumed training forgets that its best model is saved ----------------------------------------------------------
-
-
-def keep_best_model(train_model: Any) -> None:
-    """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place."""
-    begin = train_model.TrainLoop.__init__
-
-    def __init__(self: Any, opt: Any) -> None:
-        begin(self, opt)
-        self.saved = self.best_valid is not None and train_model.PathManager.exists(opt["model_file"])
-
-    train_model.TrainLoop.__init__ = __init__
-
-
-def validate_at_the_end(train_model: Any) -> None:
-    """Validate when a training has come to its end: ParlAI ends before, so that what was learnt last would be lost."""
-    loop = train_model.TrainLoop
-    ask = loop._get_time  # which comes right before ParlAI looks whether the training is at its end
-    train_steps = loop.train_steps
-
-    def validate(self: Any, world: Any) -> None:
-        intervals = (self.val_every_n_epochs, self.val_every_n_secs, self.val_every_n_steps)
-        if min(intervals) == float("inf") or self._train_steps == self._last_valid_steps:
-            return
-        self._total_exs = round(self._total_epochs * world.num_examples())  # as ParlAI does next
-        if self._last_log_steps:
-            self.log()
-        world.reset_metrics()
-        with contextlib.suppress(train_model.StopTrainException):  # it is over anyway
-            self.validate()
-        world.reset_metrics()
-
-    def _get_time(self: Any, world: Any) -> Any:
-        times = ask(self, world)
-        is_last_epoch = self._total_epochs >= self.max_num_epochs  # then ParlAI logs first
-        if not is_last_epoch and (times[0] > self.max_train_time or self._train_steps >= self.max_train_steps):
-            validate(self, world)
-        return times
-
-    def watch(self: Any, world: Any) -> None:
-        """An agent may end a training too, where the schedule of its rate is over."""
-        parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI wants the world's memory back at the end
-
-        def parley_or_validate() -> None:
-            try:
-                parley(world_of())
-            except train_model.StopTrainException:
-                validate(self, world_of())
-                raise
-
-        world.parley = parley_or_validate
-
-    def watched_train_steps(self: Any) -> Any:
-        watch(self, self.world)
-        for logged in train_steps(self):
-            if self._total_epochs >= self.max_num_epochs:
-                validate(self, self.world)
-            yield logged
-
-    loop._get_time = _get_time
-    loop.train_steps = watched_train_steps

@@ -14,11 +14,11 @@ import pytest
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
+from parlai_as_it_comes import unrepaired
 from processes import SAMPLE, TINY
-from test_repairs import unrepaired
 
-from parlai_empathy import repairs
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.repairs import package_resources
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +83,11 @@ def test_killed_in_the_middle_of_a_write_the_older_file_stays(tmp_path: Path, sa
 @pytest.fixture
 def parlais() -> Any:
     """ParlAI's module of options as it is without us."""
-    repairs.lend_pkg_resources()
+    package_resources.lend_pkg_resources()
     try:
         return unrepaired("parlai.core.opt")
     finally:
-        repairs.take_back_pkg_resources(ModuleType("parlai.core.opt"))
+        package_resources.take_back_pkg_resources(ModuleType("parlai.core.opt"))
 
 
 def test_what_is_written_is_what_parlai_writes(tmp_path: Path, parlais: Any) -> None:

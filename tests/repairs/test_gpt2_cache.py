@@ -1,0 +1,91 @@
+"""GPT-2's beam search keeps each hypothesis with its own cache."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.agents import create_agent
+from parlai.core.message import Message
+from parlai.core.params import ParlaiParser
+from parlai_as_it_comes import unrepaired
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """ParlAI's GPT-2 agent with four letters, a space and two tiny random layers, of files made here."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("gpt2")
+    vocabulary = {token: i for i, token in enumerate(["a", "b", "c", "d", "Ġ", "<|endoftext|>"])}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    torch.manual_seed(0)
+    sizes = {"vocab_size": len(vocabulary), "n_positions": 64, "n_embd": 16, "n_layer": 2, "n_head": 2}
+    # Large weights: the next token must depend much on those before, or a wrong cache would not show.
+    config = transformers.GPT2Config(**sizes, initializer_range=0.5, bos_token_id=5, eos_token_id=5)
+    transformers.GPT2Model(config).save_pretrained(folder)
+    return create_agent(
+        ParlaiParser(True, True).parse_kwargs(
+            model="hugging_face/gpt2",
+            model_name=str(folder),
+            inference="beam",
+            beam_size=4,
+            beam_min_length=3,
+            beam_length_penalty=0.0,  # so that a score is the plain sum of the tokens' log-probabilities
+            text_truncate=30,
+            label_truncate=12,
+            batchsize=2,
+            no_cuda=True,
+        )
+    )
+
+
+def sum_of_log_probabilities(agent: Any, context: torch.Tensor, tokens: torch.Tensor) -> float:
+    """Of ``tokens`` after ``context``, by one pass over all of them, without a cache. Padding is not attended to."""
+    everything = torch.cat([context, tokens])
+    mask = everything != agent.NULL_IDX
+    hidden = agent.model.decoder.transformer(
+        everything[None],
+        attention_mask=mask[None].long(),
+        position_ids=(mask.cumsum(0) - 1).clamp(min=0)[None],
+        use_cache=False,
+    )[0]
+    of_next = agent.model.lm_head(hidden)[0].log_softmax(-1)
+    return float(sum(of_next[len(context) + i - 1, token] for i, token in enumerate(tokens)))
+
+
+def test_gpt2_beam_search_keeps_each_hypothesis_with_its_own_cache(gpt2: Any) -> None:
+    observations = [
+        gpt2.clone().observe(Message({"text": text, "episode_done": True})) for text in ("bad cab", "a dab c dad bad")
+    ]
+    with torch.no_grad():
+        _, beams = gpt2._generate(gpt2.batchify(observations), beam_size=4, max_ts=12)
+        checked = 0
+        for observation, beam in zip(observations, beams, strict=True):
+            for tokens, score, _ in beam.get_rescored_finished():
+                expected = sum_of_log_probabilities(gpt2, torch.as_tensor(observation["text_vec"]), tokens[1:])
+                assert score.item() == pytest.approx(expected, abs=1e-3)
+                checked += 1
+    assert checked > 4
+
+
+def test_gpt2_answers(gpt2: Any) -> None:
+    assert set(gpt2.respond("bad cab")) & set("abcd")
+
+
+def test_tuples_of_older_transformers_are_reordered_as_before() -> None:
+    module = pytest.importorskip("parlai.agents.hugging_face.gpt2")
+    layer = torch.arange(6.0).view(2, 3, 1)  # keys and values, of 3 hypotheses
+    [reordered] = module.HFGPT2Model.reorder_decoder_incremental_state(None, (layer,), torch.tensor([2, 0, 0]))
+    assert reordered.squeeze(-1).tolist() == [[2, 0, 0], [5, 3, 3]]
+
+
+def test_still_needed_parlai_knows_only_tuples_and_transformers_gives_a_cache(gpt2: Any) -> None:
+    with torch.no_grad():
+        _, state = gpt2.model.decoder(torch.tensor([[gpt2.START_IDX]]), torch.tensor([[0, 1, 2]]))
+    assert hasattr(state, "reorder_cache")
+    original = unrepaired("parlai.agents.hugging_face.gpt2").HFGPT2Model.reorder_decoder_incremental_state
+    with pytest.raises((AssertionError, TypeError, IndexError)):
+        original(gpt2.model, state, torch.tensor([0]))
