@@ -49,7 +49,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         with torch.enable_grad():
-            model_file = trained(folder, arguments.edition, _STEPS, embedding_size=384, batchsize=64)
+            model_file = trained(folder, arguments.edition, _STEPS, embedding_size=384, n_layers=4, batchsize=64)
             agent = load(model_file, edition=arguments.edition)
         fold = build({**agent.opt, "datapath": folder}) / "test.csv"
         pool = _store_pool(agent, arguments.candidates)

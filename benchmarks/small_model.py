@@ -30,7 +30,7 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
 
 
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
-    """The paper's Transformer with random weights, and the words of the training fold.
+    """A Transformer with random weights, and the words of the training fold.
 
     It computes in single precision, as ParlAI does, so that answers can be compared.
 

@@ -49,8 +49,8 @@ PAPERS = {
 }
 # What a training without Reddit's billion of pairs before it does otherwise.
 OURS = {
+    "n_layers": 1,
     "batchsize": 128,
-    "learningrate": 2e-4,
     "dropout": 0.1,
     "score": "cosine",
     "dict_lower": True,

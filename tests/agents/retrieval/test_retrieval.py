@@ -30,7 +30,6 @@ TINY: dict[str, Any] = {
     "ffn_size": 16,
     "num_epochs": 2,
     "seed": 7,
-    "learningrate": 8e-4,  # so small a model learns little at less
     "precision": "float32",  # in which numbers do not depend on which texts are encoded together
     "loglevel": "error",
 }
