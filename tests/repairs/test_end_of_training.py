@@ -64,10 +64,12 @@ def test_still_needed_parlai_ends_without_validating_what_it_learnt_last(tmp_pat
 
 
 def spoil_the_checkpoint(folder: Path) -> None:
-    """The checkpoint of a training that is over, with other weights than its best model: as after a bad last epoch."""
+    """Other weights in the checkpoint of a training that is over, as after a bad last epoch; nothing beats its best."""
     checkpoint = torch.load(folder / "model.checkpoint", weights_only=False)
     checkpoint["model"] = {name: torch.zeros_like(weights) for name, weights in checkpoint["model"].items()}
     torch.save(checkpoint, folder / "model.checkpoint")
+    stats = folder / "model.checkpoint.trainstats"
+    stats.write_text(json.dumps({**json.loads(stats.read_text()), "best_valid": 2.0}))  # of what is at most 1
 
 
 def trained_again(module: Any, folder: Path) -> bool:

@@ -141,7 +141,8 @@ def test_a_model_that_says_nothing_new_ranks_as_its_retriever(
 ) -> None:
     silent = with_head_times(model_file, 0, tmp_path / "silent")
     found, plain, loudly = (
-        EvalModel.main(**TASK, model_file=str(path), datatype="test") for path in (silent, retriever, loud)
+        EvalModel.main(**TASK, model_file=str(path), datatype="test", **options)
+        for path, options in ((silent, {}), (retriever, {}), (loud, {"rerank_top": 100}))
     )
     for protocol in ("shuffled", "ordered", "inline"):
         assert float(found[key(1, protocol)]) == pytest.approx(float(plain[key(1, protocol)]))
