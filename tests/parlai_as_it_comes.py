@@ -6,9 +6,14 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+from parlai.core.script import SCRIPT_REGISTRY
+
 
 def unrepaired(name: str) -> ModuleType:
-    """ParlAI's module ``name`` anew, as ParlAI made it: the hook knows it only under its own name."""
+    """ParlAI's module ``name`` anew, as ParlAI made it: the hook knows it only under its own name.
+
+    The commands stay those of the module that is repaired; this one would take their names.
+    """
     source = importlib.util.find_spec(name)
     assert source is not None
     assert source.origin is not None
@@ -16,7 +21,10 @@ def unrepaired(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    commands = dict(SCRIPT_REGISTRY)
     spec.loader.exec_module(module)
+    SCRIPT_REGISTRY.clear()
+    SCRIPT_REGISTRY.update(commands)
     return module
 
 
