@@ -71,8 +71,8 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
     # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
     # large. Smaller batches, dropout, lower-casing and a single layer are meant for a training without the paper's 1.7
     # billion Reddit pairs before it. More layers, at the paper's rate from the first step on, make all texts alike
-    # before they tell any apart; with a warm-up two and four were still behind a single one after four epochs, and each
-    # costs as much time again (docs/results.md).
+    # before they tell any apart; with a warm-up two and four were still behind a single one after four epochs, which
+    # took four three times as long (docs/results.md).
     ("transformer", "default"): _OURS | {"n_layers": 1, "dropout": 0.1, "temperature": 0.1, "dict_lower": True},
     ("transformer", "paper"): _PAPERS | {"n_layers": 4, "batchsize": 512, "dropout": 0.0, "dict_lower": False},
     # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
