@@ -9,6 +9,7 @@ from pathlib import Path
 from parlai.core import script
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
 from parlai_empathy.agents.ensemble.ensemble import EnsembleAgent
 from parlai_empathy.agents.epitome.epitome import EpitomeAgent
@@ -16,7 +17,6 @@ from parlai_empathy.agents.fasttext.fasttext import FasttextAgent
 from parlai_empathy.agents.generative.generative import GenerativeAgent
 from parlai_empathy.agents.han.han import HanAgent
 from parlai_empathy.agents.in_context.in_context import InContextAgent
-from parlai_empathy.agents.judge import JudgeAgent
 from parlai_empathy.agents.multitask.multitask import MultitaskAgent
 from parlai_empathy.agents.prepend.prepend import PrependAgent
 from parlai_empathy.agents.rerank.rerank import RerankAgent

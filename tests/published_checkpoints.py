@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
-from parlai_empathy.agents.published import PAD
+from parlai_empathy.agent_kit.trained.published import PAD
 
 DIM, HEADS, LAYERS, POSITIONS = 6, 2, 2, 20
 # The authors' dictionaries end with these six, in this order.

@@ -17,6 +17,7 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 LAYERS: tuple[set[str], ...] = (
     {"errors", "memory", "text_file"},
     {"modules", "metrics", "tasks", "mutators", "language_models"},
+    {"agent_kit"},
     {"agents", "scoring", "curation", "rating"},
     {"reports"},
     {"scripts"},

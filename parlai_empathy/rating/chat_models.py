@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parlai_empathy.agents.trained_agent import check_agent, load_agent
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent
 
 
 def load_chat_model(file: str, datapath: str | None = None) -> Any:

@@ -13,7 +13,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.torch_ranker_agent import TorchRankerAgent
 from tqdm import tqdm
 
-from parlai_empathy.agents.trained_agent import agent_class, model_options
+from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.agents.trained_agent import model_options
+from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.tasks.builder import sha256_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
-from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
 
 _NO_CLASSIFIER = "tells no classes apart: name a model of a classifier, such as empathy:text_classifier"

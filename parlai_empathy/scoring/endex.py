@@ -10,7 +10,7 @@ import numpy as np
 import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
-from parlai_empathy.agents.trained_agent import check_agent, load_agent, model_options, weights_of
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_options, weights_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.agent_judge import AgentJudge

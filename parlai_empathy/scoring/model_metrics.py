@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from parlai_empathy.agents.trained_agent import check_agent, load_agent, weights_of
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
 from parlai_empathy.scoring.classifier import Classifier

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.metrics.signature import signature
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_sequence_classifier
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
@@ -91,7 +91,7 @@ class ToxicModel:
         if not toxic:
             raise OptionError(f"--toxicity {name}: none of its classes ({', '.join(labels.values())}) is called toxic")
         self._place = int(toxic[0])
-        self._weights = model_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
+        self._weights = weights_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
 
     @property
     def signature(self) -> str:

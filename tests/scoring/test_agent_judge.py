@@ -14,8 +14,8 @@ from parlai.scripts.train_model import TrainModel
 from tiny_judge import train_judge
 
 from parlai_empathy import __version__
-from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.scoring.agent_judge import AgentJudge
 
 CONTEXTS = [["how are you?"], ["my dog died", "oh no"], ["hello", "hi", "what is new?"]]
@@ -70,7 +70,7 @@ def test_wrong_lists_are_refused(judge: AgentJudge, contexts: Any, replies: list
 
 
 def test_the_signature_says_what_was_trained_on_what(judge: AgentJudge) -> None:
-    weights = model_fingerprint(judge._agent.model)[:8]
+    weights = weights_fingerprint(judge._agent.model)[:8]
     assert judge.signature == (
         f"mine|agent:text_classifier|trained:empathy:humod:Relevance|loss:ce|weights:{weights}|version:{__version__}"
     )

@@ -15,15 +15,15 @@ from parlai.core.params import ParlaiParser
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from parlai_empathy.agents import judge_options
+from parlai_empathy.agent_kit.judging import options as judge_options
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agents.deepmoji import options
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
 from parlai_empathy.agents.deepmoji.dictionary import DeepmojiDictionary, begins_with_published
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji, read_torchmoji
 from parlai_empathy.agents.deepmoji.words import BREAK, UNKNOWN
-from parlai_empathy.agents.judge import JudgeAgent
-from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.weights import load_model
 from parlai_empathy.modules.deepmoji import DeepMoji
 
 _REMEMBERED = 2**16  # texts whose words need not be found again in the next epoch

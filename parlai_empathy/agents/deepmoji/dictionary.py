@@ -7,9 +7,9 @@ from typing import Any
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
 from parlai_empathy.agents.deepmoji.torchmoji import read_vocabulary
 from parlai_empathy.agents.deepmoji.words import MASK, SPECIAL, UNKNOWN, words_of
-from parlai_empathy.agents.word_dictionary import WordDictionary
 
 
 def begins_with_published(opt: Opt) -> bool:

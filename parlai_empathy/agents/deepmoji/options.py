@@ -7,10 +7,10 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import flag
+from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji
-from parlai_empathy.agents.presets import set_defaults
 from parlai_empathy.errors import OptionError
 
 FINETUNING = ("new", "full", "last", "chain-thaw")

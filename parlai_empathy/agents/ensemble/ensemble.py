@@ -13,14 +13,14 @@ from parlai.core.torch_agent import Batch
 from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
+from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, dictionary_of, take_over
-from parlai_empathy.agents.presets import set_defaults
-from parlai_empathy.agents.remembered import Remembered
-from parlai_empathy.agents.retrieval.pool import model_fingerprint
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.ensemble_towers import EnsembleTowers
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 BASE = base_part(RetrievalAgent, "empathy:retrieval")
 _BYTES = 2**29  # of what is remembered of each side's texts
@@ -153,7 +153,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
 
     def _pool_source(self) -> str:
         """Other frozen parts make another pool."""
-        return f"{super()._pool_source()} {model_fingerprint(self.base.model)} {self.classifier.fingerprint}"
+        return f"{super()._pool_source()} {weights_fingerprint(self.base.model)} {self.classifier.fingerprint}"
 
     def _save_encoder(self, path: str) -> None:
         """The base's is kept with the base."""

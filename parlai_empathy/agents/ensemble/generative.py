@@ -13,12 +13,12 @@ from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor
 
+from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, dictionary_of, take_over
 from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.multitask.generative import encoder_size
-from parlai_empathy.agents.presets import set_defaults
-from parlai_empathy.agents.remembered import Remembered
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.ensemble_generator import EnsembleGenerator
 from parlai_empathy.modules.hugging_face_generator import CausalGenerator

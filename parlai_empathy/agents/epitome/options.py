@@ -13,8 +13,8 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import add_precision, flag
-from parlai_empathy.agents.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.common import add_precision, flag
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS

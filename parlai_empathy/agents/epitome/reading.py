@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.agent_kit.judging.examples import TextPair, pairs_of
+from parlai_empathy.agent_kit.judging.model import PairModelAgent
+from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
-from parlai_empathy.agents.judge_examples import TextPair, pairs_of
-from parlai_empathy.agents.judge_model import PairModelAgent
-from parlai_empathy.agents.remembered import Remembered
-from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.epitome import LEVELS, Epitome
 from parlai_empathy.modules.hugging_face import load_encoder

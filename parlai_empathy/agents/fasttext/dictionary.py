@@ -8,9 +8,9 @@ from typing import Any
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
 from parlai_empathy.agents.fasttext.bin_file import ENDINGS, FasttextFile, read_bin
 from parlai_empathy.agents.fasttext.ngrams import END
-from parlai_empathy.agents.word_dictionary import WordDictionary
 
 _SPACE = re.compile(r"[ \n\r\t\v\f\0]+")  # what fastText takes for the ends of words; other kinds of space are letters
 

@@ -14,16 +14,16 @@ from parlai.core.torch_agent import Batch, Output
 from parlai.utils.distributed import is_distributed, num_workers
 from torch import Tensor, nn
 
-from parlai_empathy.agents import judge_options
-from parlai_empathy.agents.common_options import flag
+from parlai_empathy.agent_kit.judging import options as judge_options
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.judging.task_classes import task_classes
+from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
-from parlai_empathy.agents.judge import JudgeAgent
-from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.linear_rate import LinearRate
-from parlai_empathy.agents.presets import set_defaults
-from parlai_empathy.agents.task_classes import task_classes
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
 from parlai_empathy.modules.vectors import copy_vectors

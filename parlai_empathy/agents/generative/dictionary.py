@@ -9,8 +9,8 @@ from typing import Any
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
-from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary
+from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.modules.peers_words import peers_words
 
 PEERS = "peers"

@@ -16,16 +16,16 @@ from parlai.utils.distributed import is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 
-from parlai_empathy.agents.common_options import cut_context
-from parlai_empathy.agents.finite import check_finite
-from parlai_empathy.agents.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
+from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.trained.weights import begin_with, check_init_model, keep_dictionary, load_model
+from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.generative import initial, options
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
 from parlai_empathy.agents.generative.initial import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
 from parlai_empathy.agents.generative.writing import beams_of, write
-from parlai_empathy.agents.tokenizer_dictionary import encoder_source, save_encoder
-from parlai_empathy.agents.weights import begin_with, check_init_model, keep_dictionary, load_model
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of

@@ -12,7 +12,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import (
+from parlai_empathy.agent_kit.options.common import (
     TRUNCATIONS,
     add_precision,
     add_truncate_context,
@@ -20,8 +20,8 @@ from parlai_empathy.agents.common_options import (
     check_sizes,
     flag,
 )
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agents.generative.dictionary import PEERS
-from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
 

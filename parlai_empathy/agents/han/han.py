@@ -12,9 +12,9 @@ from parlai.core.params import ParlaiParser
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from parlai_empathy.agents.judge import JudgeAgent
-from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.presets import set_defaults
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.han import HierarchicalAttention
 from parlai_empathy.modules.vectors import copy_vectors

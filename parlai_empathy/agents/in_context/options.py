@@ -14,10 +14,10 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import add_precision, flag
+from parlai_empathy.agent_kit.options.common import add_precision, flag
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
-from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.open_model import BACKENDS
 from parlai_empathy.language_models.prompt import Sampling

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import parlai.utils.logging as logging
 
-from parlai_empathy.agents.retrieval.pool import state_fingerprint
 from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.fingerprint import state_fingerprint
 from parlai_empathy.modules.sentence_encoder import SentenceEncoder, Vectors
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import flag
+from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agents.predictive_engagement.network import POOLINGS
-from parlai_empathy.agents.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 

@@ -14,12 +14,12 @@ from parlai.core.torch_agent import Output
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
-from parlai_empathy.agents.judge import JudgeAgent
-from parlai_empathy.agents.judge_examples import TextPair, labels_of
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
-from parlai_empathy.agents.remembered import Remembered
-from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
 from parlai_empathy.modules.hugging_face import load_encoder

@@ -19,8 +19,8 @@ from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, TorchAgent
 from torch import Tensor
 
-from parlai_empathy.agents.frozen_classifier import HELP, FrozenClassifier
-from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
+from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.errors import OptionError
 
 GROUP = "Prepend (empathy:prepend)"

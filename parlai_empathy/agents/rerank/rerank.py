@@ -21,13 +21,13 @@ from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
-from parlai_empathy.agents.draws import random_of_step
-from parlai_empathy.agents.frozen import FrozenPart
-from parlai_empathy.agents.judge_examples import TextPair, labels_of, pairs_of
-from parlai_empathy.agents.presets import set_defaults
+from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, pairs_of
+from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.trained.frozen import FrozenPart
+from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.rivals import block_of, rivals
-from parlai_empathy.agents.retrieval.pool import training_replies
+from parlai_empathy.agents.retrieval.replies import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.errors import OptionError

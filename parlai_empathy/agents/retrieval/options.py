@@ -13,14 +13,14 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.common_options import (
+from parlai_empathy.agent_kit.options.common import (
     add_precision,
     add_truncate_context,
     add_vectors_file,
     check_sizes,
     flag,
 )
-from parlai_empathy.agents.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM

@@ -5,21 +5,18 @@ A pool knows which model encoded it. A stored pool that another model made, or t
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
-from parlai.core.opt import Opt
-from parlai.core.teachers import create_task_agent_from_taskname
-from torch import Tensor, nn
+from torch import Tensor
 
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import ModelFileError
 from parlai_empathy.modules.vector_index import exact_search
 
 
@@ -91,92 +88,3 @@ def stored_or_new(
     if not replies:
         raise ModelFileError("the pool of replies is empty: no reply is short enough and of known words alone")
     return Pool(replies, encode(replies), fingerprint), True
-
-
-def model_fingerprint(model: nn.Module) -> str:
-    """A digest of all parameters, in hexadecimal."""
-    return state_fingerprint(model.state_dict())
-
-
-def state_fingerprint(state: Mapping[str, Tensor]) -> str:
-    """A digest of tensors and their names, in hexadecimal."""
-    digest = hashlib.sha256()
-    for name, values in sorted(state.items()):
-        digest.update(name.encode())
-        digest.update(values.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:16]
-
-
-def read_replies(path: str | Path) -> list[str]:
-    """The lines of a text file, each once, without the empty ones.
-
-    :raises ModelFileError: if it cannot be read.
-    """
-    lines = _bytes(path).decode(errors="replace").split("\n")
-    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-
-
-def file_fingerprint(path: str | Path) -> str:
-    """A digest of a file's content, in hexadecimal. Raises :class:`ModelFileError` if it cannot be read."""
-    return hashlib.sha256(_bytes(path)).hexdigest()[:8]
-
-
-def _bytes(path: str | Path) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
-
-
-# The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
-TASKS = {
-    "ed": "empathy:empathetic_dialogues",
-    "dd": "empathy:daily_dialog",
-    "reddit": "empathy:reddit",
-    "r": "empathy:reddit",
-}
-# Options of tasks that decide which replies there are; those that stand behind a task's name count in any case.
-_OPTIONS = ("edition", "reddit_file", "humod_file")
-
-
-def pool_tasks(pool: str) -> list[str]:
-    """The tasks that ``--pool`` names: ``ed+dd+reddit``, or full names of tasks joined by ``+``.
-
-    :raises OptionError: if a name is empty, or is neither one of the short names nor a task with a prefix.
-    """
-    names = [name.strip() for name in pool.split("+")]
-    if wrong := [name for name in names if name.lower() not in TASKS and ":" not in name]:
-        raise OptionError(
-            f"--pool {pool}: {wrong[0]!r} is none of {', '.join(TASKS)}; a task's full name, such as "
-            "empathy:empathetic_dialogues:BothRoles, is taken too"
-        )
-    return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
-
-
-def source_of(tasks: Sequence[str], opt: Mapping[str, Any]) -> str:
-    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written."""
-    options = [(name, opt[name]) for name in _OPTIONS if opt.get(name)]
-    options += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
-    return " ".join(
-        ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in options)]
-    )
-
-
-def _described(value: str | Sequence[str]) -> str:
-    paths = [Path(part) for part in (value.split(",") if isinstance(value, str) else value)]
-    found = [path for path in paths if path.is_file()]
-    return ",".join([*map(str, paths), *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
-
-
-def training_replies(opt: Opt, task: str) -> Iterator[str]:
-    """The labels of the training fold of ``task``, in order."""
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
-    for teacher in create_task_agent_from_taskname(opt):
-        yield from _labels(teacher)
-
-
-def _labels(teacher: Any) -> Iterator[str]:
-    while not teacher.epoch_done():
-        yield from teacher.act().get("labels") or []

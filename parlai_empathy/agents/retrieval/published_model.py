@@ -14,8 +14,15 @@ from typing import Any
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.agents.published import BETWEEN_TURNS, PAD, UNKNOWN, Published, read_published, their_words
-from parlai_empathy.agents.word_dictionary import WordDictionary
+from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
+from parlai_empathy.agent_kit.trained.published import (
+    BETWEEN_TURNS,
+    PAD,
+    UNKNOWN,
+    Published,
+    read_published,
+    their_words,
+)
 from parlai_empathy.modules.hugging_face import transformers_library
 
 ENDING = ".mdl"

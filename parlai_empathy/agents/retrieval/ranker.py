@@ -22,18 +22,15 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from parlai_empathy.agents.retrieval.pool import (
-    Pool,
+from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new
+from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
+from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
-    load_pool,
-    model_fingerprint,
     pool_tasks,
     read_replies,
     source_of,
-    stored_or_new,
     training_replies,
 )
-from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.errors import EmpathyError, OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.precision_at_k import (
@@ -43,6 +40,7 @@ from parlai_empathy.metrics.precision_at_k import (
     ranked_precisions,
     true_ranks,
 )
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.vector_index import VectorIndex
 
 _ENCODE_BATCH = 256  # replies encoded at once
@@ -258,7 +256,7 @@ class PoolRanker(TorchRankerAgent):
     def pool(self) -> Pool:
         """The replies to choose from: stored beside the model, or built now and stored for the next time."""
         if self._pool is None:
-            fingerprint = f"{model_fingerprint(self.bare_model)} {self._pool_source()}"
+            fingerprint = f"{weights_fingerprint(self.bare_model)} {self._pool_source()}"
             path = self._pool_path()
             pool, is_new = stored_or_new(path, fingerprint, self._pool_texts, self._encode_replies)
             if is_new and path and is_primary_worker():

@@ -16,18 +16,18 @@ from parlai.utils.distributed import is_distributed, is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
-from parlai_empathy.agents.chosen_dictionary import ChosenDictionary
-from parlai_empathy.agents.common_options import cut_context
-from parlai_empathy.agents.draws import random_of_step
-from parlai_empathy.agents.finite import check_finite
-from parlai_empathy.agents.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
+from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.trained.weights import check_init_model, keep_dictionary, load_model
+from parlai_empathy.agent_kit.training.draws import random_of_step
+from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
-from parlai_empathy.agents.tokenizer_dictionary import save_encoder
-from parlai_empathy.agents.weights import check_init_model, keep_dictionary, load_model
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses

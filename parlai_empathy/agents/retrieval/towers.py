@@ -6,8 +6,8 @@ import parlai.utils.logging as logging
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source
 from parlai_empathy.agents.retrieval.options import check_encoder
-from parlai_empathy.agents.tokenizer_dictionary import encoder_source
 from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
 from parlai_empathy.modules.hugging_face import load_encoder
 from parlai_empathy.modules.vectors import copy_vectors

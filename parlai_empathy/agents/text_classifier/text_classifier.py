@@ -10,10 +10,10 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
-from parlai_empathy.agents.judge import JudgeAgent
-from parlai_empathy.agents.judge_examples import TextPair
-from parlai_empathy.agents.presets import Choice, set_defaults
-from parlai_empathy.agents.tokenizer_dictionary import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder

@@ -10,7 +10,7 @@ import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agents.trained_agent import loading
+from parlai_empathy.agent_kit.trained.agent import loading
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import chat
 from parlai_empathy.rating.chat.partner import Partner

@@ -20,9 +20,9 @@ from tiny_torchmoji import HIDDEN, WORDS, torchmoji_state, write_torchmoji
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
+from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS
 from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
-from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.errors import ModelFileError, OptionError
 
 RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"

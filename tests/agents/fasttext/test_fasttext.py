@@ -20,9 +20,9 @@ from parlai.scripts.train_model import TrainModel
 from tiny_fasttext import tiny_bin
 from torch.nn.parallel import DistributedDataParallel
 
+from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agents.fasttext.bin_file import read_bin
 from parlai_empathy.agents.fasttext.ngrams import END, row_numbers
-from parlai_empathy.agents.judge_examples import TextPair
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 

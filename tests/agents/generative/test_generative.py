@@ -19,7 +19,7 @@ from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
 from tiny_generators import KINDS, write_language_model
 
-from parlai_empathy.agents.weights import load_model
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
 from parlai_empathy.metrics.distinct import distinct

@@ -19,7 +19,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from torch.nn.parallel import DistributedDataParallel
 
-from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.errors import ModelFileError, OptionError
 
 RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"

@@ -17,7 +17,7 @@ from tiny_judge import write_bert
 from tiny_parts import load, observed, weights
 from torch.nn.parallel import DistributedDataParallel
 
-from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agents.predictive_engagement.predictive_engagement import balanced_weights
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.scoring.agent_judge import AgentJudge

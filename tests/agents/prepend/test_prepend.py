@@ -13,7 +13,7 @@ from processes import SAMPLE, TINY_SIZES, parlai_command, succeeded
 from tiny_judge import write_bert
 from tiny_parts import chat, evaluate, load, move, observed, train_base, train_classifier, weights
 
-from parlai_empathy.agents.frozen_classifier import FrozenClassifier
+from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
 from parlai_empathy.errors import EmpathyError, OptionError
 
 CONTEXT = "I failed my exam.\nOh no.\nNow I have to tell my parents."

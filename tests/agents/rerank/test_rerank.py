@@ -15,8 +15,8 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from tiny_judge import train_judge, write_bert
 
-from parlai_empathy.agents.draws import random_of_step
-from parlai_empathy.agents.judge_examples import TextPair
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.rivals import block_of
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_order, key

@@ -7,7 +7,6 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from torch import Tensor, nn
+from torch import Tensor
 
-from parlai_empathy.agents.retrieval.pool import (
-    Pool,
-    file_fingerprint,
-    load_pool,
-    model_fingerprint,
-    read_replies,
-    source_of,
-    stored_or_new,
-    training_replies,
-)
+from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.modules.biencoder import BiEncoder
-from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
-from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
 TEXTS = ["oh no", "naïve, isn't it? 😢", "two\nlines"]
 
@@ -239,116 +224,3 @@ def test_the_name_says_how_many_replies_and_changes_with_any_of_them() -> None:
     assert name("a", "b").startswith("2-")
     assert name("a", "b") == name("a", "b")
     assert len({name("a", "b"), name("b", "a"), name("a", "c"), name("a"), name("a", "b", "c")}) == 5
-
-
-# --- fingerprints ----------------------------------------------------------------------------------------------------
-
-
-def small_model() -> BiEncoder:
-    torch.manual_seed(2)
-    return BiEncoder(5, 0, embedding_size=4, n_layers=1, n_heads=2, ffn_size=4, dropout=0.0, n_positions=3)
-
-
-def test_equal_models_have_equal_fingerprints() -> None:
-    first, second = small_model(), small_model()
-    assert model_fingerprint(first) == model_fingerprint(second)
-
-
-def test_a_fingerprint_changes_with_any_single_weight() -> None:
-    model = small_model()
-    seen = {model_fingerprint(model)}
-    for values in model.state_dict().values():
-        flat = values.view(-1)
-        for place in (0, len(flat) - 1):
-            before = flat[place].item()
-            flat[place] = before + 1
-            seen.add(model_fingerprint(model))
-            flat[place] = before
-    # The embedding stands in the state three times, once by itself and once for each tower, and is one tensor.
-    tensors = {values.data_ptr() for values in model.state_dict().values()}
-    assert len(seen) == 1 + 2 * len(tensors)
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_models_of_any_precision_have_a_fingerprint(dtype: torch.dtype) -> None:
-    assert model_fingerprint(small_model().to(dtype)) != model_fingerprint(small_model())
-
-
-def test_a_weight_without_dimensions_counts_too() -> None:
-    model = nn.Module()
-    model.register_buffer("scale", torch.tensor(1.0))
-    before = model_fingerprint(model)
-    model.scale.fill_(2.0)
-    assert model_fingerprint(model) != before
-
-
-# --- replies ---------------------------------------------------------------------------------------------------------
-
-
-def test_replies_of_a_file_are_its_lines_each_once_without_the_empty_ones(tmp_path: Path) -> None:
-    path = tmp_path / "own.txt"
-    path.write_bytes("How nice!\n\n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
-    assert read_replies(path) == ["How nice!", "I see.", "Ça va?\u2028Oui."]
-
-
-def test_a_files_fingerprint_changes_with_its_content_and_not_with_its_name(tmp_path: Path) -> None:
-    for name, text in {"a.txt": "one\n", "b.txt": "one\n", "c.txt": "two\n"}.items():
-        (tmp_path / name).write_text(text)
-    a, b, c = (file_fingerprint(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt"))
-    assert a == b != c
-
-
-@pytest.mark.parametrize("read", [read_replies, file_fingerprint])
-def test_a_missing_file_of_replies_is_named_with_its_option(tmp_path: Path, read: Callable[[Path], object]) -> None:
-    with pytest.raises(ModelFileError) as caught:
-        read(tmp_path / "none.txt")
-    assert f"--fixed-candidates-path {tmp_path / 'none.txt'} cannot be read" in one_line(caught.value)
-
-
-def options(*arguments: str) -> Opt:
-    task = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--datatype", "valid"]
-    return ParlaiParser(True, False).parse_args([*task, *arguments])
-
-
-def turns_of_the_training_fold(listener_only: bool) -> list[str]:
-    dialogues = read_empathetic_dialogues(SAMPLE / "train.csv")
-    return [turn.text for dialogue in dialogues for turn in dialogue.turns[1:] if turn.is_listener or not listener_only]
-
-
-def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None:
-    opt = options()
-    expected = turns_of_the_training_fold(listener_only=True)
-    assert len(expected) > 288  # more than one a dialogue
-    assert list(training_replies(opt, opt["task"])) == expected
-    assert opt["datatype"] == "valid"  # the caller's options are not changed
-
-
-def test_training_replies_of_both_roles() -> None:
-    opt = options("--task", "empathy:empathetic_dialogues:BothRoles")
-    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=False)
-
-
-@pytest.mark.parametrize("flag", ["interactive_task", "selfchat_task"])
-def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
-    opt = Opt({**options(), flag: True, "batchsize": 3})
-    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
-
-
-def test_training_replies_of_two_tasks_are_those_of_both() -> None:
-    opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
-    expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
-    assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks
-
-
-@pytest.mark.parametrize("where", ["option", "task"])
-def test_a_changed_file_of_a_task_changes_what_decides_the_replies(tmp_path: Path, where: str) -> None:
-    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    for path in (first, second):
-        path.write_text("{}")
-    files = f"{first},{second}"
-    tasks = ["empathy:reddit"] if where == "option" else ["empathy:daily_dialog", f"empathy:reddit:reddit_file={files}"]
-    opt = {"pool_max_tokens": 20, **({"reddit_file": files} if where == "option" else {})}
-    before = source_of(tasks, opt)
-    assert source_of(tasks, opt) == before
-    second.write_text("{}\n{}")
-    assert source_of(tasks, opt) != before

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.agents.task_classes import task_classes
+from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS
 
 Load = Callable[..., Any]

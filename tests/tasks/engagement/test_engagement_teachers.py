@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.agents.task_classes import task_classes
+from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.build import CONVERSATIONS, SCORED
 from parlai_empathy.tasks.engagement.convai import read_conversations, read_ids, split_conversations

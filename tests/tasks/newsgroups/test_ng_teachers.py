@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.agents.task_classes import task_classes
+from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.newsgroups import agents
 from parlai_empathy.tasks.newsgroups.build import SAMPLE

@@ -9,7 +9,7 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
-from parlai_empathy.agents.trained_agent import model_options
+from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report

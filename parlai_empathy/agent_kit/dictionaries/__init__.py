@@ -1,0 +1,1 @@
+"""What turns texts into token ids: words, or the tokens of a Hugging Face model."""

@@ -1,0 +1,1 @@
+"""What every agent that judges text has: options, classes, the replies to choose among, losses, metrics."""

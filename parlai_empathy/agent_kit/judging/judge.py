@@ -1,0 +1,199 @@
+"""What agents that judge text share: classes, losses, ranking, metrics, files. Subclasses bring the model.
+
+A judge reads a text's last line, given the lines before it. What it learns follows from its training task:
+
+*classes*
+    The task's candidates are the same for each example: emotions, or ratings from 1 to 5. Out comes one of them, and
+    for classes that are numbers a score on their scale.
+*replies*
+    The candidates are replies. Out comes how probably a reply is the true one, and an order of the candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from parlai.core.message import Message
+from parlai.core.metrics import AverageMetric
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, Output
+from torch import Tensor
+
+from parlai_empathy.agent_kit.judging import options as judge_options
+from parlai_empathy.agent_kit.judging.classes import JudgeClasses
+from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_line, pairs_of
+from parlai_empathy.agent_kit.judging.model import PairModelAgent
+from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
+from parlai_empathy.agent_kit.judging.task_classes import bring_classes
+from parlai_empathy.agent_kit.trained.weights import check_init_model
+from parlai_empathy.agent_kit.training.draws import random_of_step
+from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.score_correlation import ScoreCorrelation
+
+
+class JudgeAgent(PairModelAgent):
+    """Judges a reply in its context."""
+
+    @classmethod
+    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+        """Add the options that all judges have, and the defaults that they recommend for ParlAI's own."""
+        super().add_cmdline_args(parser, partial_opt)
+        return judge_options.add(parser)
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        judge_options.check(opt)
+        init_model, is_finetune = self._get_init_model(opt, shared)
+        if not shared:
+            check_init_model(opt, init_model)
+            bring_classes(opt)
+        super().__init__(opt, shared)
+        self.classes: list[str] | None = opt["classes"] or None
+        self._scale = JudgeClasses(tuple(self.classes), opt["loss"]) if self.classes else None
+        judge_options.check_loss(opt, self._scale.values if self._scale else None)
+        self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
+        if shared:
+            self.optimizer = shared.get("optimizer")
+        else:
+            self.begin(init_model, is_finetune)
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the model makes of a text."""
+        return self._scale.outputs if self._scale else 1
+
+    # --- judging -----------------------------------------------------------------------------------------------------
+
+    def score_pairs(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
+        """Score replies in their contexts, many at once, with a progress bar where it takes long.
+
+        :param contexts: the turns before each reply, oldest first.
+        :returns: ``(n,)``: on the classes' scale if they are numbers; for a judge of replies the probability, 0..1,
+            that the reply is the true one.
+        :raises OptionError: if this judge's classes are no numbers.
+        """
+        scores: NDArray[np.float64] = self.scores(self._read(pairs_of(contexts, replies))).double().numpy()
+        return scores
+
+    def class_probabilities(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
+        """How probable each class is, of many texts at once.
+
+        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param replies: the texts, ``(n,)``.
+        :returns: ``(n, classes)``, in the order of :attr:`classes`; each row adds up to 1.
+        :raises OptionError: if this is a judge of replies, or one whose loss is the squared error.
+        """
+        if self._scale is None:
+            raise OptionError("this judge tells true replies from others: it has no classes, and no probabilities")
+        logits = self._read(pairs_of(contexts, replies))
+        probabilities: NDArray[np.float64] = self._scale.probabilities(logits.double()).numpy()
+        return probabilities
+
+    def features(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> Tensor:
+        """What the last layer reads of texts, without dropout: for other models to build on.
+
+        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param replies: the texts, ``(n,)``.
+        :returns: ``(n, feature_size)``, on the CPU, in single precision; no gradient comes back from it.
+        """
+        part: Any = self.bare_model.features
+        return self._in_batches(part, self.feature_size, pairs_of(contexts, replies))
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """One score a text, ``(n,)``: the expected class on the classes' scale, or a probability."""
+        return self._scale.scores(logits) if self._scale else logits[:, 0].sigmoid()
+
+    def _read(self, pairs: Sequence[TextPair]) -> Tensor:
+        """The model's numbers for any number of pairs, ``(n, outputs)``: on the CPU, and not to learn from."""
+        return self._in_batches(self.bare_model, self.outputs, pairs)
+
+    def self_observe(self, self_message: Message) -> None:
+        """Remember the true reply of an example that goes on; what the judge itself says is no part of it."""
+        before = self.observation
+        super().self_observe(self_message)
+        if self.classes is None and not before["episode_done"] and labels_of(before):
+            self.history.add_reply(labels_of(before)[0])
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def train_step(self, batch: Batch) -> Output:
+        """One step."""
+        self.model.train()
+        self.zero_grad()
+        losses = self._losses(batch.observations)
+        check_finite(losses, self.opt, self._number_training_updates)
+        self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
+        self.backward(self.combined(losses))
+        self.update_params()
+        return Output()
+
+    def combined(self, losses: Tensor) -> Tensor:
+        """What a step makes smaller, of its examples' losses ``(n,)``."""
+        return losses.mean()
+
+    def _losses(self, observations: Sequence[Message]) -> Tensor:
+        """Each example's loss, ``(n,)``."""
+        if self._scale:
+            return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
+        draw = random_of_step(self.opt, self._number_training_updates)
+        choices = drawn_choices(observations, self.opt["negatives"], draw)
+        return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
+
+    def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:
+        return reply_losses(logits, choices, self.opt["loss"], self.opt["prior"])
+
+    # --- evaluation --------------------------------------------------------------------------------------------------
+
+    def eval_step(self, batch: Batch) -> Output | None:
+        """Judge, and record what can be measured."""
+        if not batch.batchsize:
+            return None
+        if all(map(self._is_judged, batch.observations)):
+            return self._judge(batch.observations)
+        return self._rank(batch.observations)
+
+    def _is_judged(self, obs: Message) -> bool:
+        """Whether the last line is judged as it is; else the message's candidates are, each as a last line."""
+        in_chat = bool(self.opt.get("interactive_mode")) and not obs.get("label_candidates")
+        return self.classes is not None or "rating_mean" in obs or in_chat
+
+    def _judge(self, observations: Sequence[Message]) -> Output:
+        """Say what the last lines are."""
+        logits = self._read([last_line(obs["lines"]) for obs in observations])
+        if self._scale and all(map(self._has_target, observations)):
+            losses = self._scale.losses(logits, observations)
+            self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
+        if self._scale is None or self._scale.values:
+            self._record_correlations(observations, self.scores(logits).tolist())
+        return Output(self._answers(logits))
+
+    def _has_target(self, obs: Message) -> bool:
+        """Whether there is a loss: a rating on another scale than this judge's can be correlated, and no more."""
+        is_on_another_scale = "rating_mean" in obs and not set(labels_of(obs)) <= set(self.classes or ())
+        return bool(labels_of(obs)) and not is_on_another_scale
+
+    def _answers(self, logits: Tensor) -> list[str]:
+        if self._scale is None:
+            return [f"{score:.3f}" for score in self.scores(logits).tolist()]
+        return self._scale.in_words(logits) if self.opt.get("interactive_mode") else self._scale.chosen(logits)
+
+    def _record_correlations(self, observations: Sequence[Message], scores: Sequence[float]) -> None:
+        rated = [(score, obs) for score, obs in zip(scores, observations, strict=True) if "rating_mean" in obs]
+        for kind in ("pearson", "spearman") if rated else ():
+            mine = [score for score, _ in rated]
+            theirs = [obs["rating_mean"] for _, obs in rated]
+            self.global_metrics.add(kind, ScoreCorrelation(kind, mine, theirs, rated[0][1].get("fold")))
+
+    def _rank(self, observations: Sequence[Message]) -> Output:
+        """Order each message's candidates, the most probable first."""
+        choices = full_choices(observations)
+        logits = self._read([pair for choice in choices for pair in choice.pairs])[:, 0]
+        if all(map(labels_of, observations)):
+            self.record_local_metric("loss", AverageMetric.many(self._reply_losses(logits, choices).tolist()))
+        # A single reply, alone in its batch, is no choice: it shall not count as one that was made well.
+        ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
+        return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)

@@ -1,0 +1,181 @@
+"""A model that reads replies in their contexts: how it begins, is loaded, takes messages, is run over many pairs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import parlai.utils.logging as logging
+import torch
+from parlai.core.message import Message
+from parlai.core.torch_agent import Batch, History
+from parlai.utils.distributed import is_distributed
+from parlai.utils.torch import total_parameters, trainable_parameters
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from tqdm import tqdm
+
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.trained.weights import begin_with, keep_dictionary, load_model
+from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.modules.precision import autocast
+
+_READ_BATCH = 512  # pairs read at once; a CPU takes some at a time, of like length
+_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+
+
+class PairModelAgent(FusedOptimizer):
+    """An agent's model of pairs; what it is for, subclasses say."""
+
+    # --- a subclass's part -------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def build_model(self) -> nn.Module:
+        """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``.
+
+        What comes last in it is a linear layer called ``head``: it is new where that of ``--init-model`` has another
+        size. The model's method ``features`` takes the same inputs and makes what the head reads,
+        ``(n, feature_size)``; between the two there may be dropout, and nothing else.
+        """
+
+    @abstractmethod
+    def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
+        """What the model takes, one row a pair."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many numbers the model makes of a pair."""
+
+    # --- beginning ---------------------------------------------------------------------------------------------------
+
+    def begin(self, init_model: str | None, is_finetune: bool) -> None:
+        """Build or load the model, and what trains it.
+
+        :param init_model: the file to begin or to go on with.
+        :param is_finetune: whether it is another training's.
+        """
+        self.is_new = init_model is None  # nothing trained follows: the model begins with what its parts bring
+        if self.opt.get("seed") is not None:
+            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        self.model = self.build_model()
+        states: dict[str, Any] = {}
+        if init_model and is_finetune:
+            self.begin_with_weights(init_model)
+            keep_dictionary(self.dict, self.opt)
+        elif init_model:
+            states = self.load(init_model)
+        if self.use_cuda:
+            self.model.cuda()
+        logging.info(f"{total_parameters(self.model):,} parameters, {trainable_parameters(self.model):,} trainable")
+        if self._should_initialize_optimizer():
+            self._begin_training(states, is_finetune)
+        if is_distributed():
+            devices = [self.opt["gpu"]] if self.use_cuda else None
+            # An encoder may have parts that a judge has no use for, and a batch may have no context to read.
+            self.model = DistributedDataParallel(self.model, device_ids=devices, find_unused_parameters=True)
+
+    def _begin_training(self, states: dict[str, Any], is_finetune: bool) -> None:
+        was_reset = self.init_optim(
+            self.parameter_groups(),
+            optim_states=states.get("optimizer"),
+            saved_optim_type=states.get("optimizer_type"),
+            is_finetune=is_finetune,
+        )
+        self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
+        if not is_finetune:  # ParlAI goes on counting only if there is a schedule
+            self._number_training_updates = states.get("number_training_updates", 0)
+
+    def parameter_groups(self) -> list[Any]:
+        """What the optimizer is given: parameters, or groups of them with settings of their own."""
+        return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
+    def begin_with_weights(self, path: str) -> None:
+        """Take the weights of ``--init-model``."""
+        load_model(path, lambda weights: begin_with(self.model, weights, path))
+
+    def load(self, path: str) -> dict[str, Any]:
+        """Load weights, executing nothing that a stranger's file may hold."""
+        return load_model(path, self.load_state_dict)
+
+    def share(self) -> dict[str, Any]:
+        """Also share what trains the model."""
+        return {**super().share(), "optimizer": getattr(self, "optimizer", None)}
+
+    # --- from messages to pairs --------------------------------------------------------------------------------------
+
+    @classmethod
+    def history_class(cls) -> type[History]:
+        """The conversation's texts alone."""
+        return _Texts
+
+    def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
+        """Keep the conversation's lines: tokens come later, when it is known which pairs a batch needs."""
+        lines = [line.strip() for line in (history.get_history_str() or "").split("\n")]
+        obs.force_set("lines", [line for line in lines if line])
+        return obs
+
+    def is_valid(self, obs: Message) -> bool:
+        """Whether there is anything to judge."""
+        return not obs.is_padding() and bool(obs.get("lines"))
+
+    def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
+        """The observations that can be judged."""
+        valid = [(index, obs) for index, obs in enumerate(obs_batch) if self.is_valid(obs)]
+        if not valid:
+            return Batch(batchsize=0)
+        indices, observations = zip(*valid, strict=True)
+        return Batch(
+            batchsize=len(valid),
+            is_training=any("labels" in obs for obs in observations),
+            valid_indices=list(indices),
+            observations=list(observations),
+        )
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    @property
+    def bare_model(self) -> nn.Module:
+        """The model without the wrapper of distributed training."""
+        bare: nn.Module = getattr(self.model, "module", self.model)
+        return bare
+
+    @property
+    def feature_size(self) -> int:
+        """How many numbers the model's head reads of a text."""
+        head: Any = self.bare_model.head
+        return int(head.in_features)
+
+    def logits(self, pairs: Sequence[TextPair]) -> Tensor:
+        """The model's numbers in single precision, ``(n, outputs)``."""
+        # In evaluation processes have different numbers of batches: the wrapper would have them wait for one another.
+        return self._computed(self.model if self.model.training else self.bare_model, pairs)
+
+    def _computed(self, part: Callable[..., Tensor], pairs: Sequence[TextPair]) -> Tensor:
+        """What a part of the model makes of the pairs, in single precision."""
+        device = next(self.model.parameters()).device
+        inputs = [tensor.to(device) for tensor in self.model_inputs(pairs)]
+        with autocast(self.model, self.opt["precision"]):
+            return part(*inputs).float()
+
+    def _in_batches(self, part: Callable[..., Tensor], size: int, pairs: Sequence[TextPair]) -> Tensor:
+        """What a part of the model makes of any number of pairs, ``(n, size)``."""
+        # Texts of like length go together, so that little of a batch is padding.
+        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
+        numbers = torch.empty(len(pairs), size)
+        starts = range(0, len(order), _READ_BATCH)
+        self.model.eval()
+        with torch.no_grad():
+            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
+                chosen = order[start : start + _READ_BATCH]
+                numbers[chosen] = self._computed(part, [pairs[i] for i in chosen]).cpu()
+        return numbers
+
+
+class _Texts(History):
+    """ParlAI's history without token ids, which a judge has no use for."""
+
+    def parse(self, text: str) -> list[int]:
+        """No token ids."""
+        return []

@@ -1,0 +1,108 @@
+"""The options that all judges have, and what they recommend for ParlAI's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agent_kit.options.common import add_precision
+from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.errors import OptionError
+
+LOSSES = ("ce", "mse", "nnpu")
+GROUP = "Judges"
+
+_DEFAULTS: dict[str, Any] = {
+    "batchsize": 32,
+    "gradient_clip": 1.0,
+    "validation_every_n_epochs": 1.0,
+    "validation_metric": "loss",  # what every judge has, whatever it learns
+    # ParlAI calls a task "solved" at a loss below 1, or at an accuracy above it. No number compares with this one, so
+    # that a training ends when it has come to its end, whichever metric is chosen.
+    "validation_cutoff": math.nan,
+    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_every_n_secs": 600.0,
+    "use_reply": "none",  # what the judge says is no part of the conversation that it judges
+}
+
+
+def add(parser: ParlaiParser) -> ParlaiParser:
+    """Add the options, and set ParlAI's defaults."""
+    group = parser.add_argument_group(GROUP)
+    group.add_argument(
+        "--classes",
+        nargs="*",
+        default=[],  # not None: ParlAI cannot compare that with the classes of an --init-model
+        help="The classes. Left out, they are the training task's candidates, if these are the same for each example.",
+    )
+    group.add_argument(
+        "--loss",
+        choices=list(LOSSES),
+        default="ce",
+        help="ce: cross-entropy. mse: squared error of the rating, for classes that are numbers. nnpu: non-negative "
+        "risk, for true replies against unlabelled ones.",
+    )
+    group.add_argument(
+        "--prior",
+        type=float,
+        default=0.27,
+        # 10,404 of the 14,250 ratings of HUMOD's random replies are 1 or 2; the others are the ones that would do.
+        help="For --loss nnpu: the share of unlabelled replies that would do as well (HUMOD's random ones: .27).",
+    )
+    group.add_argument(
+        "--negatives",
+        type=int,
+        default=1,
+        help="Replies to tell each true reply from: the example's own candidates, then others of the batch.",
+    )
+    add_precision(group)
+    set_defaults(parser, _DEFAULTS)
+    return parser
+
+
+def keep_of_init_model(opt: Opt, names: Iterable[str]) -> None:
+    """Take options of a model from that of ``--init-model``, where the command line does not set them.
+
+    A checkpoint that a training goes on from counts as one: what came from a file to begin with is known there alone,
+    until there is a model.
+    """
+    path, model_file = opt.get("init_model"), opt.get("model_file")
+    if not path or (model_file and Path(model_file).is_file()) or not Path(f"{path}.opt").is_file():
+        return
+    saved, given = Opt.load(f"{path}.opt"), opt.get("override") or {}
+    opt.update({name: saved[name] for name in names if name in saved and name not in given})
+
+
+def check(opt: Opt) -> None:
+    """Raise :class:`OptionError` for values that cannot work."""
+    if opt["loss"] not in LOSSES:
+        raise OptionError(f"--loss {opt['loss']}: must be one of {', '.join(LOSSES)}")
+    if not 0 < opt["prior"] < 1:
+        raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
+    if opt["negatives"] < 1:
+        raise OptionError(f"--negatives {opt['negatives']}: must be at least 1")
+    classes = opt.get("classes") or []
+    if len(classes) == 1 or len(set(classes)) < len(classes):
+        raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
+    if opt.get("fp16"):
+        raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
+
+
+def check_loss(opt: Opt, values: Sequence[float] | None) -> None:
+    """Raise :class:`OptionError` for a loss that does not go with what is judged.
+
+    :param values: the classes as numbers; None if they are no numbers, or if replies are judged.
+    """
+    if opt["loss"] == "mse" and values is None:
+        raise OptionError(
+            "--loss mse: the task's classes must be numbers, such as the ratings of empathy:humod:Relevance"
+        )
+    if opt["loss"] == "nnpu" and opt["classes"]:
+        raise OptionError(
+            "--loss nnpu: the task must give replies to tell apart, such as empathy:humod:NextUtterance, not classes"
+        )

@@ -1,0 +1,1 @@
+"""Options that several agents have, and options that set the defaults of others."""

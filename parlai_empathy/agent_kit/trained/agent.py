@@ -1,0 +1,99 @@
+"""A trained agent: found by its file, its kind seen before anything is loaded, and loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from parlai.core.agents import create_agent_from_model_file
+from parlai.core.build_data import modelzoo_path
+from parlai.core.loader import load_agent_module
+from parlai.core.opt import Opt
+
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError, one_line
+from parlai_empathy.modules.fingerprint import weights_fingerprint
+
+
+def check_agent(model_file: str, method: str, otherwise: str, datapath: str | None = None) -> Path:
+    """The path of a trained agent that has a method.
+
+    :param model_file: a path, or a name in the zoo if there is a ``datapath``.
+    :param otherwise: what is wrong with an agent that lacks it, and what to name instead, in words.
+    :raises ModelFileError: if there is no model.
+    :raises OptionError: if its agent lacks the method.
+    """
+    path = Path(modelzoo_path(datapath, model_file) if datapath else model_file).expanduser()
+    opt = model_options(path)
+    if not hasattr(agent_class(opt, f"{path}.opt"), method):
+        raise OptionError(f"{path}: {opt['model']} {otherwise}")
+    return path
+
+
+def model_options(model_file: str | Path, flag: str = "") -> Opt:
+    """What ``<model>.opt`` says; an agent is among it.
+
+    :param flag: the option that names the model, for errors.
+    :raises ModelFileError: if there is no model, or its options cannot be read.
+    """
+    path = Path(model_file).expanduser()
+    where = f"{flag} {path}".lstrip()
+    options = path.with_name(f"{path.name}.opt") if path.name else path
+    if not (path.is_file() and options.is_file()):
+        raise ModelFileError(f"{where} is no trained model: {path.name} and {path.name}.opt should be there")
+    with _naming_an_agent(f"{where}.opt"):
+        opt = json.loads(options.read_text(encoding="utf-8"))
+        if not isinstance(opt, dict) or not isinstance(opt["model"], str):
+            raise TypeError("options in JSON are expected, among them an agent's name")
+    return Opt(opt)
+
+
+def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
+    """The class of the agent that a model's options name.
+
+    :param where: the file that the options came from, for errors.
+    :raises ModelFileError: if they name none that is to be found.
+    """
+    with _naming_an_agent(where):
+        return load_agent_module(opt["model"])
+
+
+def load_agent(path: Path, options: Mapping[str, Any] | None = None, flag: str = "") -> Any:
+    """The agent.
+
+    :param options: with which it is loaded, over its own.
+    :param flag: the option that names the model, for errors.
+    :raises ModelFileError: if it cannot be loaded.
+    """
+    with loading(f"{flag} {path}".lstrip()):
+        return create_agent_from_model_file(str(path), Opt(options or {}))
+
+
+def loading(what: str) -> AbstractContextManager[None]:
+    """What goes wrong in here becomes one line; options that another program wrote can be wrong in any way.
+
+    :raises ModelFileError: if anything does, but for what is told in our own words already.
+    """
+    return _in_one_line(f"{what} cannot be loaded", "train it again, or name another")
+
+
+def weights_of(agent: Any) -> str:
+    """A digest of an agent's weights, for signatures: another training of the same agent gives other numbers."""
+    return weights_fingerprint(getattr(agent, "bare_model", agent.model))[:8]
+
+
+def _naming_an_agent(where: str | Path) -> AbstractContextManager[None]:
+    """ParlAI's loader ends in a different kind of error for each way in which a name can be wrong."""
+    return _in_one_line(f"{where} names no agent", "train the model again")
+
+
+@contextmanager
+def _in_one_line(what: str, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except EmpathyError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{what} ({type(error).__name__}: {one_line(error)}): {remedy}") from error

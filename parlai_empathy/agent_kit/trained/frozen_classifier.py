@@ -1,0 +1,88 @@
+"""A trained classifier that another model asks what a text is about: its labels, or what its last layer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlai.core.opt import Opt
+from torch import Tensor
+
+from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.trained.frozen import FrozenPart
+from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.fingerprint import weights_fingerprint
+
+HELP = (
+    "Trained classifier of emotions or topics: the model file of an agent such as empathy:text_classifier. The new "
+    "model keeps a copy of it."
+)
+_TEXTS = 2**18  # labels of as many texts are remembered
+
+
+def _check(kind: Any, opt: Opt) -> None:
+    """Raise :class:`OptionError` for what is no classifier, or gives no probabilities."""
+    if not (isinstance(kind, type) and issubclass(kind, JudgeAgent)):
+        raise OptionError(f"{opt['model']} is no classifier")
+    if not opt.get("classes"):
+        raise OptionError("it tells true replies from others and knows no classes")
+    if opt.get("loss") != "ce":
+        raise OptionError(f"it learnt with --loss {opt.get('loss')} and gives no probabilities")
+
+
+PART = FrozenPart(
+    option="classifier",
+    ending="classifier",
+    wanted="a trained classifier, such as empathy:text_classifier on empathy:empathetic_dialogues:SituationEmotion",
+    check=_check,
+)
+
+
+class FrozenClassifier:
+    """A classifier that does not learn any more. The labels of a text are computed once.
+
+    It reads a text of several lines, such as a conversation, as its own agent does: the last line in the context of
+    those before it. So its training texts were read, and what is too long loses its oldest words.
+
+    :param agent: the trained classifier.
+    """
+
+    def __init__(self, agent: JudgeAgent) -> None:
+        assert agent.classes is not None
+        self._agent = agent
+        self.labels = tuple(agent.classes)
+        self.feature_size = agent.feature_size
+        self.fingerprint = weights_fingerprint(agent.bare_model)
+        self._ranked: Remembered[tuple[int, ...]] = Remembered(_TEXTS)
+
+    @classmethod
+    def load(cls, opt: Opt) -> FrozenClassifier:
+        """That of ``--classifier``, or the copy that a trained model keeps.
+
+        :raises OptionError: if none is named, or what is named is no classifier.
+        :raises ModelFileError: if it is missing or broken.
+        """
+        return cls(PART.load(opt))
+
+    def top_labels(self, texts: Sequence[str], k: int) -> list[tuple[str, ...]]:
+        """The ``k`` most probable labels of each text, the most probable first; of equal ones the earlier class.
+
+        :param texts: one or more lines each.
+        :param k: 1 to the number of classes.
+        """
+
+        def ranked(places: list[int]) -> list[tuple[int, ...]]:
+            probabilities = self._agent.class_probabilities(*self._read([texts[place] for place in places]))
+            return [tuple(row) for row in (-probabilities).argsort(axis=1, kind="stable").tolist()]
+
+        return [tuple(self.labels[place] for place in row[:k]) for row in self._ranked.of(texts, ranked)]
+
+    def features(self, texts: Sequence[str]) -> Tensor:
+        """What the classifier's last layer reads of the texts, ``(n, feature_size)``, on the CPU; not remembered."""
+        return self._agent.features(*self._read(texts))
+
+    def _read(self, texts: Sequence[str]) -> tuple[list[list[str]], list[str]]:
+        """Texts as the classifier's agent reads messages: their last lines, and the lines before them."""
+        lines = [text.split("\n") for text in texts]
+        return [each[:-1] for each in lines], [each[-1] for each in lines]

@@ -1,0 +1,88 @@
+"""Which replies a pool has: those of tasks, as ``--pool`` names them, or the lines of a file."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.teachers import create_task_agent_from_taskname
+
+from parlai_empathy.errors import ModelFileError, OptionError
+
+# The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
+TASKS = {
+    "ed": "empathy:empathetic_dialogues",
+    "dd": "empathy:daily_dialog",
+    "reddit": "empathy:reddit",
+    "r": "empathy:reddit",
+}
+# Options of tasks that decide which replies there are; those that stand behind a task's name count in any case.
+_OPTIONS = ("edition", "reddit_file", "humod_file")
+
+
+def read_replies(path: str | Path) -> list[str]:
+    """The lines of a text file, each once, without the empty ones.
+
+    :raises ModelFileError: if it cannot be read.
+    """
+    lines = _bytes(path).decode("utf-8-sig", errors="replace").split("\n")
+    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def file_fingerprint(path: str | Path) -> str:
+    """A digest of a file's content, in hexadecimal. Raises :class:`ModelFileError` if it cannot be read."""
+    return hashlib.sha256(_bytes(path)).hexdigest()[:8]
+
+
+def _bytes(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
+
+
+def pool_tasks(pool: str) -> list[str]:
+    """The tasks that ``--pool`` names: ``ed+dd+reddit``, or full names of tasks joined by ``+``.
+
+    :raises OptionError: if a name is empty, or is neither one of the short names nor a task with a prefix.
+    """
+    names = [name.strip() for name in pool.split("+")]
+    if wrong := [name for name in names if name.lower() not in TASKS and ":" not in name]:
+        raise OptionError(
+            f"--pool {pool}: {wrong[0]!r} is none of {', '.join(TASKS)}; a task's full name, such as "
+            "empathy:empathetic_dialogues:BothRoles, is taken too"
+        )
+    return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
+
+
+def source_of(tasks: Sequence[str], opt: Mapping[str, Any]) -> str:
+    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written."""
+    options = [(name, opt[name]) for name in _OPTIONS if opt.get(name)]
+    options += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
+    return " ".join(
+        ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in options)]
+    )
+
+
+def _described(value: str | Sequence[str]) -> str:
+    paths = [Path(part) for part in (value.split(",") if isinstance(value, str) else value)]
+    found = [path for path in paths if path.is_file()]
+    return ",".join([*map(str, paths), *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
+
+
+def training_replies(opt: Opt, task: str) -> Iterator[str]:
+    """The labels of the training fold of ``task``, in order."""
+    opt = copy.deepcopy(opt)
+    # Not train:evalmode, of which several processes would each get only a share.
+    opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
+    for teacher in create_task_agent_from_taskname(opt):
+        yield from _labels(teacher)
+
+
+def _labels(teacher: Any) -> Iterator[str]:
+    while not teacher.epoch_done():
+        yield from teacher.act().get("labels") or []

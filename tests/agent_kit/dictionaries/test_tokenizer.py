@@ -1,0 +1,106 @@
+"""A Hugging Face tokenizer in the place of ParlAI's dictionary, and the folder that describes an encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from tiny_judge import WORDS, write_bert
+from transformers import AutoTokenizer, BertConfig
+
+from parlai_empathy.agent_kit.dictionaries.tokenizer import (
+    TokenizerDictionary,
+    encoder_folder,
+    encoder_source,
+    save_encoder,
+)
+from parlai_empathy.errors import ModelFileError
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
+
+
+@pytest.fixture
+def dictionary(bert: Path) -> TokenizerDictionary:
+    return TokenizerDictionary(Opt({"hf_model": str(bert)}))
+
+
+def test_it_is_the_tokenizers_vocabulary(dictionary: TokenizerDictionary) -> None:
+    assert len(dictionary) == len(WORDS) + 26
+    for number, word in enumerate(WORDS):
+        assert (dictionary[word], dictionary[number]) == (number, word)
+    assert dictionary["nowhere to be found"] == dictionary["[UNK]"] == 1
+    assert dictionary.is_prebuilt()
+
+
+def test_special_tokens_are_the_encoders(dictionary: TokenizerDictionary) -> None:
+    assert [dictionary.null_token, dictionary.start_token, dictionary.end_token] == ["[PAD]", "[CLS]", "[SEP]"]
+    assert dictionary.null_idx == 0
+
+
+def test_text_to_ids_and_back(dictionary: TokenizerDictionary) -> None:
+    ids = dictionary.txt2vec("Hi, you")
+    assert [dictionary[index] for index in ids] == ["h", "##i", ",", "y", "##o", "##u"]
+    assert dictionary.vec2txt(ids) == "hi, you"
+    assert dictionary.txt2vec("hi", tuple) == tuple(dictionary.txt2vec("hi"))
+
+
+def test_it_is_written_one_token_a_line(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
+    dictionary.save(str(tmp_path / "new" / "model.dict"))
+    lines = (tmp_path / "new" / "model.dict").read_text().splitlines()
+    assert lines[: len(WORDS)] == WORDS
+    assert len(lines) == len(dictionary)
+    dictionary.save()  # without a name there is nothing to write
+
+
+def test_copies_share_the_tokenizer(dictionary: TokenizerDictionary) -> None:
+    shared = dictionary.share()
+    copy = shared["class"](shared["opt"], shared)
+    assert copy.tokenizer_of_encoder is dictionary.tokenizer_of_encoder
+    assert len(copy) == len(dictionary)
+
+
+def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^--hf-model .*nowhere cannot be loaded"):
+        TokenizerDictionary(Opt({"hf_model": str(tmp_path / "nowhere")}))
+
+
+# --- the folder ------------------------------------------------------------------------------------------------------
+
+
+def described(path: Path, bert: Path, size: int) -> str:
+    """A model file with its folder, whose configuration says ``size``."""
+    path.touch()
+    save_encoder(str(path), AutoTokenizer.from_pretrained(bert), BertConfig(hidden_size=size))
+    return str(path)
+
+
+def test_the_models_own_folder_comes_first(tmp_path: Path, bert: Path) -> None:
+    own, other = described(tmp_path / "own", bert, 8), described(tmp_path / "other", bert, 8)
+    options: dict[str, Any] = {"hf_model": "name", "model_file": own, "init_model": other}
+    assert encoder_source(Opt(options)) == f"{own}.encoder"
+    assert encoder_source(Opt({**options, "model_file": str(tmp_path / "new")})) == f"{other}.encoder"
+    assert encoder_source(Opt({**options, "model_file": None, "init_model": None})) == "name"
+    assert encoder_source(Opt({"hf_model": "name"})) == "name"
+
+
+def test_a_folder_without_its_model_describes_nothing(tmp_path: Path, bert: Path) -> None:
+    """It is left over: its encoder would be built with random weights."""
+    path = described(tmp_path / "model", bert, 8)
+    Path(path).unlink()
+    assert encoder_source(Opt({"hf_model": "name", "model_file": path})) == "name"
+
+
+def test_a_newer_folder_takes_the_place_of_an_older_one(tmp_path: Path, bert: Path) -> None:
+    path = described(tmp_path / "model", bert, 8)
+    (encoder_folder(path) / "left.over").touch()
+    (tmp_path / "model.encoder.part").mkdir()  # of a run that was killed
+    described(tmp_path / "model", bert, 16)
+    assert BertConfig.from_pretrained(encoder_folder(path)).hidden_size == 16
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["model", "model.encoder"]
+    assert not (encoder_folder(path) / "left.over").exists()
+    assert AutoTokenizer.from_pretrained(encoder_folder(path))("hi")["input_ids"]

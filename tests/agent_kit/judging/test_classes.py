@@ -1,0 +1,148 @@
+"""Classes: what of them is true, what a model's numbers say about them. Expected values are derived by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.agent_kit.judging.classes import JudgeClasses, numbers, shares
+from parlai_empathy.errors import DataError, OptionError
+
+STARS = ("1", "2", "3", "4", "5")
+RATED = JudgeClasses(STARS, "ce")
+PLACED = JudgeClasses(STARS, "mse")
+MOODS = JudgeClasses(("sad", "glad", "angry"), "ce")
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [
+        (STARS, [1, 2, 3, 4, 5]),
+        (["-0.5", "1e1"], [-0.5, 10]),
+        (["1", "two"], None),
+        (["1", "nan"], None),
+        (["1", "inf"], None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_classes_as_numbers(classes: list[str] | None, expected: list[float] | None) -> None:
+    assert numbers(classes) == expected
+
+
+def test_probabilities_by_hand() -> None:
+    # The shares of e^0, e^0 and e^(ln 2).
+    assert MOODS.probabilities(torch.tensor([[0.0, 0.0, math.log(2)]]))[0].tolist() == pytest.approx([0.25, 0.25, 0.5])
+
+
+def test_a_place_on_a_scale_is_no_probability() -> None:
+    with pytest.raises(OptionError, match="learnt with --loss mse: it gives scores and no probabilities"):
+        PLACED.probabilities(torch.zeros(1, 1))
+
+
+# --- what is true ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"labels": ["4"]}, [0, 0, 0, 1, 0]),
+        ({"eval_labels": ["1"]}, [1, 0, 0, 0, 0]),
+        ({"labels": ["5", "2"]}, [0, 0.5, 0, 0, 0.5]),  # both are true
+        ({"labels": ["4"], "ratings": [3, 4, 5, 5]}, [0, 0, 0.25, 0.25, 0.5]),  # each rater counts alike
+        ({"labels": ["4"], "rating_mean": 3.75}, [0, 0, 0.25, 0.75, 0]),  # .25 x 3 + .75 x 4 = 3.75
+        ({"labels": ["4"], "rating_mean": 4.0}, [0, 0, 0, 1, 0]),
+        ({"labels": ["4"], "rating_mean": 5}, [0, 0, 0, 0, 1]),
+        ({"labels": ["4"], "ratings": [], "rating_mean": None}, [0, 0, 0, 1, 0]),
+        ({"labels": ["4"], "ratings": [2], "rating_mean": 3.75}, [0, 1, 0, 0, 0]),
+    ],
+)
+def test_shares_of_ratings(message: dict[str, Any], expected: list[float]) -> None:
+    assert shares(message, STARS) == pytest.approx(expected)
+
+
+def test_shares_of_classes_that_are_no_numbers_follow_the_label_alone() -> None:
+    message = {"labels": ["glad"], "ratings": [1, 2], "rating_mean": 1.5}
+    assert shares(message, MOODS.names) == [0, 1, 0]
+
+
+@given(st.lists(st.integers(-20, 20), min_size=2, max_size=6, unique=True), st.floats(0, 1))
+def test_a_mean_is_kept_whatever_the_classes_and_their_order(scale: list[int], place: float) -> None:
+    mean = min(scale) + place * (max(scale) - min(scale))
+    parts = shares({"labels": [], "rating_mean": mean}, [str(value) for value in scale])
+    assert sum(parts) == pytest.approx(1)
+    assert sum(part * value for part, value in zip(parts, scale, strict=True)) == pytest.approx(mean, abs=1e-9)
+    assert sum(part > 0 for part in parts) <= 2
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"labels": ["so\nso"]}, "the label 'so\\nso' is none of"),
+        ({"labels": ["2"], "ratings": [2, 2.5]}, "the rating 2.5 is none of"),
+        (
+            {"labels": ["2"], "rating_mean": 5.5},
+            "the mean rating 5.5 lies outside",
+        ),
+        (
+            {"labels": ["2"], "rating_mean": 0.5},
+            "the mean rating 0.5 lies outside",
+        ),
+    ],
+)
+def test_what_is_none_of_the_classes_is_named(message: dict[str, Any], reason: str) -> None:
+    with pytest.raises(DataError) as caught:
+        shares(message, STARS)
+    assert str(caught.value) == f"{reason} this judge's classes (1, 2, 3, 4, 5): check --task and --classes"
+
+
+# --- what a model says -----------------------------------------------------------------------------------------------
+
+
+def test_a_logit_for_each_class_or_one() -> None:
+    assert (RATED.outputs, PLACED.outputs, MOODS.outputs) == (5, 1, 3)
+
+
+def test_the_score_of_logits_is_the_expected_class() -> None:
+    # Softmax of (0, 0, 0, 0, ln 4): four times 1/8, and 4/8 for the fifth. (1 + 2 + 3 + 4) / 8 + 5 / 2 = 3.75.
+    logits = torch.tensor([[0, 0, 0, 0, math.log(4)], [0, 0, 0, 0, 0]])
+    assert RATED.scores(logits).tolist() == pytest.approx([3.75, 3.0])
+    assert RATED.chosen(logits) == ["5", "1"], "the most probable one; of equals the first"
+
+
+def test_the_score_of_one_logit_is_its_place_on_the_scale() -> None:
+    # Sigmoids 1/2, 3/4, 1/10: 3, 4, and 1 + 4/10, whose nearest class is 1.
+    logits = torch.tensor([[0.0], [math.log(3)], [-math.log(9)]])
+    assert PLACED.scores(logits).tolist() == pytest.approx([3.0, 4.0, 1.4])
+    assert PLACED.chosen(logits) == ["3", "4", "1"]
+
+
+def test_the_order_of_the_classes_is_theirs() -> None:
+    mixed = JudgeClasses(("5", "1", "3"), "mse")
+    assert mixed.scores(torch.tensor([[0.0], [9.0]])).tolist() == pytest.approx([3.0, 5.0], abs=1e-3)
+    assert mixed.chosen(torch.tensor([[0.0], [9.0], [-9.0]])) == ["3", "5", "1"]
+
+
+def test_words_for_people() -> None:
+    assert RATED.in_words(torch.tensor([[0, 0, 0, 0, math.log(4)]])) == ["5 (3.75)"]
+    assert PLACED.in_words(torch.tensor([[-math.log(9)]])) == ["1 (1.40)"]
+    assert MOODS.in_words(torch.tensor([[0.0, math.log(2), 0.0]])) == ["glad (0.50)"]
+
+
+def test_classes_that_are_no_numbers_give_no_score() -> None:
+    with pytest.raises(OptionError) as caught:
+        MOODS.scores(torch.zeros(1, 3))
+    assert str(caught.value) == "this judge's classes (sad, glad, angry) are no numbers: it gives no score"
+
+
+def test_losses_by_hand() -> None:
+    ratings = [{"labels": ["5"]}, {"labels": ["3"], "ratings": [1, 5]}]
+    # All logits alike: ln 5 whatever is true.
+    assert RATED.losses(torch.zeros(2, 5), ratings).tolist() == pytest.approx([math.log(5)] * 2)
+    # The middle, 3, is two steps from 5, and none from the mean of 1 and 5.
+    assert PLACED.losses(torch.zeros(2, 1), ratings).tolist() == pytest.approx([4.0, 0.0])

@@ -1,0 +1,126 @@
+"""The judges' options: what they recommend where, and values that cannot work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.agent_kit.judging import options as judge_options
+from parlai_empathy.errors import EmpathyError, OptionError
+
+STARS = ["1", "2", "3", "4", "5"]
+GOOD = {"loss": "ce", "prior": 0.27, "negatives": 1, "classes": []}
+
+
+def parsed(script: Any, *arguments: str) -> Opt:
+    parser = script.setup_args()
+    judge_options.add(parser)
+    return parser.parse_args(list(arguments))  # type: ignore[no-any-return]
+
+
+def message(error: type[EmpathyError], check: Any, *arguments: Any) -> str:
+    with pytest.raises(error) as caught:
+        check(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- defaults --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_recommended_for_training() -> None:
+    opt = parsed(TrainModel, "-t", "empathy:humod", "-m", "empathy:han")
+    assert {name: opt[name] for name in GOOD} == GOOD
+    assert (opt["batchsize"], opt["gradient_clip"], opt["use_reply"]) == (32, 1.0, "none")
+    assert opt["validation_metric"] == "loss"
+
+
+def test_the_command_line_beats_what_is_recommended() -> None:
+    opt = parsed(
+        TrainModel, "-t", "empathy:humod", "-bs", "3", "--validation-metric", "pearson", "--classes", "no", "yes"
+    )
+    assert (opt["batchsize"], opt["validation_metric"], opt["classes"]) == (3, "pearson", ["no", "yes"])
+
+
+def test_other_commands_take_what_they_know() -> None:
+    assert "validation_metric" not in parsed(EvalModel, "-t", "empathy:humod")
+    assert parsed(EvalModel, "-t", "empathy:humod")["batchsize"] == 32
+    assert parsed(Interactive)["batchsize"] == 1
+
+
+def test_each_option_says_what_it_is() -> None:
+    parser = ParlaiParser(False, False)
+    judge_options.add(parser)
+    (group,) = (group for group in parser._action_groups if group.title == judge_options.GROUP)
+    assert {action.dest for action in group._group_actions} == {*GOOD, "precision"}
+    assert all(action.help for action in group._group_actions)
+
+
+# --- values that cannot work -----------------------------------------------------------------------------------------
+
+
+def test_good_values_pass() -> None:
+    judge_options.check(Opt(GOOD))
+    judge_options.check(Opt({**GOOD, "classes": ["no", "yes"], "loss": "mse", "negatives": 9, "prior": 0.99}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"loss": "hinge"}, "--loss hinge: must be one of ce, mse, nnpu"),
+        ({"prior": 0.0}, "--prior 0.0: must lie between 0 and 1"),
+        ({"prior": 1.0}, "--prior 1.0: must lie between 0 and 1"),
+        ({"prior": float("nan")}, "--prior nan: must lie between 0 and 1"),
+        ({"negatives": 0}, "--negatives 0: must be at least 1"),
+        ({"classes": ["sad"]}, "--classes sad: name at least two, each once"),
+        ({"classes": ["sad", "glad", "sad"]}, "--classes sad glad sad: name at least two, each once"),
+        ({"fp16": True}, "--fp16 true: judges do not know it; --precision bfloat16 is as fast"),
+    ],
+)
+def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: str) -> None:
+    assert message(OptionError, judge_options.check, Opt({**GOOD, **changes})) == expected
+
+
+@pytest.mark.parametrize(
+    ("loss", "classes", "values", "expected"),
+    [
+        ("mse", ["sad", "glad"], None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
+        ("mse", [], None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
+        ("nnpu", STARS, [1.0, 2.0, 3.0, 4.0, 5.0], "--loss nnpu: the task must give replies to tell apart, such as "),
+    ],
+)
+def test_a_loss_must_go_with_the_task(loss: str, classes: list[str], values: list[float] | None, expected: str) -> None:
+    opt = Opt({"loss": loss, "classes": classes})
+    assert message(OptionError, judge_options.check_loss, opt, values).startswith(expected)
+
+
+@pytest.mark.parametrize(("loss", "classes"), [("ce", []), ("ce", STARS), ("mse", STARS), ("nnpu", [])])
+def test_losses_that_go_with_their_task_pass(loss: str, classes: list[str]) -> None:
+    judge_options.check_loss(Opt({"loss": loss, "classes": classes}), [1.0, 2.0] if classes else None)
+
+
+def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
+    other, model = tmp_path / "other", tmp_path / "model"
+    Path(f"{other}.opt").write_text(json.dumps({"size": 3, "kind": "a", "loss": "mse"}))
+    given = {"init_model": str(other), "model_file": str(model), "size": 100, "kind": "b", "new": 1, "loss": "ce"}
+
+    def kept(**changes: Any) -> dict[str, Any]:
+        opt = Opt({**given, **changes})
+        judge_options.keep_of_init_model(opt, ("size", "kind", "new"))
+        return {name: opt[name] for name in ("size", "kind", "new", "loss")}
+
+    unchanged = {"size": 100, "kind": "b", "new": 1, "loss": "ce"}
+    assert kept() == {**unchanged, "size": 3, "kind": "a"}
+    assert kept(override={"size": 100}) == {**unchanged, "kind": "a"}
+    assert kept(init_model=None) == unchanged
+    assert kept(init_model="elsewhere") == unchanged
+    model.touch()
+    assert kept() == unchanged, "ParlAI has read the model's own options by then"

@@ -1,0 +1,117 @@
+"""True replies against others: which ones are drawn, what is lost, and in which order they come."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.agent_kit.judging.examples import TextPair
+from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
+from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.losses import nnpu_risk
+
+
+def message(turn: str, labels: list[str], candidates: list[str] | None = None) -> dict[str, Any]:
+    return {"lines": [turn], "labels": labels, "label_candidates": candidates}
+
+
+THREE = [message("1", ["a"]), message("2", ["b"]), message("3", ["c"])]
+TWO_AND_THREE = [Choice(("x",), ("a", "b"), (True, False)), Choice(("y",), ("a", "b", "c"), (False, False, True))]
+
+
+def test_pairs_of_a_choice() -> None:
+    assert TWO_AND_THREE[0].pairs == [TextPair(("x",), "a"), TextPair(("x",), "b")]
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def test_own_candidates_come_before_the_replies_of_others() -> None:
+    messages = [message("1", ["a"], ["n", "a"]), *THREE[1:]]
+    first, second, _ = drawn_choices(messages, 2, random.Random(0))
+    assert first.turns == ("1",)
+    assert first.replies[:2] == ("a", "n")
+    assert first.replies[2] in ("b", "c")
+    assert first.is_true == (True, False, False)
+    assert (second.replies[0], set(second.replies[1:])) == ("b", {"a", "c"})
+
+
+def test_another_true_reply_is_never_a_wrong_one() -> None:
+    messages = [message("1", ["a", "b"], ["b", "n"]), message("2", ["b"]), message("3", ["a"])]
+    for seed in range(20):
+        first, *_ = drawn_choices(messages, 5, random.Random(seed))
+        assert first.replies in (("a", "n"), ("b", "n"))
+
+
+def test_one_message_alone_has_nothing_to_be_told_from() -> None:
+    assert drawn_choices(THREE[:1], 3, random.Random(0)) == [Choice(("1",), ("a",), (True,))]
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6))
+def test_there_are_as_many_as_asked_for_or_as_there_are(negatives: int, seed: int, labels: list[str]) -> None:
+    messages = [message(str(number), [label]) for number, label in enumerate(labels)]
+    choices = drawn_choices(messages, negatives, random.Random(seed))
+    assert choices == drawn_choices(messages, negatives, random.Random(seed)), "chance comes from the seed alone"
+    for choice, label in zip(choices, labels, strict=True):
+        assert choice.replies[0] == label
+        assert len(set(choice.replies)) == len(choice.replies) == min(negatives, len(set(labels)) - 1) + 1
+        assert choice.is_true == (True, *[False] * (len(choice.replies) - 1))
+
+
+# --- evaluation ------------------------------------------------------------------------------------------------------
+
+
+def test_all_candidates_in_their_order_each_once() -> None:
+    (choice,) = full_choices([message("1", ["a"], ["b", "a", "b"])])
+    assert choice == Choice(("1",), ("b", "a"), (False, True))
+
+
+def test_labels_of_evaluation_are_true_and_none_need_be() -> None:
+    (with_labels,) = full_choices([{"lines": ["1"], "eval_labels": ["a"], "label_candidates": ["a", "b"]}])
+    (without,) = full_choices([{"lines": ["1"], "label_candidates": ["a", "b"]}])
+    assert (with_labels.is_true, without.is_true) == ((True, False), (False, False))
+
+
+def test_without_candidates_the_replies_of_the_batch_are_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("parlai_empathy.agent_kit.judging.replies.warn_once", said.append)
+    choices = full_choices([message("1", ["a", "c"]), *THREE[1:]])
+    assert [choice.replies for choice in choices] == [("a", "b"), ("b", "a", "c"), ("c", "a", "b")]
+    assert [sum(choice.is_true) for choice in choices] == [1, 1, 1]
+    assert "--batchsize" in said[0]
+
+
+def test_nothing_to_choose_from_is_an_error() -> None:
+    with pytest.raises(OptionError, match=r"^there is nothing to choose from: this judge .* a task with candidates$"):
+        full_choices([{"lines": ["1"]}])
+
+
+# --- losses and order ------------------------------------------------------------------------------------------------
+
+
+def test_true_replies_and_others_weigh_half_each() -> None:
+    # A true reply at ln 3 has ln 4/3, a wrong one ln 4; a logit of 0 has ln 2 either way.
+    logits = torch.tensor([math.log(3), math.log(3), math.log(3), 0.0, math.log(3)])
+    losses = reply_losses(logits, TWO_AND_THREE, "ce", 0.5)
+    wrong = (math.log(4) + math.log(2)) / 2
+    assert losses.tolist() == pytest.approx([(math.log(4 / 3) + math.log(4)) / 2, (math.log(4 / 3) + wrong) / 2])
+    alone = [Choice(("x",), ("a",), (True,)), Choice(("y",), ("a", "b"), (False, False))]
+    losses = reply_losses(torch.tensor([math.log(3), math.log(3), 0.0]), alone, "ce", 0.5)
+    assert losses.tolist() == pytest.approx([math.log(4 / 3), wrong])
+
+
+def test_the_non_negative_risk_is_that_of_all_replies_together() -> None:
+    logits = torch.tensor([1.0, -1.0, 0.5, 0.0, 2.0])
+    risk = nnpu_risk(logits, torch.tensor([True, False, False, False, True]), 0.3).item()
+    assert reply_losses(logits, TWO_AND_THREE, "nnpu", 0.3).tolist() == pytest.approx([risk, risk])
+
+
+def test_the_best_reply_comes_first_and_equals_stay_in_order() -> None:
+    ordered = best_first(torch.tensor([0.1, 0.2, 5.0, 7.0, 5.0]), TWO_AND_THREE)
+    assert ordered == [["b", "a"], ["b", "a", "c"]]

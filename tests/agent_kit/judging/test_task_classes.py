@@ -1,0 +1,88 @@
+"""Classes of tasks: of ours, of several at once, and of tasks that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agent_kit.judging.task_classes import bring_classes, task_classes
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+
+STARS = ["1", "2", "3", "4", "5"]
+
+
+def options(task: str, **changes: Any) -> Opt:
+    opt: Opt = ParlaiParser(True, False).parse_args(["--task", task, "--datatype", "valid"])
+    opt.update({"edition": "sample", **changes})
+    return opt
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("empathy:humod:Relevance", STARS),
+        ("empathy:empathetic_dialogues:SituationEmotion", list(EMOTIONS)),
+        ("empathy:humod:NextUtterance", None),  # two candidates each, but not the same ones
+        ("empathy:humod", None),  # no candidates
+        ("empathy:empathetic_dialogues", None),  # candidates in evaluation alone
+        ("empathy:humod:Relevance,empathy:humod:Relevance:humod_split=rated", STARS),
+        ("empathy:humod:NextUtterance,empathy:humod", None),
+    ],
+)
+def test_classes_are_found(task: str, expected: list[str] | None) -> None:
+    opt = options(task)
+    before = dict(opt)
+    assert task_classes(opt) == expected
+    assert opt == before, "the options of the training are its own"
+
+
+@pytest.mark.parametrize("other", ["empathy:humod:NextUtterance", "empathy:empathetic_dialogues:SituationEmotion"])
+def test_tasks_that_differ_are_named(other: str) -> None:
+    tasks = f"empathy:humod:Relevance,{other}"
+    with pytest.raises(OptionError) as caught:
+        task_classes(options(tasks))
+    assert str(caught.value).startswith(f"--task {tasks}: its tasks have different classes; ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("opt", [{}, {"task": None}, {"task": "interactive", "interactive_mode": True}])
+def test_without_a_task_there_is_nothing_to_ask(opt: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=r"^this judge does not know its classes: .* with --classes$"):
+        task_classes(Opt(opt))
+
+
+def test_a_file_of_one_example_is_enough(tmp_path: Path) -> None:
+    """Fewer examples than are looked at otherwise, and a single candidate, which is no choice between classes."""
+    for name, candidates, expected in (("two", "yes|no", ["yes", "no"]), ("one", "yes", None)):
+        path = tmp_path / f"{name}.txt"
+        path.write_text(f"text:Is it?\tlabels:yes\tlabel_candidates:{candidates}\tepisode_done:True\n")
+        files = {"fromfile_datapath": str(path), "fromfile_datatype_extension": False}
+        assert task_classes(options("fromfile:parlaiformat", **files)) == expected
+
+
+def test_classes_are_asked_for_once_and_remembered() -> None:
+    opt = options("empathy:humod:Relevance")
+    bring_classes(opt)
+    assert opt["classes"] == STARS
+    opt["task"] = "empathy:empathetic_dialogues:SituationEmotion"
+    bring_classes(opt)
+    assert opt["classes"] == STARS, "an evaluation on another task"
+
+
+def test_a_judge_of_replies_stays_one() -> None:
+    opt = options("empathy:humod:NextUtterance")
+    bring_classes(opt)
+    opt["task"] = "empathy:humod:Relevance"
+    bring_classes(opt)
+    assert opt["classes"] == []
+
+
+def test_named_classes_are_taken() -> None:
+    opt = options("empathy:humod:NextUtterance", classes=["no", "yes"])
+    bring_classes(opt)
+    assert opt["classes"] == ["no", "yes"]

@@ -1,0 +1,101 @@
+"""Finding trained agents: what a file must have beside it, and what an agent must be able to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_judge import train_judge
+from tiny_parts import train_base
+
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent
+from parlai_empathy.errors import ModelFileError, OptionError
+
+OTHERWISE = "cannot do it: name another"
+
+
+def a_model(folder: Path, options: Any) -> Path:
+    """A file and its options, which nobody can load."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model").write_bytes(b"no weights")
+    raw = options if isinstance(options, bytes) else json.dumps(options).encode()
+    (folder / "model.opt").write_bytes(raw)
+    return folder / "model"
+
+
+def test_an_agent_that_has_the_method_is_found_and_loaded(tmp_path: Path) -> None:
+    model = train_judge(tmp_path)
+    assert check_agent(str(model), "class_probabilities", OTHERWISE) == model
+    agent = load_agent(model)
+    assert agent.class_probabilities([["hi"]], ["ho"]).shape == (1, len(agent.classes))
+    assert check_agent(str(model), "score_pairs", OTHERWISE, str(tmp_path)) == model, "a folder of data changes nothing"
+
+
+def test_an_agent_that_lacks_it_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
+    model = a_model(tmp_path, {"model": "repeat_label"})
+    with pytest.raises(OptionError) as error:
+        check_agent(str(model), "class_probabilities", OTHERWISE)
+    assert str(error.value) == f"{model}: repeat_label {OTHERWISE}"
+    answers = train_base(tmp_path / "retrieval")
+    with pytest.raises(OptionError, match=rf"^{answers}: empathy:retrieval {OTHERWISE}$"):
+        check_agent(str(answers), "class_probabilities", OTHERWISE)
+
+
+def test_the_home_folder_may_be_written_as_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = a_model(tmp_path / "models", {"model": "repeat_label"})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert check_agent("~/models/model", "act", OTHERWISE) == model
+
+
+def test_a_name_in_the_zoo_needs_the_folder_of_data(tmp_path: Path) -> None:
+    model = a_model(tmp_path / "models" / "empathy" / "retrieval_sample", {"model": "repeat_label"})
+    assert check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE, str(tmp_path)) == model
+    with pytest.raises(ModelFileError, match=r"^zoo:empathy/retrieval_sample/model is no trained model: "):
+        check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE)
+
+
+@pytest.mark.parametrize("there", [[], ["model"], ["model.opt"]])
+def test_a_missing_file_is_named(tmp_path: Path, there: list[str]) -> None:
+    for name in there:
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(ModelFileError) as error:
+        check_agent(str(tmp_path / "model"), "act", OTHERWISE)
+    assert str(error.value) == f"{tmp_path}/model is no trained model: model and model.opt should be there"
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_folder_is_no_model(name: str) -> None:
+    with pytest.raises(ModelFileError, match="is no trained model"):
+        check_agent(name, "act", OTHERWISE)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (b"", "JSONDecodeError: "),
+        (b"{", "JSONDecodeError: "),
+        (b"\x80\x04.", "UnicodeDecodeError: "),  # ParlAI would unpickle it
+        ([], "TypeError: "),
+        ({"model": 1}, "TypeError: "),
+        ({}, "KeyError: 'model'"),
+        ({"model": "nobody"}, "Module"),
+    ],
+)
+def test_options_that_name_no_agent_are_named(tmp_path: Path, options: Any, reason: str) -> None:
+    model = a_model(tmp_path, options)
+    with pytest.raises(ModelFileError) as error:
+        check_agent(str(model), "act", OTHERWISE)
+    assert str(error.value).startswith(f"{model}.opt names no agent ({reason}")
+    assert str(error.value).endswith("): train the model again")
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_an_agent_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    model = a_model(tmp_path, {"model": "empathy:text_classifier"})
+    with pytest.raises(ModelFileError) as error:
+        load_agent(model)
+    assert str(error.value).startswith(f"{model} cannot be loaded (")
+    assert str(error.value).endswith("): train it again, or name another")
+    assert len(str(error.value).splitlines()) == 1

@@ -1,0 +1,189 @@
+"""Models that others are built on: which file is taken, what is wrong with it, and what becomes of the copy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.opt import Opt
+from tiny_judge import train_judge
+from tiny_parts import train_base, train_classifier, weights
+
+from parlai_empathy.agent_kit.trained.frozen_classifier import PART
+from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+
+ENDINGS = ("", ".opt", ".dict")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a classifier of emotions and another model of each kind."""
+    folder = tmp_path_factory.mktemp("models")
+    train_classifier(folder / "emotions")
+    train_classifier(folder / "others", seed=8, max_train_steps=1)
+    train_base(folder / "retrieval", max_train_steps=1)
+    return folder
+
+
+def copy_of(model: Path, folder: Path) -> Path:
+    for ending in ENDINGS:
+        shutil.copy(f"{model}{ending}", folder / f"{model.name}{ending}")
+    return folder / model.name
+
+
+def training(folder: Path, classifier: Path | None, **options: Any) -> Opt:
+    """The options of a model that shall be trained on a classifier."""
+    named = {"classifier": str(classifier)} if classifier else {}
+    return Opt({"model_file": str(folder / "new"), "datatype": "train", **named, **options})
+
+
+def begun(folder: Path, classifier: Path) -> Opt:
+    """The same, where the model has been saved."""
+    opt = training(folder, classifier)
+    PART.load(opt)
+    (folder / "new").touch()
+    opt.save(f"{folder / 'new'}.opt")
+    return opt
+
+
+def failure(opt: Opt) -> EmpathyError:
+    with pytest.raises(EmpathyError) as caught:
+        PART.load(opt)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+# --- what is named ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_loaded_does_not_learn(models: Path, tmp_path: Path) -> None:
+    agent = PART.load(training(tmp_path, models / "emotions"))
+    assert not any(weight.requires_grad for weight in agent.model.parameters())
+    assert not agent.model.training
+    assert not hasattr(agent, "optimizer") or agent.optimizer is None
+
+
+def test_none_is_named(tmp_path: Path) -> None:
+    error = failure(training(tmp_path, None))
+    assert isinstance(error, OptionError)
+    assert "--classifier is missing" in str(error)
+
+
+@pytest.mark.parametrize("missing", ["", ".opt"])
+def test_a_missing_file_is_named(models: Path, tmp_path: Path, missing: str) -> None:
+    copy = copy_of(models / "emotions", tmp_path)
+    Path(f"{copy}{missing}").unlink()
+    error = failure(training(tmp_path, copy))
+    assert isinstance(error, ModelFileError)
+    assert f"--classifier {copy} is no trained model: emotions and emotions.opt should be there" == str(error)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"model": "nobody"}', '{"model": "empathy:nobody"}'])
+def test_options_that_are_none_are_named(models: Path, tmp_path: Path, content: str) -> None:
+    copy = copy_of(models / "emotions", tmp_path)
+    Path(f"{copy}.opt").write_text(content)
+    assert "nobody" in str(failure(training(tmp_path, copy))) or f"{copy}.opt" in str(failure(training(tmp_path, copy)))
+
+
+def test_an_agent_that_answers_is_no_classifier(models: Path, tmp_path: Path) -> None:
+    error = failure(training(tmp_path, models / "retrieval"))
+    assert isinstance(error, OptionError)
+    assert "empathy:retrieval is no classifier" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"task": "empathy:humod:NextUtterance"}, "knows no classes"), ({"loss": "mse"}, "--loss mse")],
+)
+def test_other_judges_are_no_classifiers(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    error = failure(training(tmp_path, train_judge(tmp_path / "judge", max_train_steps=1, **changes)))
+    assert isinstance(error, OptionError)
+    assert words in str(error)
+
+
+def test_weights_that_do_not_fit_are_named(models: Path, tmp_path: Path) -> None:
+    copy = copy_of(models / "emotions", tmp_path)
+    options = json.loads(Path(f"{copy}.opt").read_text())
+    Path(f"{copy}.opt").write_text(json.dumps({**options, "embedding_size": 9}))
+    error = failure(training(tmp_path, copy))
+    assert isinstance(error, ModelFileError)
+    assert "not a model that fits" in str(error)
+
+
+def test_a_truncated_file_is_named_and_leaves_no_copy(models: Path, tmp_path: Path) -> None:
+    copy = copy_of(models / "emotions", tmp_path)
+    copy.write_bytes(copy.read_bytes()[:500])
+    assert str(copy) in str(failure(training(tmp_path, copy)))
+    assert not (tmp_path / "new.classifier").exists()
+
+
+# --- the copy --------------------------------------------------------------------------------------------------------
+
+
+def test_a_training_copies_the_weights_alone(models: Path, tmp_path: Path) -> None:
+    PART.load(training(tmp_path, models / "emotions"))
+    copied = torch.load(tmp_path / "new.classifier" / "model", weights_only=True)
+    assert set(copied) == {"model"}
+    own = weights(models / "emotions")
+    assert all(torch.equal(own[name], values) for name, values in copied["model"].items())
+
+
+@pytest.mark.parametrize("datatype", ["valid", "train:evalmode", ""])
+def test_nothing_else_writes_a_copy(models: Path, tmp_path: Path, datatype: str) -> None:
+    PART.load(training(tmp_path, models / "emotions", datatype=datatype))
+    assert not (tmp_path / "new.classifier").exists()
+
+
+def test_a_model_goes_on_with_its_copy_when_the_original_is_gone(models: Path, tmp_path: Path) -> None:
+    original = copy_of(models / "emotions", tmp_path)
+    opt = begun(tmp_path, original)
+    for ending in ENDINGS:
+        Path(f"{original}{ending}").unlink()
+    assert PART.path(opt) == tmp_path / "new.classifier" / "model"
+    PART.load(opt)
+
+
+def test_a_model_goes_on_with_its_copy_when_the_original_is_trained_on(models: Path, tmp_path: Path) -> None:
+    original = copy_of(models / "emotions", tmp_path)
+    opt = begun(tmp_path, original)
+    shutil.copy(models / "others", original)
+    agent = PART.load(opt)
+    assert torch.equal(agent.model.head.weight, weights(models / "emotions")["head.weight"])
+
+
+def test_a_model_does_not_go_on_with_another(models: Path, tmp_path: Path) -> None:
+    opt = begun(tmp_path, models / "emotions")
+    error = failure(Opt({**opt, "classifier": str(models / "others")}))
+    assert isinstance(error, OptionError)
+    assert "was trained with another one" in str(error)
+
+
+def test_the_same_model_under_another_name_is_not_another(models: Path, tmp_path: Path) -> None:
+    opt = begun(tmp_path, models / "emotions")
+    PART.load(Opt({**opt, "classifier": str(copy_of(models / "emotions", tmp_path))}))
+
+
+def test_a_lost_copy_is_named(models: Path, tmp_path: Path) -> None:
+    opt = begun(tmp_path, models / "emotions")
+    shutil.rmtree(tmp_path / "new.classifier")
+    error = failure(opt)
+    assert isinstance(error, ModelFileError)
+    assert str(tmp_path / "new.classifier" / "model") in str(error)
+
+
+def test_a_copy_without_its_model_is_left_over_and_written_anew(models: Path, tmp_path: Path) -> None:
+    PART.load(training(tmp_path, models / "others"))
+    PART.load(training(tmp_path, models / "emotions"))
+    copied = weights(tmp_path / "new.classifier" / "model")
+    assert torch.equal(copied["head.weight"], weights(models / "emotions")["head.weight"])
+
+
+def test_init_model_brings_its_own(models: Path, tmp_path: Path) -> None:
+    begun(tmp_path, models / "emotions")
+    (tmp_path / "next").mkdir()
+    opt = training(tmp_path / "next", None, init_model=str(tmp_path / "new"))
+    assert PART.path(opt) == tmp_path / "new.classifier" / "model"

@@ -1,0 +1,177 @@
+"""Model files: what is read of them, what is refused, and what another model may begin with."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_judge import train_judge
+from tiny_parts import train_base
+from torch import nn
+
+from parlai_empathy.agent_kit.trained.weights import begin_with, check_init_model, load_model
+from parlai_empathy.errors import ModelFileError
+
+
+class Net(nn.Module):
+    """A body and a head."""
+
+    def __init__(self, body: int = 3, outputs: int = 1) -> None:
+        super().__init__()
+        self.body = nn.Linear(2, body)
+        self.head = nn.Linear(body, outputs)
+
+
+def load_into(net: Net, path: Path) -> dict[str, Any]:
+    return load_model(str(path), net.load_state_dict)
+
+
+def is_equal(net: Net, other: Net, part: str = "") -> bool:
+    weights, others = net.state_dict(), other.state_dict()
+    return all(torch.equal(weights[name], others[name]) for name in weights if name.startswith(part))
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_weights_and_all_else_are_read(tmp_path: Path) -> None:
+    saved, net = Net(), Net()
+    torch.save({"model": saved.state_dict(), "number_training_updates": 7}, tmp_path / "model")
+    assert load_into(net, tmp_path / "model")["number_training_updates"] == 7
+    assert is_equal(net, saved)
+
+
+# What ParlAI's schedulers leave in a file: `numpy.sqrt` of a number.
+RATE = np.sqrt(np.float64(0.5))
+
+
+@pytest.mark.parametrize("module", ["numpy.core.multiarray", "numpy._core.multiarray"])
+def test_numbers_of_numpy_1_and_2_are_read(tmp_path: Path, module: str) -> None:
+    """The function that makes them has moved; a file may be older than the NumPy that reads it, or newer."""
+    path = tmp_path / "model"
+    torch.save({"model": Net().state_dict(), "lr_scheduler": {"_last_lr": [RATE]}}, path)
+    pickled = written_by(path, module)
+    assert f"c{module}\nscalar\n".encode() in pickled
+    assert load_into(Net(), path)["lr_scheduler"]["_last_lr"] == [RATE]
+
+
+def written_by(path: Path, module: str) -> bytes:
+    """Rewrite a model file as a NumPy whose function lives in ``module`` would have; returns the new pickle."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    (name,) = (name for name in files if name.endswith("/data.pkl"))
+    files[name] = re.sub(rb"cnumpy\._?core\.multiarray\n", f"c{module}\n".encode(), files[name])
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, content in files.items():
+            archive.writestr(each, content)
+    return files[name]
+
+
+class Bomb:
+    """What a stranger's file may hold: something that acts when it is unpickled."""
+
+    def __init__(self, victim: Path) -> None:
+        self.victim = victim
+
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        return Path.touch, (self.victim,)
+
+
+def test_nothing_is_executed(tmp_path: Path) -> None:
+    torch.save({"model": Net().state_dict(), "extra": Bomb(tmp_path / "executed")}, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+        load_into(Net(), tmp_path / "model")
+    assert not (tmp_path / "executed").exists()
+    torch.load(tmp_path / "model", weights_only=False)
+    assert (tmp_path / "executed").exists(), "the file would have executed something"
+
+
+def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    torch.save({"model": Net().state_dict()}, whole)
+    torch.save({"weights": 1}, tmp_path / "other")
+    torch.save({"model": Net(body=4).state_dict()}, tmp_path / "size")
+    (tmp_path / "text").write_text("not a model\nat all")
+    (tmp_path / "cut").write_bytes(whole.read_bytes()[:500])
+    (tmp_path / "empty").touch()
+    for name in ("other", "size", "text", "cut", "empty", "missing"):
+        path = tmp_path / name
+        with pytest.raises(ModelFileError) as caught:
+            load_into(Net(), path)
+        assert str(caught.value).startswith(f"{path} is not a model that fits its options ({path}.opt): ")
+        assert "\n" not in str(caught.value)
+
+
+def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:
+    torch.save({"model": Net().state_dict()}, tmp_path / "model")
+
+    def refuse(_: object) -> None:
+        raise ModelFileError("say this")
+
+    with pytest.raises(ModelFileError, match=r"^say this$"):
+        load_model(str(tmp_path / "model"), refuse)
+
+
+# --- a model to begin with must be there -----------------------------------------------------------------------------
+
+
+def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
+    with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
+        check_init_model({"init_model": "no/where"}, None)
+    check_init_model({"init_model": "no/where"}, "model")  # a training that goes on has its own by then
+    check_init_model({"init_model": None}, None)
+    check_init_model({}, None)
+
+
+@pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
+def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
+    train = train_judge if model == "text_classifier" else train_base
+    with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
+        train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
+    assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
+
+
+# --- beginning with another's ----------------------------------------------------------------------------------------
+
+
+def test_a_model_like_it_gives_all_its_weights() -> None:
+    net, other = Net(), Net()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net, other)
+
+
+def test_a_head_with_other_outputs_stays_new() -> None:
+    net, other = Net(outputs=5), Net()
+    head = net.head.weight.clone()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
+    assert torch.equal(net.head.weight, head)
+
+
+def test_of_a_head_of_another_size_nothing_is_taken() -> None:
+    """Its bias would fit; but it belongs to weights that do not."""
+    net, other = Net(), Net()
+    other.head = nn.Linear(9, 1)
+    bias = net.head.bias.clone()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
+    assert torch.equal(net.head.bias, bias)
+
+
+@pytest.mark.parametrize(
+    ("net", "weights", "name"),
+    [
+        (Net(), Net(body=4).state_dict(), "body.bias"),  # another size
+        (Net(), {**Net().state_dict(), "extra": torch.zeros(1)}, "extra"),
+        (Net(), {name: value for name, value in Net().state_dict().items() if name != "body.weight"}, "body.weight"),
+        (Net(), {}, "body.bias"),
+    ],
+)
+def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
+    with pytest.raises(ModelFileError, match=rf"^--init-model a/m is another kind of model: {name} does not fit$"):
+        begin_with(net, weights, "a/m")

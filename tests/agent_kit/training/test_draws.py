@@ -1,0 +1,26 @@
+"""What training steps draw from: the same again where a training goes on, and else something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from parlai_empathy.agent_kit.training import draws
+from parlai_empathy.agent_kit.training.draws import random_of_step
+
+
+def first(seed: Any, step: int) -> float:
+    return random_of_step({"seed": seed}, step).random()
+
+
+def test_a_step_of_a_seed_draws_the_same_again() -> None:
+    assert first(1, 7) == first(1, 7)
+    assert random_of_step({}, 7).random() == first(None, 7)  # ParlAI has no seed by default
+
+
+def test_seeds_steps_and_processes_draw_differently(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [first(seed, step) for seed in (None, 0, 1, 11) for step in (0, 1, 11)]
+    monkeypatch.setattr(draws, "get_rank", lambda: 1)
+    numbers += [first(seed, step) for seed in (None, 0, 1, 11) for step in (0, 1, 11)]
+    assert len(set(numbers)) == len(numbers)

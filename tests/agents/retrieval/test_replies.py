@@ -1,0 +1,87 @@
+"""The replies of a pool: of tasks or of a file, and what decides them."""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agents.retrieval.replies import file_fingerprint, read_replies, source_of, training_replies
+from parlai_empathy.errors import ModelFileError
+from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8], ids=["plain", "with a byte order mark"])
+def test_replies_of_a_file_are_its_lines_each_once_without_the_empty_ones(tmp_path: Path, mark: bytes) -> None:
+    path = tmp_path / "own.txt"
+    path.write_bytes(mark + "How nice!\n\n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
+    assert read_replies(path) == ["How nice!", "I see.", "Ça va?\u2028Oui."]
+
+
+def test_a_files_fingerprint_changes_with_its_content_and_not_with_its_name(tmp_path: Path) -> None:
+    for name, text in {"a.txt": "one\n", "b.txt": "one\n", "c.txt": "two\n"}.items():
+        (tmp_path / name).write_text(text)
+    a, b, c = (file_fingerprint(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt"))
+    assert a == b != c
+
+
+@pytest.mark.parametrize("read", [read_replies, file_fingerprint])
+def test_a_missing_file_of_replies_is_named_with_its_option(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        read(tmp_path / "none.txt")
+    assert f"--fixed-candidates-path {tmp_path / 'none.txt'} cannot be read" in str(caught.value)
+
+
+def options(*arguments: str) -> Opt:
+    task = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--datatype", "valid"]
+    return ParlaiParser(True, False).parse_args([*task, *arguments])
+
+
+def turns_of_the_training_fold(listener_only: bool) -> list[str]:
+    dialogues = read_empathetic_dialogues(SAMPLE / "train.csv")
+    return [turn.text for dialogue in dialogues for turn in dialogue.turns[1:] if turn.is_listener or not listener_only]
+
+
+def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None:
+    opt = options()
+    expected = turns_of_the_training_fold(listener_only=True)
+    assert len(expected) > 288  # more than one a dialogue
+    assert list(training_replies(opt, opt["task"])) == expected
+    assert opt["datatype"] == "valid"  # the caller's options are not changed
+
+
+def test_training_replies_of_both_roles() -> None:
+    opt = options("--task", "empathy:empathetic_dialogues:BothRoles")
+    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=False)
+
+
+@pytest.mark.parametrize("flag", ["interactive_task", "selfchat_task"])
+def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
+    opt = Opt({**options(), flag: True, "batchsize": 3})
+    assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
+
+
+def test_training_replies_of_two_tasks_are_those_of_both() -> None:
+    opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
+    expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
+    assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks
+
+
+@pytest.mark.parametrize("where", ["option", "task"])
+def test_a_changed_file_of_a_task_changes_what_decides_the_replies(tmp_path: Path, where: str) -> None:
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for path in (first, second):
+        path.write_text("{}")
+    files = f"{first},{second}"
+    tasks = ["empathy:reddit"] if where == "option" else ["empathy:daily_dialog", f"empathy:reddit:reddit_file={files}"]
+    opt = {"pool_max_tokens": 20, **({"reddit_file": files} if where == "option" else {})}
+    before = source_of(tasks, opt)
+    assert source_of(tasks, opt) == before
+    second.write_text("{}\n{}")
+    assert source_of(tasks, opt) != before
