@@ -3,58 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from parlai.core import script
+from parlai.core.loader import load_agent_module, load_teacher_module
 from parlai.core.params import ParlaiParser
 
+import parlai_empathy
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agents.deepmoji.deepmoji import DeepmojiAgent
-from parlai_empathy.agents.ensemble.ensemble import EnsembleAgent
-from parlai_empathy.agents.epitome.epitome import EpitomeAgent
-from parlai_empathy.agents.fasttext.fasttext import FasttextAgent
-from parlai_empathy.agents.generative.generative import GenerativeAgent
-from parlai_empathy.agents.han.han import HanAgent
-from parlai_empathy.agents.in_context.in_context import InContextAgent
-from parlai_empathy.agents.multitask.multitask import MultitaskAgent
-from parlai_empathy.agents.prepend.prepend import PrependAgent
-from parlai_empathy.agents.rerank.rerank import RerankAgent
-from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
-from parlai_empathy.tasks.daily_dialog.agents import DailyDialogTeacher
-from parlai_empathy.tasks.empathetic_dialogues.agents import EmpatheticDialoguesTeacher
-from parlai_empathy.tasks.empathetic_intents.agents import EmpatheticIntentsTeacher
-from parlai_empathy.tasks.epitome.agents import DefaultTeacher as DefaultEpitomeTeacher
-from parlai_empathy.tasks.humod.agents import ExtendedTeacher, HumodTeacher
-from parlai_empathy.tasks.newsgroups.agents import NewsgroupsTeacher
-from parlai_empathy.tasks.reddit.agents import RedditTeacher
 
+PACKAGE = Path(parlai_empathy.__file__).parent
 PAGE = Path(__file__).with_name("commands.md")
-# Whose options stand under which title in ParlAI's help.
-OWNERS = {
-    "-t empathy:empathetic_dialogues": (EmpatheticDialoguesTeacher, "EmpatheticDialogues"),
-    "-t empathy:humod": (HumodTeacher, "HUMOD"),
-    "-t empathy:humod:Extended": (ExtendedTeacher, "HUMOD, extended"),
-    "-t empathy:daily_dialog": (DailyDialogTeacher, "DailyDialog"),
-    "-t empathy:reddit": (RedditTeacher, "Reddit"),
-    "-t empathy:newsgroups": (NewsgroupsTeacher, "20 Newsgroups"),
-    "-t empathy:empathetic_intents": (EmpatheticIntentsTeacher, "EmpatheticIntents"),
-    "-t empathy:epitome": (DefaultEpitomeTeacher, "EPITOME"),
-    "-m empathy:retrieval": (RetrievalAgent, "Retrieval (empathy:retrieval)"),
-    "-m empathy:generative": (GenerativeAgent, "Generative (empathy:generative)"),
-    "-m empathy:prepend": (PrependAgent, "Prepend (empathy:prepend)"),
-    "-m empathy:multitask": (MultitaskAgent, "Multitask (empathy:multitask)"),
-    "-m empathy:ensemble": (EnsembleAgent, "Ensemble (empathy:ensemble)"),
-    "-m empathy:rerank": (RerankAgent, "Rerank (empathy:rerank)"),
-    "-m empathy:in_context": (InContextAgent, "In context (empathy:in_context)"),
-    "-m empathy:epitome": (EpitomeAgent, "EPITOME (empathy:epitome)"),
-    "-m empathy:text_classifier": (TextClassifierAgent, "Text classifier (empathy:text_classifier)"),
-    "-m empathy:han": (HanAgent, "Hierarchical attention network (empathy:han)"),
-    "-m empathy:fasttext": (FasttextAgent, "fastText (empathy:fasttext)"),
-    "-m empathy:deepmoji": (DeepmojiAgent, "DeepMoji (empathy:deepmoji)"),
-    "-m empathy:text_classifier, han, fasttext, deepmoji and rerank, as judges": (JudgeAgent, "Judges"),
-}
 
 
 def page() -> str:
@@ -85,12 +47,41 @@ def commands() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    """A section for the options of each task and agent of ours."""
-    for name, (owner, title) in OWNERS.items():
-        parser = ParlaiParser(False, False)
-        owner.add_cmdline_args(parser, {})
-        groups = [group for group in parser._action_groups if group.title == title]
-        yield from ("", f"## Options of `{name}`", "", *table(groups[0]._group_actions))
+    """A section for each task and agent of ours that has options of its own."""
+    shown: set[str | None] = set()
+    for name, owner in owners():
+        groups = {group.title: group for group in groups_of(owner)}
+        parlais = {group.title for base in owner.__mro__ if _is_parlais(base) for group in groups_of(base)}
+        if own := groups.keys() - parlais - shown:
+            actions = [action for title in groups if title in own for action in groups[title]._group_actions]
+            yield from ("", f"## Options of `{name}`", "", *table(actions))
+        shown |= own
+
+
+def owners() -> Iterator[tuple[str, Any]]:
+    """Every teacher and agent, by what is typed for it; what is built on another one comes after it."""
+    for path in sorted(PACKAGE.glob("tasks/*/agents.py")):
+        task = f"empathy:{path.parent.name}"
+        module = importlib.import_module(f"parlai_empathy.tasks.{path.parent.name}.agents")
+        yield f"-t {task}", load_teacher_module(task)
+        for name, kind in vars(module).items():
+            if name.endswith("Teacher") and kind.__module__ == module.__name__:
+                yield f"-t {task}:{name.removesuffix('Teacher')}", kind
+    yield "-m empathy:text_classifier, han, fasttext, deepmoji and rerank, as judges", JudgeAgent
+    names = sorted(f"empathy:{path.parent.name}" for path in PACKAGE.glob("agents/*/__init__.py"))
+    for name in sorted(names, key=lambda name: len(load_agent_module(name).__mro__)):
+        yield f"-m {name}", load_agent_module(name)
+
+
+def groups_of(owner: Any) -> list[Any]:
+    """The groups of options that a teacher or an agent adds."""
+    parser = ParlaiParser(False, False)
+    owner.add_cmdline_args(parser, {})
+    return list(parser._action_groups)
+
+
+def _is_parlais(kind: type) -> bool:
+    return not kind.__module__.startswith("parlai_empathy.") and hasattr(kind, "add_cmdline_args")
 
 
 def table(actions: list[argparse.Action]) -> list[str]:

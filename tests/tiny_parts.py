@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.message import Message
-from parlai.core.opt import Opt
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import load
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
 SIZES: dict[str, Any] = {"embedding_size": 16, "n_heads": 2, "n_layers": 1, "ffn_size": 16}
@@ -36,17 +33,6 @@ def train_classifier(model_file: Path, **options: Any) -> Path:
     return train(model_file, "empathy:fasttext", **{**sizes, "task": task, **options})
 
 
-def evaluate(model_file: Path, **options: Any) -> dict[str, Any]:
-    """The report of the test fold."""
-    settings = {**TASK, "datatype": "test", **options}
-    return EvalModel.main(model_file=str(model_file), **settings)  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **options: Any) -> Any:
-    """The agent of a model."""
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **options}))
-
-
 def chat(model_file: Path, messages: list[str]) -> list[str]:
     """Replies to one conversation, of which nothing but the messages is known."""
     agent = load(model_file, interactive_mode=True)
@@ -64,11 +50,6 @@ def observed(agent: Any, *messages: dict[str, Any]) -> list[Message]:
         observer = agent.clone()
         observations.append(observer.observe(Message({"episode_done": True, **message})))
     return observations
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    """What a model's file holds."""
-    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
 
 
 def move(model_file: Path, folder: Path) -> Path:

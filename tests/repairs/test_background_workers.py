@@ -13,14 +13,11 @@ from parlai.core.worlds import BackgroundWorkerDynamicBatchWorld
 from parlai.scripts.build_dict import build_dict
 from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import unrepaired
+from sample_models import weights
 from tiny_parts import SIZES, TASK, train
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
 WORKER = {"num_workers": 1, "max_train_steps": 4, **SIZES}
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return dict(torch.load(model_file, weights_only=False)["model"])
 
 
 def test_a_training_with_workers_begins_without_a_dictionary(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from parlai.scripts.train_model import TrainModel
 from parlai.utils.distributed import find_free_port
 from parlai_as_it_comes import source_of, unrepaired
 from processes import PATIENCE, SAMPLE, TINY, parlai_command, start, succeeded
+from sample_models import weights
 
 from parlai_empathy.repairs import several_cpus
 
@@ -28,10 +29,6 @@ TRAIN = (*SAMPLE, *TINY, "-bs", "32")
 def multiprocessing_train(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     folder.mkdir(parents=True, exist_ok=True)
     return parlai_command("multiprocessing_train", *TRAIN, "-mf", "model", *options, cwd=folder, **environment)
-
-
-def weights(file: Path) -> dict[str, torch.Tensor]:
-    return dict(torch.load(file, weights_only=False)["model"])
 
 
 def are_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:

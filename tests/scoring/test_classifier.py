@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_models import load
 from tiny_judge import train_judge
-from tiny_parts import load, train_classifier
+from tiny_parts import train_classifier
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.classifier import Classifier

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_models import load
 from tiny_judge import train_judge
-from tiny_parts import load, train_base, train_classifier
+from tiny_parts import train_base, train_classifier
 
 from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError
 from parlai_empathy.scoring.agent_judge import AgentJudge

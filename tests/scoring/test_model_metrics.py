@@ -11,8 +11,8 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from parlai.scripts.train_model import TrainModel
+from sample_models import load
 from tiny_judge import train_judge, write_bert
-from tiny_parts import load
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_model_file, create_agent_from_shared
+from parlai.core.agents import create_agent_from_shared
 from parlai.core.loader import register_agent
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, load, weights
 from scipy import stats
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -81,25 +81,12 @@ def train(model_file: Path, task: str = RATE, **changes: Any) -> tuple[dict[str,
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
-def evaluate(model_file: Path, task: str, **changes: Any) -> dict[str, Any]:
-    options = {"edition": "sample", "datatype": "test", "loglevel": "error", **changes}
-    return EvalModel.main(model_file=str(model_file), task=task, **options)  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
 def messages(task: str, fold: str = "test") -> list[dict[str, Any]]:
     """The task's messages, straight from its teacher, with their lines apart."""
     opt = ParlaiParser(True, False).parse_args(["--task", task, "--datatype", fold])
     (teacher,) = create_task_agent_from_taskname(Opt({**opt, "edition": "sample"}))
     given = [teacher.act() for _ in range(teacher.num_examples())]
     return [{**message, "lines": message["text"].split("\n")} for message in given]
-
-
-def weights(model_file: Path) -> dict[str, Tensor]:
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
 
 
 def same(one: dict[str, Tensor], other: dict[str, Tensor], part: str = "") -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 from parlai.core.opt import Opt
+from sample_models import weights
 from tiny_judge import train_judge
-from tiny_parts import train_base, train_classifier, weights
+from tiny_parts import train_base, train_classifier
 
 from parlai_empathy.agent_kit.trained.frozen_classifier import PART
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError

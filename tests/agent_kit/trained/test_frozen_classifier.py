@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 from parlai.core.opt import Opt
-from tiny_parts import load, train_classifier
+from sample_models import load
+from tiny_parts import train_classifier
 
 from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS

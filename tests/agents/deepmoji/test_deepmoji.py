@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, load, weights
 from tiny_torchmoji import HIDDEN, WORDS, torchmoji_state, write_torchmoji
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -35,18 +35,6 @@ def train(model_file: Path, task: str = FEEL, **changes: Any) -> tuple[dict[str,
     sizes = {} if "deepmoji_weights" in changes else TINY
     options = {**QUIET, **sizes, "task": task, "model": "empathy:deepmoji", "seed": 5, "max_train_steps": 3, **changes}
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
-
-
-def evaluate(model_file: Path, task: str, **changes: Any) -> dict[str, Any]:
-    return EvalModel.main(model_file=str(model_file), task=task, **{**QUIET, "datatype": "test", **changes})  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
-def weights(model_file: Path) -> dict[str, Tensor]:
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
 
 
 def changed(one: dict[str, Tensor], other: dict[str, Tensor]) -> set[str]:

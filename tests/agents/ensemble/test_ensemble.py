@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 from processes import SAMPLE, parlai_command, succeeded
+from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
-from tiny_parts import chat, evaluate, load, move, observed, train, train_base, train_classifier, weights
+from tiny_parts import chat, move, observed, train, train_base, train_classifier
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 

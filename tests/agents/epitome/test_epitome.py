@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
 from torch.nn.parallel import DistributedDataParallel
 
@@ -51,19 +51,6 @@ def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any],
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
-def evaluate(model_file: Path, **changes: Any) -> dict[str, Any]:
-    options = {"task": TASK, "edition": "sample", "datatype": "test", "loglevel": "error", **changes}
-    return EvalModel.main(model_file=str(model_file), **options)  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
-
-
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
     """Judges all three mechanisms."""
@@ -87,7 +74,7 @@ def test_what_is_learnt_is_reported_for_each_mechanism(tmp_path: Path, bert: Pat
     learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1}
     train(tmp_path / "new", bert, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", bert, **learning, max_train_steps=40)
-    before, after = (evaluate(tmp_path / name, datatype="train:evalmode") for name in ("new", "model"))
+    before, after = (evaluate(tmp_path / name, TASK, datatype="train:evalmode") for name in ("new", "model"))
     assert float(after["loss"]) < float(before["loss"]) - 0.3
     kinds = ("accuracy", "f1", "rationale_f1", "rationale_iou")
     assert {"loss", "accuracy", "macro_f1"} | {
@@ -314,7 +301,7 @@ def test_an_answer_names_levels_and_rationales(judge: Path) -> None:
 
 def test_a_task_of_one_mechanism_is_answered_with_that_one(judge: Path) -> None:
     report = evaluate(judge, task=f"{TASK}:Interpretations")
-    assert float(report["accuracy"]) == float(report["ip_accuracy"]) == float(evaluate(judge)["ip_accuracy"])
+    assert float(report["accuracy"]) == float(report["ip_accuracy"]) == float(evaluate(judge, TASK)["ip_accuracy"])
     assert "er_accuracy" not in report
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, load, weights
 from tiny_fasttext import tiny_bin
 from torch.nn.parallel import DistributedDataParallel
 
@@ -36,18 +37,6 @@ def train(model_file: Path, task: str = FEEL, **changes: Any) -> tuple[dict[str,
     sizes = {} if "init_model" in changes else SIZES
     options = {**QUIET, **sizes, "task": task, "model": "empathy:fasttext", "seed": 5, "num_epochs": 2, **changes}
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
-
-
-def evaluate(model_file: Path, task: str = FEEL, **changes: Any) -> dict[str, Any]:
-    return EvalModel.main(model_file=str(model_file), task=task, **{**QUIET, "datatype": "test", **changes})  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +286,7 @@ def test_a_file_s_own_order_of_the_task_s_classes_is_kept(tmp_path: Path) -> Non
     assert (
         load(tmp_path / "model").class_probabilities([[]], ["i win"]) == agent.class_probabilities([[]], ["i win"])
     ).all()
-    assert float(evaluate(tmp_path / "model")["accuracy"]) >= 0
+    assert float(evaluate(tmp_path / "model", FEEL)["accuracy"]) >= 0
 
 
 def test_a_file_can_be_evaluated_without_training(tmp_path: Path) -> None:

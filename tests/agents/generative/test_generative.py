@@ -10,16 +10,14 @@ from typing import Any
 import pytest
 import torch
 from killed_training import check_that_it_went_on, kill_a_training
-from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.agents import create_agent
 from parlai.core.message import Message
-from parlai.core.opt import Opt
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
+from sample_models import evaluate, load, weights
 from tiny_generators import KINDS, write_language_model
 
-from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
 from parlai_empathy.metrics.distinct import distinct
@@ -46,19 +44,6 @@ def train(model_file: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, A
     return TrainModel.main(**{**TINY, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
-def evaluate(model_file: Path, **changes: Any) -> dict[str, Any]:
-    options = {**TASK, "datatype": "test", "loglevel": "error", **changes}
-    return EvalModel.main(model_file=str(model_file), **options)  # type: ignore[no-any-return]
-
-
-def loaded(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt(changes))
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return load_model(str(model_file), lambda _: None)["model"]  # type: ignore[no-any-return]
-
-
 def one_line(caught: pytest.ExceptionInfo[BaseException]) -> str:
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -83,7 +68,7 @@ def test_a_chat_needs_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_training_lowers_the_loss(tmp_path: Path, precision: str) -> None:
     report, _ = train(tmp_path / "model", num_epochs=3, learningrate=0.02, precision=precision, skip_generation=True)
-    untrained = math.log(len(loaded(tmp_path / "model").dict))
+    untrained = math.log(len(load(tmp_path / "model").dict))
     assert float(report["loss"]) < untrained - 1
 
 
@@ -109,7 +94,7 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_resumed_training_has_its_optimiser_and_its_updates(tmp_path: Path, scheduler: str) -> None:
     train(tmp_path / "model", lr_scheduler=scheduler, max_train_steps=3, skip_generation=True)
     states = torch.load(tmp_path / "model", weights_only=False)
-    agent = loaded(tmp_path / "model", datatype="train")
+    agent = load(tmp_path / "model", datatype="train")
     assert agent._number_training_updates == states["number_training_updates"] == 3
     mine, saved = agent.optimizer.state_dict()["state"], states["optimizer"]["state"]
     assert mine.keys() == saved.keys()
@@ -120,7 +105,7 @@ def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
     train(tmp_path / "model", vectors_file=str(vectors), learningrate=1e-9, max_train_steps=1, skip_generation=True)
-    row = loaded(tmp_path / "model").dict["sorry"]
+    row = load(tmp_path / "model").dict["sorry"]
     assert torch.allclose(weights(tmp_path / "model")["embeddings.weight"][row], torch.tensor(0.25))  # 1 / sqrt(16)
 
 
@@ -164,9 +149,9 @@ def test_a_model_to_begin_with_brings_weights_and_dictionary(model_file: Path, t
     theirs, mine = weights(model_file), weights(tmp_path / "new")
     assert all(torch.allclose(theirs[name], mine[name], atol=1e-6) for name in theirs)
     assert (tmp_path / "new.dict").read_text() == Path(f"{model_file}.dict").read_text()
-    agent = loaded(tmp_path / "new")
+    agent = load(tmp_path / "new")
     assert (agent.opt["dict_tokenizer"], agent.opt["dict_lower"]) == ("peers", True)
-    assert loaded(tmp_path / "new").dict.txt2vec("Hello there") == loaded(model_file).dict.txt2vec("Hello there")
+    assert load(tmp_path / "new").dict.txt2vec("Hello there") == load(model_file).dict.txt2vec("Hello there")
 
 
 def test_a_model_to_begin_with_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -201,7 +186,7 @@ def test_evaluation_reports_ours_and_parlais_own(model_file: Path) -> None:
 
 def test_perplexities_equal_a_plain_computation(model_file: Path) -> None:
     """One example at a time, from ParlAI's own scores of the whole vocabulary."""
-    agent = loaded(model_file)
+    agent = load(model_file)
     agent.model.eval()
     agent.model.whole = True
     losses = []
@@ -231,7 +216,7 @@ def sample_pairs(fold: str) -> list[tuple[str, str]]:
 
 
 def test_numbers_of_replies_are_those_of_the_texts(model_file: Path) -> None:
-    agent = loaded(model_file)
+    agent = load(model_file)
     replies, references = [], []
     for context, reference in sample_pairs("valid"):
         agent.observe(Message({"text": context, "episode_done": True}))
@@ -266,7 +251,7 @@ def test_the_peers_number_is_not_given_for_other_words(model_file: Path, tmp_pat
 
 def test_losses_of_single_tokens_can_be_looked_at(model_file: Path) -> None:
     """What ``--verbose`` and ParlAI's ``token_losses`` need: whole scores."""
-    agent = loaded(model_file, verbose=True)
+    agent = load(model_file, verbose=True)
     agent.observe(Message({"text": "I am sad.", "eval_labels": ["i am sorry"], "episode_done": True}))
     reply = agent.act()
     words = [word for word, _ in reply["token_losses"]]
@@ -288,14 +273,14 @@ SEARCHES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search["inference"])
 def test_every_search_answers(model_file: Path, search: dict[str, Any]) -> None:
-    agent = loaded(model_file, interactive_mode=True, **search)
+    agent = load(model_file, interactive_mode=True, **search)
     for message in ("I lost my job.", "My cat is ill.\nOh no!"):
         assert isinstance(agent.respond(message), str)
 
 
 def test_one_group_answers_as_beam_search_does(model_file: Path) -> None:
-    beam = loaded(model_file, inference="beam", beam_size=3)
-    diverse = loaded(model_file, inference="diversebeam", beam_size=3, beam_groups=1)
+    beam = load(model_file, inference="beam", beam_size=3)
+    diverse = load(model_file, inference="diversebeam", beam_size=3, beam_groups=1)
     for context, _ in sample_pairs("valid")[:10]:
         answers = []
         for agent in (beam, diverse):
@@ -321,13 +306,13 @@ def test_one_group_answers_as_beam_search_does(model_file: Path) -> None:
     ],
 )
 def test_every_message_gets_an_answer(model_file: Path, message: str) -> None:
-    assert isinstance(loaded(model_file, interactive_mode=True).respond(message), str)
+    assert isinstance(load(model_file, interactive_mode=True).respond(message), str)
 
 
 def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> None:
     text = " ".join(["sad"] * 150 + ["happy"])
     for side, last_is_kept in (("oldest", True), ("newest", False)):
-        agent = loaded(model_file, truncate_context=side)
+        agent = load(model_file, truncate_context=side)
         vec = agent.observe(Message({"text": text, "episode_done": True}))["text_vec"]
         assert len(vec) == 100
         assert (int(vec[-1]) == agent.dict["happy"]) is last_is_kept
@@ -346,7 +331,7 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     copy.write_bytes(copy.read_bytes()[:1000])
     with pytest.raises(ModelFileError) as caught:
-        loaded(copy)
+        load(copy)
     assert str(copy) in one_line(caught)
 
 
@@ -364,7 +349,7 @@ def test_loading_executes_nothing(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     torch.save({"model": Bomb(tmp_path / "touched")}, copy)
     with pytest.raises(ModelFileError):
-        loaded(copy)
+        load(copy)
     assert not (tmp_path / "touched").exists()
 
 
@@ -373,7 +358,7 @@ def test_a_vocabulary_that_does_not_fit_is_named(model_file: Path, tmp_path: Pat
     lines = Path(f"{copy}.dict").read_text().splitlines(keepends=True)
     Path(f"{copy}.dict").write_text("".join(lines[:-5]))
     with pytest.raises(ModelFileError) as caught:
-        loaded(copy)
+        load(copy)
     assert str(copy) in one_line(caught)
     assert f"{copy}.dict" in one_line(caught)
 
@@ -420,14 +405,14 @@ def test_a_trained_one_needs_its_source_no_more(pretrained: tuple[str, Path, Pat
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search["inference"])
 def test_pretrained_models_know_every_search(pretrained: tuple[str, Path, Path], search: dict[str, Any]) -> None:
-    agent = loaded(pretrained[2], interactive_mode=True, label_truncate=6, **search)
+    agent = load(pretrained[2], interactive_mode=True, label_truncate=6, **search)
     for message in ("I lost my job.", ""):
         assert isinstance(agent.respond(message), str)
 
 
 def test_greedy_search_is_the_best_next_token(pretrained: tuple[str, Path, Path]) -> None:
     """Step by step with a cache, as against reading the whole reply again for each token; the batch is padded."""
-    agent = loaded(pretrained[2], label_truncate=6, beam_min_length=0, beam_block_ngram=-1, inference="greedy")
+    agent = load(pretrained[2], label_truncate=6, beam_min_length=0, beam_block_ngram=-1, inference="greedy")
     contexts = ["I lost my job and I am sad.", "No!"]
     observed = []
     for context in contexts:

@@ -11,7 +11,8 @@ import torch
 from parlai.scripts.eval_model import EvalModel
 from parlai.utils.torch import total_parameters
 from processes import SAMPLE, TINY_SIZES, parlai_command, succeeded
-from tiny_parts import TASK, chat, evaluate, load, observed, train_base, weights
+from sample_models import evaluate, load, weights
+from tiny_parts import TASK, chat, observed, train_base
 from torch.nn import functional as F
 
 from parlai_empathy.errors import DataError, EmpathyError, OptionError

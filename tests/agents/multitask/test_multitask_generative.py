@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 from parlai.utils.torch import total_parameters
+from sample_models import evaluate, load, weights
 from tiny_generators import write_language_model
-from tiny_parts import chat, evaluate, load, observed, train_base, weights
+from tiny_parts import chat, observed, train_base
 from torch.nn import functional as F
 
 from parlai_empathy.errors import OptionError

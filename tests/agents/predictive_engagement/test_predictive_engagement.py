@@ -12,9 +12,10 @@ from parlai.core.message import Message
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from processes import parlai_command, succeeded
+from sample_models import load, weights
 from sklearn.metrics import f1_score
 from tiny_judge import write_bert
-from tiny_parts import load, observed, weights
+from tiny_parts import observed
 from torch.nn.parallel import DistributedDataParallel
 
 from parlai_empathy.agent_kit.judging.examples import TextPair

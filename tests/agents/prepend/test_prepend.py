@@ -10,8 +10,9 @@ import pytest
 import torch
 from parlai.core.opt import Opt
 from processes import SAMPLE, TINY_SIZES, parlai_command, succeeded
+from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
-from tiny_parts import chat, evaluate, load, move, observed, train_base, train_classifier, weights
+from tiny_parts import chat, move, observed, train_base, train_classifier
 
 from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
 from parlai_empathy.errors import EmpathyError, OptionError

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from sample_models import evaluate, load, weights
 from tiny_generators import write_language_model
-from tiny_parts import chat, evaluate, load, observed, train_base, train_classifier, weights
+from tiny_parts import chat, observed, train_base, train_classifier
 
 from parlai_empathy.errors import OptionError
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.message import Message
-from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import load
 from tiny_judge import train_judge, write_bert
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
@@ -54,10 +53,6 @@ def train(model_file: Path, bert: Path, retriever: Path, **changes: Any) -> tupl
         **changes,
     }
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
 
 
 @pytest.fixture(scope="module")

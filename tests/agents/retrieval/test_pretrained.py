@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.message import Message
-from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import load, weights
 from tiny_judge import write_bert
 
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
@@ -42,14 +41,6 @@ def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any],
         **changes,
     }
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")

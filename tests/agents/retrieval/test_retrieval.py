@@ -16,6 +16,7 @@ from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, weights
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
@@ -39,11 +40,6 @@ def train(model_file: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, A
     return TrainModel.main(**{**TINY, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
-def evaluate(model_file: Path, **changes: Any) -> dict[str, Any]:
-    options = {**TASK, "datatype": "test", "loglevel": "error", **changes}
-    return EvalModel.main(model_file=str(model_file), **options)  # type: ignore[no-any-return]
-
-
 def chat_agent(model_file: Path) -> Any:
     return create_agent_from_model_file(str(model_file), Opt(interactive_mode=True))
 
@@ -55,10 +51,6 @@ def talk(agent: Any, messages: list[str]) -> list[str]:
         agent.observe(Message({"text": message, "episode_done": False}))
         replies.append(agent.act()["text"])
     return replies
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from parlai.core.agents import create_agent, create_agent_from_model_file, create_agent_from_shared
+from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
+from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, OptionError
@@ -50,19 +50,6 @@ def train(model_file: Path, bert: Path, task: str, **changes: Any) -> tuple[dict
         **changes,
     }
     return TrainModel.main(**options, model_file=str(model_file))  # type: ignore[no-any-return]
-
-
-def evaluate(model_file: Path, task: str, **changes: Any) -> dict[str, Any]:
-    options = {"edition": "sample", "datatype": "test", "loglevel": "error", **changes}
-    return EvalModel.main(model_file=str(model_file), task=task, **options)  # type: ignore[no-any-return]
-
-
-def load(model_file: Path, **changes: Any) -> Any:
-    return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **changes}))
-
-
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
-    return torch.load(model_file, weights_only=False)["model"]  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
