@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
 from parlai.core.agents import create_agent_from_model_file
 from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
+from torch import Tensor
+
+from parlai_empathy.agent_kit.trained.weights import load_model
 
 
 def evaluate(model_file: Path, task: str = "empathy:empathetic_dialogues", **options: Any) -> dict[str, Any]:
@@ -22,6 +24,6 @@ def load(model_file: Path, **options: Any) -> Any:
     return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **options}))
 
 
-def weights(model_file: Path) -> dict[str, torch.Tensor]:
+def weights(model_file: Path) -> dict[str, Tensor]:
     """What a model's file holds, read without executing anything."""
-    return torch.load(model_file, weights_only=True)["model"]  # type: ignore[no-any-return]
+    return dict(load_model(str(model_file), lambda _: None)["model"])
