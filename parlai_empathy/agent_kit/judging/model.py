@@ -17,7 +17,8 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
-from parlai_empathy.agent_kit.trained.weights import begin_with, keep_dictionary, load_model
+from parlai_empathy.agent_kit.trained.beginning import begin_with, keep_dictionary
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.modules.precision import autocast
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -63,19 +62,6 @@ def add(parser: ParlaiParser) -> ParlaiParser:
     add_precision(group)
     set_defaults(parser, _DEFAULTS)
     return parser
-
-
-def keep_of_init_model(opt: Opt, names: Iterable[str]) -> None:
-    """Take options of a model from that of ``--init-model``, where the command line does not set them.
-
-    A checkpoint that a training goes on from counts as one: what came from a file to begin with is known there alone,
-    until there is a model.
-    """
-    path, model_file = opt.get("init_model"), opt.get("model_file")
-    if not path or (model_file and Path(model_file).is_file()) or not Path(f"{path}.opt").is_file():
-        return
-    saved, given = Opt.load(f"{path}.opt"), opt.get("override") or {}
-    opt.update({name: saved[name] for name in names if name in saved and name not in given})
 
 
 def check(opt: Opt) -> None:

@@ -15,9 +15,9 @@ from parlai.core.params import ParlaiParser
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from parlai_empathy.agent_kit.judging import options as judge_options
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agents.deepmoji import options
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
@@ -55,7 +55,7 @@ class DeepmojiAgent(JudgeAgent):
             self._published = read_torchmoji(opt["deepmoji_weights"])
             options.take_over(self._published, opt)
         elif not shared:
-            judge_options.keep_of_init_model(opt, ("embedding_size", "hidden_size", "gates"))
+            keep_options(opt, ("embedding_size", "hidden_size", "gates"))
         options.choose_gates(opt)
         super().__init__(opt, shared)
         if not shared and self._should_initialize_optimizer():
@@ -169,8 +169,7 @@ class DeepmojiAgent(JudgeAgent):
 
 def _is_trained(opt: Opt) -> bool:
     """Whether there is a model of this training already, or a checkpoint that ParlAI goes on from."""
-    is_resumed = str(opt.get("init_model") or "").endswith(".checkpoint")
-    return is_resumed or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
+    return goes_on(opt) or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
 
 
 def _begin_with_published(model: DeepMoji, published: TorchMoji) -> None:

@@ -31,7 +31,7 @@ _CHUNK = 2**14  # replies of a pool in memory at once, with all that is known of
 _OF_THE_BASE = (
     *READING,
     *("encoder", "embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"),
-    *("towers", "pooling", "projection", "score", "temperature"),
+    *("towers", "pooling", "projection", "score", "temperature", "special_tokens"),
 )
 
 _DEFAULTS: dict[str, Any] = {

@@ -13,8 +13,8 @@ from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
+from parlai_empathy.agent_kit.trained.beginning import check_init_model
 from parlai_empathy.agent_kit.trained.remembered import Remembered
-from parlai_empathy.agent_kit.trained.weights import check_init_model
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options

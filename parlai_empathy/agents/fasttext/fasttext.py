@@ -14,12 +14,12 @@ from parlai.core.torch_agent import Batch, Output
 from parlai.utils.distributed import is_distributed, num_workers
 from torch import Tensor, nn
 
-from parlai_empathy.agent_kit.judging import options as judge_options
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
@@ -88,8 +88,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         if self._file:
             _take_over(self._file, opt)
         elif not shared:
-            is_resumed = str(opt.get("init_model") or "").endswith(".checkpoint")
-            judge_options.keep_of_init_model(opt, (*_OF_A_MODEL, "classes") if is_resumed else _OF_A_MODEL)
+            keep_options(opt, (*_OF_A_MODEL, "classes") if goes_on(opt) else _OF_A_MODEL)
         check(opt)
         self._sizes = NgramSizes(opt["word_ngrams"], opt["buckets"], opt["min_subword"], opt["max_subword"])
         self._rows = lru_cache(_REMEMBERED)(self._rows_of)

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
 from parlai_empathy.agent_kit.options.common import cut_context
-from parlai_empathy.agent_kit.trained.weights import begin_with, check_init_model, keep_dictionary, load_model
+from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_dictionary, keep_options
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agents.generative import initial, options
@@ -64,8 +65,7 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
         self._init_model, self._is_finetune = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, self._init_model)
-            if self._is_finetune:
-                opt = initial.with_dictionary_of(opt, self._init_model)
+            keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
         options.check(opt)
         if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):
             raise OptionError("there is no model to talk with: name a trained one with -mf, or begin with --hf-model")

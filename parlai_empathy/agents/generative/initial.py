@@ -1,37 +1,14 @@
-"""Beginning with another model, or with ready-made word vectors: what has to fit, and what comes along."""
+"""Beginning with another model's words, or with ready-made vectors of them."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from pathlib import Path
 
-import parlai.utils.logging as logging
 import torch
-from parlai.core.opt import Opt
 from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.modules.vectors import copy_vectors
-
-# How texts become tokens: a model that learnt it one way cannot be asked in another.
-_READING = ("hf_model", "hf_kind", "dict_tokenizer", "dict_lower", "dict_maxtokens", "dict_minfreq")
-
-
-def with_dictionary_of(opt: Opt, init_model: str) -> Opt:
-    """The options with what ``--init-model`` says of its tokens: its dictionary is what the new model has.
-
-    :param init_model: its ``.opt`` is read, if there is one.
-    """
-    opt = copy.deepcopy(opt)
-    if not Path(f"{init_model}.opt").is_file():
-        return opt
-    theirs = Opt.load(f"{init_model}.opt")
-    for name in _READING:
-        if name in theirs and theirs[name] != opt.get(name):
-            logging.info(f"--{name.replace('_', '-')} {theirs[name]}: as --init-model {init_model} has it")
-            opt[name] = theirs[name]
-    return opt
 
 
 def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:

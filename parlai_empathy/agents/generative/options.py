@@ -28,6 +28,13 @@ from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
 DIVERSE_BEAM = "diversebeam"
 PROTOCOLS = ("none", "peers")
 
+# What another model's weights need, where a training begins with them: their sizes, and the tokens that they know.
+OF_WEIGHTS = (
+    *("embedding_size", "n_layers", "n_encoder_layers", "n_decoder_layers", "n_heads", "ffn_size", "n_positions"),
+    "truncate_context",
+)
+OF_TOKENS = ("hf_model", "hf_kind", "dict_tokenizer", "dict_lower", "dict_maxtokens", "dict_minfreq")
+
 # Sizes as in the paper; its post-norm, ReLU and fixed sinusoids are ParlAI's own defaults.
 _COMMON: dict[str, Any] = {
     "embedding_size": 300,

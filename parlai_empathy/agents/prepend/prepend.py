@@ -22,8 +22,8 @@ class PrependAgent(Prepend, RetrievalAgent):
 
     @property
     def context_begin(self) -> int:
-        """A pretrained encoder's start token."""
-        return int(self.pretrained)
+        """A start token, where there is one."""
+        return int(self.has_ends)
 
     @property
     def longest_text(self) -> float:

@@ -26,6 +26,14 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
 
+# What another model's weights need, where a training begins with them: their sizes, how they read, and the tokens
+# that they know.
+OF_WEIGHTS = (
+    *("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"),
+    *("towers", "pooling", "projection", "score", "temperature", "truncate_context", "special_tokens"),
+)
+OF_TOKENS = ("encoder", "hf_model", "dict_tokenizer", "dict_lower")
+
 # What holds unless a preset says otherwise. Optimiser, rate, lengths and negatives are the paper's; it has no clipping
 # and no schedule either.
 _COMMON: dict[str, Any] = {

@@ -19,7 +19,8 @@ from torch import Tensor
 from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
 from parlai_empathy.agent_kit.options.common import cut_context
-from parlai_empathy.agent_kit.trained.weights import check_init_model, keep_dictionary, load_model
+from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_dictionary, keep_options
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
@@ -73,6 +74,8 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         self._published = None if shared else published_to_begin_with(opt)
         if self._published:
             adopt(opt, self._published)
+        elif not shared:
+            keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
         self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
@@ -113,7 +116,7 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
         """
         if self._published:
-            self.load_state_dict(self._published.weights)
+            self.load_state_dict(self.others_weights(self._published.weights))
             return {}
         if self.is_finetuned:
             return load_model(path, lambda weights: self.load_state_dict(self.others_weights(weights)))

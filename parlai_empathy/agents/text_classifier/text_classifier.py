@@ -14,6 +14,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary,
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.trained.beginning import keep_options
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
@@ -86,6 +87,8 @@ class TextClassifierAgent(JudgeAgent):
         return TokenizerDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        if not shared:
+            keep_options(opt, ("hf_model", "reading", "pooling"))
         if opt["pooling"] not in POOLINGS:
             raise OptionError(f"--pooling {opt['pooling']}: must be one of {', '.join(POOLINGS)}")
         if opt["reading"] not in READINGS:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,22 +103,3 @@ def test_a_loss_must_go_with_the_task(loss: str, classes: list[str], values: lis
 @pytest.mark.parametrize(("loss", "classes"), [("ce", []), ("ce", STARS), ("mse", STARS), ("nnpu", [])])
 def test_losses_that_go_with_their_task_pass(loss: str, classes: list[str]) -> None:
     judge_options.check_loss(Opt({"loss": loss, "classes": classes}), [1.0, 2.0] if classes else None)
-
-
-def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
-    other, model = tmp_path / "other", tmp_path / "model"
-    Path(f"{other}.opt").write_text(json.dumps({"size": 3, "kind": "a", "loss": "mse"}))
-    given = {"init_model": str(other), "model_file": str(model), "size": 100, "kind": "b", "new": 1, "loss": "ce"}
-
-    def kept(**changes: Any) -> dict[str, Any]:
-        opt = Opt({**given, **changes})
-        judge_options.keep_of_init_model(opt, ("size", "kind", "new"))
-        return {name: opt[name] for name in ("size", "kind", "new", "loss")}
-
-    unchanged = {"size": 100, "kind": "b", "new": 1, "loss": "ce"}
-    assert kept() == {**unchanged, "size": 3, "kind": "a"}
-    assert kept(override={"size": 100}) == {**unchanged, "kind": "a"}
-    assert kept(init_model=None) == unchanged
-    assert kept(init_model="elsewhere") == unchanged
-    model.touch()
-    assert kept() == unchanged, "ParlAI has read the model's own options by then"

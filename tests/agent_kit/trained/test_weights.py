@@ -1,4 +1,4 @@
-"""Model files: what is read of them, what is refused, and what another model may begin with."""
+"""Model files: what is read of them, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_judge import train_judge
-from tiny_parts import train_base
 from torch import nn
 
-from parlai_empathy.agent_kit.trained.weights import begin_with, check_init_model, load_model
+from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError
 
 
@@ -115,63 +113,3 @@ def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:
 
     with pytest.raises(ModelFileError, match=r"^say this$"):
         load_model(str(tmp_path / "model"), refuse)
-
-
-# --- a model to begin with must be there -----------------------------------------------------------------------------
-
-
-def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
-    with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
-        check_init_model({"init_model": "no/where"}, None)
-    check_init_model({"init_model": "no/where"}, "model")  # a training that goes on has its own by then
-    check_init_model({"init_model": None}, None)
-    check_init_model({}, None)
-
-
-@pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
-def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
-    train = train_judge if model == "text_classifier" else train_base
-    with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
-        train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
-    assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
-
-
-# --- beginning with another's ----------------------------------------------------------------------------------------
-
-
-def test_a_model_like_it_gives_all_its_weights() -> None:
-    net, other = Net(), Net()
-    begin_with(net, other.state_dict(), "m")
-    assert is_equal(net, other)
-
-
-def test_a_head_with_other_outputs_stays_new() -> None:
-    net, other = Net(outputs=5), Net()
-    head = net.head.weight.clone()
-    begin_with(net, other.state_dict(), "m")
-    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
-    assert torch.equal(net.head.weight, head)
-
-
-def test_of_a_head_of_another_size_nothing_is_taken() -> None:
-    """Its bias would fit; but it belongs to weights that do not."""
-    net, other = Net(), Net()
-    other.head = nn.Linear(9, 1)
-    bias = net.head.bias.clone()
-    begin_with(net, other.state_dict(), "m")
-    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
-    assert torch.equal(net.head.bias, bias)
-
-
-@pytest.mark.parametrize(
-    ("net", "weights", "name"),
-    [
-        (Net(), Net(body=4).state_dict(), "body.bias"),  # another size
-        (Net(), {**Net().state_dict(), "extra": torch.zeros(1)}, "extra"),
-        (Net(), {name: value for name, value in Net().state_dict().items() if name != "body.weight"}, "body.weight"),
-        (Net(), {}, "body.bias"),
-    ],
-)
-def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
-    with pytest.raises(ModelFileError, match=rf"^--init-model a/m is another kind of model: {name} does not fit$"):
-        begin_with(net, weights, "a/m")

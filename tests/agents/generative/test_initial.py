@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from parlai.core.opt import Opt
 
-from parlai_empathy.agents.generative.initial import begin_with_vectors, check_words, with_dictionary_of
+from parlai_empathy.agents.generative.initial import begin_with_vectors, check_words
 from parlai_empathy.errors import ModelFileError
 
 
@@ -27,18 +26,6 @@ def test_vectors_of_no_word_and_of_no_length_are_no_trouble(tmp_path: Path, line
     begin_with_vectors(str(tmp_path / "vectors.txt"), {"none": 0, "cat": 1, "dog": 2}, weight)
     assert weight.isfinite().all()
     assert weight[2].tolist() == pytest.approx([0.1] * 4)
-
-
-def test_a_model_brings_its_way_to_read(tmp_path: Path) -> None:
-    Opt(dict_lower=True, dict_tokenizer="peers", learningrate=5).save(str(tmp_path / "model.opt"))
-    given = Opt(dict_lower=False, dict_tokenizer="re", learningrate=1)
-    opt = with_dictionary_of(given, str(tmp_path / "model"))
-    assert (opt["dict_lower"], opt["dict_tokenizer"], opt["learningrate"]) == (True, "peers", 1)
-    assert given["dict_tokenizer"] == "re", "what was given is not changed"
-
-
-def test_a_model_without_options_brings_none(tmp_path: Path) -> None:
-    assert with_dictionary_of(Opt(dict_lower=False), str(tmp_path / "model")) == Opt(dict_lower=False)
 
 
 def test_other_words_are_named() -> None:
