@@ -14,7 +14,6 @@ from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.core.torch_agent import Output, TorchAgent
 from parlai.utils.distributed import num_workers
 from parlai.utils.misc import warn_once
@@ -26,6 +25,7 @@ from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
+from parlai_empathy.agents.rerank.evaluated import evaluated
 from parlai_empathy.agents.rerank.rivals import block_of, rivals
 from parlai_empathy.agents.retrieval.replies import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
@@ -149,6 +149,10 @@ class RerankAgent(TextClassifierAgent):
         """Nothing is: a reply is looked for, in a chat too."""
         return False
 
+    def is_valid(self, obs: Message) -> bool:
+        """Every message is answered, one without a word too."""
+        return not obs.is_padding() and "lines" in obs
+
     def self_observe(self, self_message: Message) -> None:
         """What it says is part of the conversation."""
         TorchAgent.self_observe(self, self_message)
@@ -270,8 +274,10 @@ class RerankAgent(TextClassifierAgent):
             warn_once("P@k,100 shuffled and ordered of empathy:rerank need all examples in one process")
             return
         if self._blocks is None:
-            fold = observations[0].get("fold")
-            self._blocks = BlockPrecisions(_fold_size(self.opt), self._block_ranks, self._score_name, fold)
+            first = observations[0]
+            self._blocks = BlockPrecisions(
+                evaluated(self.opt, first), self._block_ranks, self._score_name, first.get("fold")
+            )
         for obs, context in zip(observations, contexts, strict=True):
             for name, metric in self._blocks.add(_Example(obs["lines"], labels_of(obs)[0], context)):
                 self.global_metrics.add(name, metric)
@@ -315,8 +321,3 @@ class _Example:
     lines: Sequence[str]
     reply: str
     context: Tensor
-
-
-def _fold_size(opt: Opt) -> int:
-    """How many examples the evaluation has."""
-    return sum(teacher.num_examples() for teacher in create_task_agent_from_taskname(Opt({**opt, "batchsize": 1})))

@@ -11,7 +11,7 @@ import torch
 from parlai.core.message import Message
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
-from sample_models import load
+from sample_models import evaluate, load
 from tiny_judge import train_judge, write_bert
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
@@ -106,6 +106,24 @@ def test_what_the_retriever_does_not_find_stays_where_it_is(
     assert float(whole[key(10, "inline")]) != pytest.approx(float(plain[key(10, "inline")]))
 
 
+def test_a_validation_in_training_measures_the_same_protocols(tmp_path: Path, bert: Path, retriever: Path) -> None:
+    """``--validation-metric`` can name each of them."""
+    chosen = {"validation_metric": key(1, "shuffled"), "validation_every_n_steps": 1, "max_train_steps": 1}
+    valid, _ = train(tmp_path / "model", bert, retriever, **chosen)
+    alone = evaluate(tmp_path / "model", datatype="valid")
+    for protocol in ("shuffled", "ordered"):
+        assert float(valid[key(1, protocol)]) == pytest.approx(float(alone[key(1, protocol)]))
+
+
+def test_each_of_several_tasks_has_its_blocks(model_file: Path) -> None:
+    tasks = ["empathy:empathetic_dialogues", "empathy:empathetic_dialogues:BothRoles"]
+    report = evaluate(model_file, ",".join(tasks), datatype="valid")
+    for task in tasks:
+        alone = evaluate(model_file, task, datatype="valid")
+        for protocol in ("shuffled", "ordered"):
+            assert float(report[f"{task}/{key(1, protocol)}"]) == pytest.approx(float(alone[key(1, protocol)]))
+
+
 @pytest.mark.parametrize("protocol", ["shuffled", "ordered"])
 def test_block_precision_equals_a_plain_computation(report: dict[str, Any], model_file: Path, protocol: str) -> None:
     """One context at a time: the retriever's four best of the block, sorted by the sum of both scores."""
@@ -194,6 +212,14 @@ def test_it_chats_from_the_retrievers_pool(model_file: Path) -> None:
         assert said in pool
     agent.observe(Message({"text": "And you?", "episode_done": False}))
     assert said in agent.observation["lines"]
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\n"])
+def test_a_message_without_a_word_is_answered(model_file: Path, blank: str) -> None:
+    agent = load(model_file, interactive_mode=True)
+    for text in (blank, "I passed my exam!"):
+        agent.observe(Message({"text": text, "episode_done": False}))
+        assert agent.act()["text"] in agent.retriever.pool().texts
 
 
 def test_the_pool_can_be_chosen(model_file: Path) -> None:
