@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,14 @@ def _built(auto_class: str, name: str, config: Any) -> Any:
             f"--hf-model {name} ({config.model_type}) is no {auto_class.removeprefix('AutoModelFor')}: "
             "leave --hf-kind away"
         ) from error
+
+
+def longest_text(config: Any, tokenizer: Any) -> float:
+    """Most tokens that an encoder reads at once, special ones included; infinity if it has no limit.
+
+    :param tokenizer: the encoder's. RoBERTa has two positions more than it can use, which its tokenizer knows.
+    """
+    return float(min(getattr(config, "max_position_embeddings", None) or math.inf, tokenizer.model_max_length))
 
 
 def source_of(name: str) -> str:

@@ -28,7 +28,8 @@ def pair_tokens(
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     backend.no_truncation()
-    encoded = backend.encode_batch([*contexts, *replies], add_special_tokens=False)
+    texts = [text.encode("utf-8", "replace").decode() for text in (*contexts, *replies)]  # half characters: none
+    encoded = backend.encode_batch(texts, add_special_tokens=False)
     rows = [
         _joined(backend, context, reply, longest)
         for context, reply in zip(encoded[: len(contexts)], encoded[len(contexts) :], strict=True)

@@ -56,8 +56,8 @@ class TrueTokenLosses(TorchGeneratorModel):
             time)``; the encoder's output. If :attr:`whole`, the scores ``(batch, time, vocabulary)`` come first.
         """
         if self.whole and not self.training:
-            scored: tuple[Tensor, Tensor, Any] = super().forward(*xs, ys=ys, prev_enc=prev_enc, **options)
-            return scored
+            scores, best, states = super().forward(*xs, ys=ys, prev_enc=prev_enc, **options)
+            return scores.float(), best, states  # ParlAI makes NumPy's numbers of them, and that has no bfloat16
         assert ys is not None
         states = self.encode(*xs) if prev_enc is None else prev_enc
         losses, best = self._token_losses(states, ys)

@@ -31,6 +31,14 @@ def roberta() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
 
+def test_half_characters_are_read_as_question_marks(bert: Any) -> None:
+    """A terminal's broken input holds them; the tokenizer's library takes none."""
+    for found, expected in zip(
+        pair_tokens(bert, ["a \ud83d"], ["\udcff b"], 64), pair_tokens(bert, ["a ?"], ["? b"], 64), strict=True
+    ):
+        assert torch.equal(found, expected)
+
+
 def read(tokenizer: Any, context: str, reply: str, longest: int = 64) -> tuple[list[str], list[int]]:
     """Tokens and segments of one pair."""
     tokens, segments, lengths = pair_tokens(tokenizer, [context], [reply], longest)

@@ -12,6 +12,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agent_kit.options.common import add_precision
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
+from parlai_empathy.modules.hugging_face import longest_text
 
 LOSSES = ("ce", "mse", "nnpu")
 GROUP = "Judges"
@@ -77,6 +78,16 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
     if opt.get("fp16"):
         raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
+
+
+def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:
+    """Raise :class:`OptionError` for a ``--max-tokens`` that a Hugging Face encoder cannot read.
+
+    :param config: the encoder's.
+    :param tokenizer: the encoder's.
+    """
+    if opt["max_tokens"] > (longest := longest_text(config, tokenizer)):
+        raise OptionError(f"--max-tokens {opt['max_tokens']}: {opt['hf_model']} takes at most {longest:.0f}")
 
 
 def check_loss(opt: Opt, values: Sequence[float] | None) -> None:

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair, pairs_of
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
+from parlai_empathy.agent_kit.judging.options import check_max_tokens
 from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
 from parlai_empathy.errors import OptionError
@@ -74,10 +75,7 @@ class EpitomeReader(PairModelAgent):
         """The encoders, with their own weights unless a trained model's follow, and new heads."""
         opt = self.opt
         encoder = load_encoder(encoder_source(opt), pretrained=self.is_new)
-        longest = getattr(encoder.config, "max_position_embeddings", opt["max_tokens"])
-        longest = min(longest, self.tokenizer.model_max_length)  # RoBERTa counts its positions from 2
-        if opt["max_tokens"] > longest:
-            raise OptionError(f"--max-tokens {opt['max_tokens']}: {opt['hf_model']} takes at most {longest}")
+        check_max_tokens(opt, encoder.config, self.tokenizer)
         number = 1 if opt["responders"] == "shared" else len(self.mechanisms)
         responders = [copy.deepcopy(encoder) for _ in range(number)]
         return Epitome(encoder, responders, len(self.mechanisms), opt["pooling"], opt["dropout"])

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.judging.options import check_max_tokens
 from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
@@ -67,10 +68,7 @@ class PredictiveEngagementAgent(JudgeAgent):
         layers = encoder.config.num_hidden_layers
         if -opt["layer"] > layers:
             raise OptionError(f"--layer {opt['layer']}: {opt['hf_model']} has {layers} layers")
-        longest = getattr(encoder.config, "max_position_embeddings", opt["max_tokens"])
-        longest = min(longest, self.dict.tokenizer_of_encoder.model_max_length)  # RoBERTa counts its positions from 2
-        if opt["max_tokens"] > longest:
-            raise OptionError(f"--max-tokens {opt['max_tokens']}: {opt['hf_model']} takes at most {longest}")
+        check_max_tokens(opt, encoder.config, self.dict.tokenizer_of_encoder)
         reader = FrozenReader(encoder, opt["pooling"], opt["layer"])
         return EngagementNetwork(reader, opt["hidden_sizes"], self.outputs, opt["dropout"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from torch import Tensor
 
 from parlai_empathy.agents.prepend.labels import Prepend
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.modules.hugging_face import longest_text
 
 _LABELS = ("labels", "eval_labels")
 
@@ -31,8 +31,8 @@ class PrependAgent(Prepend, RetrievalAgent):
         if not self.pretrained:
             return int(self.opt["n_positions"])
         tower: Any = self.bare_model.contexts
-        positions = getattr(tower.encoder.config, "max_position_embeddings", None)
-        return positions - 2 if positions else math.inf  # a token stands before the text, and one behind it
+        longest = longest_text(tower.encoder.config, self.dict.tokenizer_of_encoder)
+        return longest - 2  # a token stands before the text, and one behind it
 
     def texts_in(self, obs: Message) -> list[str]:
         """The context, the true reply, and the candidates that have token ids."""

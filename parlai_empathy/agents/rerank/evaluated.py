@@ -23,7 +23,7 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
     task = message["id"] if message.get("id") in tasks else opt["task"]
     datatype = f"{fold}:evalmode" if fold == "train" else fold
     teachers = create_task_agent_from_taskname(Opt({**opt, "task": task, "datatype": datatype, "batchsize": 1}))
-    examples = sum(teacher.num_examples() for teacher in teachers)
+    examples: int = sum(teacher.num_examples() for teacher in teachers)
     return min(examples, _most(opt, fold) or examples)
 
 

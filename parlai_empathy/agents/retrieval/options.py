@@ -23,7 +23,7 @@ from parlai_empathy.agent_kit.options.common import (
 from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.hugging_face import MINILM, longest_text
 from parlai_empathy.modules.pair_encoder import POOLINGS
 
 # What another model's weights need, where a training begins with them: their sizes, how they read, and the tokens
@@ -253,12 +253,13 @@ def check(opt: Opt) -> None:
         )
 
 
-def check_encoder(opt: Opt, config: Any) -> None:
+def check_encoder(opt: Opt, config: Any, tokenizer: Any) -> None:
     """Raise :class:`OptionError` for texts that a pretrained encoder cannot read whole.
 
     :param config: the encoder's.
+    :param tokenizer: the encoder's.
     """
-    longest = getattr(config, "max_position_embeddings", None) or math.inf
+    longest = longest_text(config, tokenizer)
     for name in ("text_truncate", "label_truncate"):
         if opt[name] + 2 > longest:  # a token stands before the text, and one behind it
-            raise OptionError(f"{flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2}")
+            raise OptionError(f"{flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2:.0f}")

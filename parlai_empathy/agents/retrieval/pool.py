@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import parlai.utils.logging as logging
 import torch
 from torch import Tensor
 
@@ -70,6 +71,20 @@ def load_pool(path: str | Path) -> Pool:
         return pool
     except Exception as error:  # torch raises a different kind for each way in which a file can be broken
         raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is built anew") from error
+
+
+def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
+    """Save what is nice to have for the next time; where that cannot be, say so and go on: the folder may be read-only.
+
+    :returns: whether it is there now.
+    """
+    try:
+        save(path)
+    except (OSError, RuntimeError) as error:  # torch's and Faiss's own writers raise the latter
+        reason = str(error).strip().split("\n")[-1]
+        logging.warning(f"{path} cannot be written, and will be built again the next time: {reason}")
+        return False
+    return True
 
 
 def stored_or_new(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 
-from parlai_empathy.agents.retrieval.pool import Pool
+from parlai_empathy.agents.retrieval.pool import Pool, was_saved
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.stored_rows import StoredRows
 from parlai_empathy.modules.vector_index import VectorIndex, exact_search
@@ -78,8 +79,7 @@ def index_for(choice: str, pool: Pool, encode: EncodeTurns) -> VectorIndex | Non
     if index is None:
         logging.info(f"building an index of {len(pool.texts):,} replies, once")
         index = VectorIndex.build(pool.encodings, rows, _made_up_contexts(pool.texts, encode))
-        if path and is_primary_worker():
-            index.save(path, pool.fingerprint)
+        if path and is_primary_worker() and was_saved(path, partial(index.save, fingerprint=pool.fingerprint)):
             index = VectorIndex.load(path, pool.fingerprint, rows) or index  # mapped, it takes less memory
     if index.recall < RECALL:
         logging.warning(

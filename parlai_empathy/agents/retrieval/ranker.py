@@ -22,7 +22,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new
+from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new, was_saved
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
@@ -43,6 +43,8 @@ from parlai_empathy.metrics.precision_at_k import (
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.vector_index import VectorIndex
 
+# Of a model's options, those that decide how it encodes a reply.
+_READING = ("score", "temperature", "pooling", "special_tokens", "label_truncate")
 _ENCODE_BATCH = 256  # replies encoded at once
 _WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # what stands for a task in a chat
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
@@ -256,11 +258,11 @@ class PoolRanker(TorchRankerAgent):
     def pool(self) -> Pool:
         """The replies to choose from: stored beside the model, or built now and stored for the next time."""
         if self._pool is None:
-            fingerprint = f"{weights_fingerprint(self.bare_model)} {self._pool_source()}"
+            reading = " ".join(str(self.opt.get(name)) for name in _READING)
+            fingerprint = f"{weights_fingerprint(self.bare_model)} {reading} {self._pool_source()}"
             path = self._pool_path()
             pool, is_new = stored_or_new(path, fingerprint, self._pool_texts, self._encode_replies)
-            if is_new and path and is_primary_worker():
-                pool.save(path)
+            if is_new and path and is_primary_worker() and was_saved(path, pool.save):
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
                 pool = load_pool(path)  # mapped, it takes less memory
             device = next(self.bare_model.parameters()).device

@@ -95,7 +95,7 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         if self.opt.get("seed") is not None:
             torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
         if self.pretrained:
-            return pretrained_towers(self.opt, self.NULL_IDX, self.is_new)
+            return pretrained_towers(self.opt, self.dict, self.NULL_IDX, self.is_new)
         return transformer_towers(self.opt, self.dict, self.NULL_IDX, self._should_initialize_optimizer())
 
     @property

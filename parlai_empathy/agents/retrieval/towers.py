@@ -6,7 +6,7 @@ import parlai.utils.logging as logging
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source
+from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source
 from parlai_empathy.agents.retrieval.options import check_encoder
 from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
 from parlai_empathy.modules.hugging_face import load_encoder
@@ -36,14 +36,15 @@ def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool)
     return model
 
 
-def pretrained_towers(opt: Opt, pad: int, is_new: bool) -> PretrainedBiEncoder:
+def pretrained_towers(opt: Opt, words: TokenizerDictionary, pad: int, is_new: bool) -> PretrainedBiEncoder:
     """One tower or two on a Hugging Face encoder.
 
+    :param words: its tokens.
     :param pad: the id of its padding token.
     :param is_new: whether it begins with its own weights; else a trained model's follow.
     """
     length = opt["temperature"] ** -0.5 if opt["score"] == "cosine" else None
     encoders = [load_encoder(encoder_source(opt), pretrained=is_new) for _ in range(opt["towers"])]
-    check_encoder(opt, encoders[0].config)
+    check_encoder(opt, encoders[0].config, words.tokenizer_of_encoder)
     towers = [PretrainedTower(encoder, pad, opt["pooling"], opt["projection"], length) for encoder in encoders]
     return PretrainedBiEncoder(*towers)

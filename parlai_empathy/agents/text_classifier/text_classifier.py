@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.judging.options import check_max_tokens
 from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
 from parlai_empathy.agent_kit.trained.beginning import keep_options
 from parlai_empathy.errors import OptionError
@@ -105,10 +106,7 @@ class TextClassifierAgent(JudgeAgent):
     def build_model(self) -> nn.Module:
         """The encoder, with its own weights unless a trained model's follow, and a new head."""
         encoder = load_encoder(encoder_source(self.opt), pretrained=self.is_new)
-        longest = getattr(encoder.config, "max_position_embeddings", self.opt["max_tokens"])
-        longest = min(longest, self.tokenizer.model_max_length)  # RoBERTa counts its positions from 2
-        if self.opt["max_tokens"] > longest:
-            raise OptionError(f"--max-tokens {self.opt['max_tokens']}: {self.opt['hf_model']} takes at most {longest}")
+        check_max_tokens(self.opt, encoder.config, self.tokenizer)
         kind = PairEncoder if self.opt["reading"] == "together" else TwinEncoder
         return kind(encoder, self.outputs, self.opt["pooling"])
 

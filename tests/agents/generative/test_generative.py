@@ -249,9 +249,10 @@ def test_the_peers_number_is_not_given_for_other_words(model_file: Path, tmp_pat
     assert "ppl_peers" not in evaluate(model_file, ppl_protocol="none", skip_generation=True)
 
 
-def test_losses_of_single_tokens_can_be_looked_at(model_file: Path) -> None:
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: str) -> None:
     """What ``--verbose`` and ParlAI's ``token_losses`` need: whole scores."""
-    agent = load(model_file, verbose=True)
+    agent = load(model_file, verbose=True, precision=precision)
     agent.observe(Message({"text": "I am sad.", "eval_labels": ["i am sorry"], "episode_done": True}))
     reply = agent.act()
     words = [word for word, _ in reply["token_losses"]]

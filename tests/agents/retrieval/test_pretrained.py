@@ -176,6 +176,21 @@ def test_texts_longer_than_the_encoder_takes_are_refused(tmp_path: Path, bert: P
         train(tmp_path / "model", bert, text_truncate=127)
 
 
+def test_a_tokenizer_may_know_of_fewer_places(tmp_path: Path, bert: Path) -> None:
+    """RoBERTa's configuration counts two positions that no token can have; its tokenizer does not."""
+    roberta = shutil.copytree(bert, tmp_path / "roberta")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert, model_max_length=32)
+    tokenizer.save_pretrained(roberta)
+    config = transformers.RobertaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=34, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(roberta)
+    train(tmp_path / "model", roberta, text_truncate=30, label_truncate=30, max_train_steps=1)
+    with pytest.raises(OptionError, match=r"--text-truncate 31: .* takes at most 30"):
+        train(tmp_path / "other", roberta, text_truncate=31, label_truncate=30)
+
+
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"--hf-model .*nothing cannot be loaded"):
         train(tmp_path / "model", tmp_path / "nothing")

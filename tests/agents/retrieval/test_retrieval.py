@@ -16,7 +16,7 @@ from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, weights
+from sample_models import evaluate, load, weights
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
@@ -328,6 +328,30 @@ def test_the_pool_is_of_the_training_task_whatever_is_evaluated(tmp_path: Path) 
     stored.unlink()
     evaluate(tmp_path / "model", task="empathy:empathetic_dialogues:ContextEmotion")
     assert torch.load(stored, weights_only=True)["texts"] == before["texts"]
+
+
+@pytest.mark.parametrize("changes", [{"score": "dot"}, {"temperature": 0.3}, {"label_truncate": 3}])
+def test_replies_read_in_another_way_make_another_pool(
+    model_file: Path, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    copy = copy_of(model_file, tmp_path)
+    agent = load(copy, **changes)
+    torch.testing.assert_close(agent.pool().encodings, agent._encode_replies(agent.pool().texts))
+    assert agent.pool().fingerprint != load(model_file).pool().fingerprint
+
+
+def test_a_pool_that_cannot_be_stored_is_used_all_the_same(
+    model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model's folder may be read-only. (The tests may run as root, whom no such folder stops.)"""
+    copy = copy_of(model_file, tmp_path)
+    Path(f"{copy}.pool").unlink()
+    (tmp_path / "model.pool.blocked").touch()
+    path = tmp_path / "model.pool.blocked" / "model"  # below a file no other one can be
+    agent = load(copy)
+    monkeypatch.setattr(agent, "_pool_path", lambda: str(path))
+    assert agent.pool().texts == torch.load(f"{model_file}.pool", weights_only=True)["texts"]
+    assert f"{path} cannot be written" in capsys.readouterr().out
 
 
 def test_another_limit_of_length_makes_another_pool(model_file: Path, tmp_path: Path) -> None:
