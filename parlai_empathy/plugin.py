@@ -80,7 +80,7 @@ def canonical_name(name: str, kind: str) -> str:
     :param kind: ``"tasks"`` or ``"agents"``.
     """
     name = name.strip()
-    head = name.split(":")[0]
+    head = re.split("[:/]", name)[0]
     if _is_ours(head, kind) and not _parlai_has(head, kind):
         return PREFIX + name
     return name
@@ -109,6 +109,8 @@ def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
     @functools.wraps(load)
     def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.startswith(PREFIX):
+            head, *rest = name.removeprefix(PREFIX).split(":")
+            name = ":".join([PREFIX + head.lower(), *rest])  # which is how ParlAI reads a task's name
             _check_name(name.removeprefix(PREFIX), kind)
         try:
             return load(name, *args, **kwargs)

@@ -41,6 +41,7 @@ from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE as SAMPLE_FIL
     [
         ("retrieval", "agents", "empathy:retrieval"),
         (" retrieval ", "agents", "empathy:retrieval"),
+        ("prepend/generative", "agents", "empathy:prepend/generative"),
         ("empathy:retrieval", "agents", "empathy:retrieval"),
         ("repeat_label", "agents", "repeat_label"),  # ParlAI's
         ("transformer/biencoder", "agents", "transformer/biencoder"),
@@ -384,6 +385,12 @@ def test_a_base_that_an_agent_does_not_have_is_an_error() -> None:
     with pytest.raises(OptionError, match="empathy:prepend/nonsense: there is no such agent"):
         loader.load_agent_module("empathy:prepend/nonsense")
     assert loader.load_agent_module("empathy:prepend/generative").__name__ == "GenerativeAgent"
+
+
+@pytest.mark.parametrize("name", ["empathy:Retrieval", "empathy:RETRIEVAL", "prepend/generative"])
+def test_names_of_agents_are_read_in_any_case_and_with_their_base(name: str) -> None:
+    """As ParlAI reads names of tasks; the first letters are the prefix."""
+    assert loader.load_agent_module(name) is loader.load_agent_module(plugin.canonical_name(name.lower(), "agents"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import copy
 import os
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 from tqdm import tqdm
 
+from parlai_empathy.agents.retrieval.replies import source_of
 from parlai_empathy.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,21 +42,26 @@ class HardNegatives:
 
     :param replies: all replies of the training.
     :param places: by context and true reply, places among ``replies``.
+    :param source: what decides both: the training's task and its options.
     """
 
     replies: list[str]
     places: dict[str, list[int]]
+    source: str = ""
 
     @classmethod
     def stored_or_mined(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
-        """Those beside a model that is trained; mined now, and stored, if there are none.
+        """Those beside a model that is trained; mined now, and stored, if there are none of this training.
 
         :param agent: ranks the replies.
         :param opt: of the training: it says which task, and where the trained model goes.
         """
         path = f"{opt['model_file']}.negatives" if opt.get("model_file") else None
         if path and Path(path).is_file():
-            return cls.load(path)
+            found = cls.load(path)
+            if found.source == _source(opt):
+                return found
+            logging.info(f"{path} is of another training: its hard negatives are sought anew")
         found = mine(agent, opt)
         if path and is_primary_worker():
             found.save(path)
@@ -74,7 +80,7 @@ class HardNegatives:
     def save(self, path: str) -> None:
         """Write them, whole or not at all."""
         unfinished = f"{path}.{os.getpid()}.tmp"
-        torch.save({"replies": self.replies, "places": self.places}, unfinished)
+        torch.save(asdict(self), unfinished)
         os.replace(unfinished, path)
 
     def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
@@ -100,7 +106,11 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
             for obs, row in zip(batch, _best(scores), strict=True):
                 true = place_of[obs["labels"][0]]
                 places[_key(obs)] = [place for place in row if place != true]
-    return HardNegatives(replies, places)
+    return HardNegatives(replies, places, _source(opt))
+
+
+def _source(opt: Opt) -> str:
+    return source_of([opt["task"]], opt)
 
 
 def _best(scores: Tensor) -> list[list[int]]:

@@ -246,6 +246,10 @@ def check(opt: Opt) -> None:
         raise OptionError(
             "--gradient-cache: goes with neither --fp16 (--precision bfloat16 is as fast) nor --update-freq"
         )
+    if opt["candidates"] == "fixed":
+        raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not to learn from")
+    if opt["eval_candidates"] == "batch-all-cands":
+        raise OptionError("--eval-candidates batch-all-cands: must be inline, batch or fixed")
     if opt["candidates"] != "batch" and (opt["hard_negatives"] or opt["gradient_cache"] or opt["symmetric_loss"]):
         raise OptionError(
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "

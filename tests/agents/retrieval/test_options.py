@@ -208,6 +208,8 @@ def test_presets_pass_the_check(preset: str) -> None:
         (["--text-truncate", "-1"], ["--text-truncate -1", "1 and --n-positions 1000"]),
         (["--text-truncate", "1001"], ["--text-truncate 1001", "--n-positions 1000"]),
         (["--label-truncate", "0"], ["--label-truncate 0", "--n-positions 1000"]),
+        (["--candidates", "fixed"], ["--candidates fixed", "batch or inline"]),
+        (["--eval-candidates", "batch-all-cands"], ["--eval-candidates batch-all-cands", "inline, batch or fixed"]),
         (["--n-positions", "99"], ["--text-truncate 100", "--n-positions 99"]),
     ],
 )

@@ -152,7 +152,7 @@ def test_hard_negatives_are_mined_once_and_kept(tmp_path: Path, bert: Path) -> N
     train(tmp_path / "model", bert, hard_negatives=2)
     kept = tmp_path / "model.negatives"
     stored = torch.load(kept, weights_only=True)
-    assert set(stored) == {"replies", "places"}
+    assert set(stored) == {"replies", "places", "source"}
     for example, places in stored["places"].items():
         true = example.split("\n\n")[-1]
         assert places
@@ -160,6 +160,18 @@ def test_hard_negatives_are_mined_once_and_kept(tmp_path: Path, bert: Path) -> N
     written = kept.stat().st_mtime_ns
     train(tmp_path / "model", bert, hard_negatives=2, max_train_steps=5)
     assert kept.stat().st_mtime_ns == written
+
+
+def test_hard_negatives_of_another_training_are_mined_anew(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, hard_negatives=1)
+    for path in tmp_path.glob("model*"):
+        if path.is_file() and path.suffix != ".negatives":
+            path.unlink()
+    train(tmp_path / "model", bert, hard_negatives=1, task="empathy:empathetic_dialogues:Speaker")
+    fresh = tmp_path / "fresh"
+    train(fresh, bert, hard_negatives=1, task="empathy:empathetic_dialogues:Speaker")
+    one, other = (torch.load(f"{path}.negatives", weights_only=True) for path in (tmp_path / "model", fresh))
+    assert one == other
 
 
 def test_a_broken_file_of_hard_negatives_is_named(tmp_path: Path, bert: Path) -> None:
