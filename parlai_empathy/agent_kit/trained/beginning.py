@@ -13,7 +13,7 @@ from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.options.common import flag
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 
 def goes_on(opt: Mapping[str, Any]) -> bool:
@@ -28,6 +28,19 @@ def check_init_model(opt: Mapping[str, Any], found: str | None) -> None:
     """
     if opt.get("init_model") and not found:
         raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
+
+
+def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
+    """Make options those of what a model is made from: nobody has to type them again.
+
+    :param source: what has them: its option and its file.
+    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
+    """
+    typed = opt.get("override") or {}
+    for name, value in theirs.items():
+        if typed.get(name, value) != value:
+            raise OptionError(f"{flag(name)} {typed[name]}: {source} has {value}; leave {flag(name)} out")
+        opt[name] = value
 
 
 def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -> None:
@@ -47,6 +60,8 @@ def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -
         if name in theirs and theirs[name] != opt.get(name):
             logging.info(f"{flag(name)} {theirs[name]}: as --init-model {path} has it")
             opt[name] = theirs[name]
+            if name in typed:  # ParlAI would put it over the trained model's own
+                typed[name] = theirs[name]
 
 
 def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:

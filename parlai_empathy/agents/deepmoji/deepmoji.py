@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options
+from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options, take_over
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agents.deepmoji import options
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
@@ -53,7 +53,8 @@ class DeepmojiAgent(JudgeAgent):
             options.check_beginning(opt)
         if not shared and begins_with_published(opt):
             self._published = read_torchmoji(opt["deepmoji_weights"])
-            options.take_over(self._published, opt)
+            sizes = {name: getattr(self._published, name) for name in ("embedding_size", "hidden_size")}
+            take_over(opt, sizes, "--deepmoji-weights")
         elif not shared:
             keep_options(opt, ("embedding_size", "hidden_size", "gates"))
         options.choose_gates(opt)

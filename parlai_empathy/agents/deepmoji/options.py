@@ -10,7 +10,6 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
-from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji
 from parlai_empathy.errors import OptionError
 
 FINETUNING = ("new", "full", "last", "chain-thaw")
@@ -127,18 +126,6 @@ def check_validations(opt: Opt) -> None:
     if not any((opt.get(name) or 0) > 0 for name in every):
         raise OptionError("--finetuning chain-thaw goes on at validations: set --validation-every-n-epochs 1")
     check_patience(opt["thaw_patience"], opt.get("validation_patience") or 0)
-
-
-def take_over(published: TorchMoji, opt: Opt) -> None:
-    """Make the sizes those of the published weights.
-
-    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
-    """
-    sizes = {"embedding_size": published.embedding_size, "hidden_size": published.hidden_size}
-    for name, value in sizes.items():
-        if (opt.get("override") or {}).get(name, value) != value:
-            raise OptionError(f"{flag(name)} {opt[name]}: --deepmoji-weights has {value}; leave the option out")
-    opt.update(sizes)
 
 
 def choose_gates(opt: Opt) -> None:

@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import TorchAgent
 
+from parlai_empathy.agent_kit.trained.beginning import take_over
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.errors import OptionError
@@ -38,21 +39,15 @@ def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
     return FrozenPart("base_model", "base", f"a trained model of {name}", check)
 
 
-def take_over(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
-    """Make options those of the base model: nobody has to type them again.
+def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
+    """Make options those of the base model.
 
     :param names: of the options, where the base has them.
     :raises OptionError: if the command line says otherwise.
     """
     path = part.path(opt)
-    base, typed = part.options(path), opt.get("override") or {}
-    for name in names:
-        if name not in base:
-            continue
-        if typed.get(name, base[name]) != base[name]:
-            flag = "--" + name.replace("_", "-")
-            raise OptionError(f"{flag} {typed[name]}: {part.flag} {path} has {base[name]}; leave {flag} out")
-        opt[name] = base[name]
+    base = part.options(path)
+    take_over(opt, {name: base[name] for name in names if name in base}, f"{part.flag} {path}")
 
 
 def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> DictionaryAgent:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.remembered import Remembered
-from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, dictionary_of, take_over
+from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
@@ -80,7 +80,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         if shared:
             self._contexts, self._replies = shared["contexts"], shared["replies"]
         else:
-            take_over(opt, BASE, _OF_THE_BASE)
+            be_as_base(opt, BASE, _OF_THE_BASE)
         super().__init__(opt, shared)
 
     def build_model(self) -> TwoTowers:

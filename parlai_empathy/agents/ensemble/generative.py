@@ -15,7 +15,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.remembered import Remembered
-from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, dictionary_of, take_over
+from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.multitask.generative import encoder_size
@@ -63,7 +63,7 @@ class GenerativeAgent(Ensemble, Generator):
         if shared:
             self._features = shared["features"]
         else:
-            take_over(opt, BASE, _OF_THE_BASE)
+            be_as_base(opt, BASE, _OF_THE_BASE)
         super().__init__(opt, shared)
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:

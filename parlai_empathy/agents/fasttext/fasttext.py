@@ -19,7 +19,7 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options
+from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options, take_over
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
@@ -160,15 +160,13 @@ class FasttextAgent(LinearRate, JudgeAgent):
 def _take_over(file: FasttextFile, opt: Opt) -> None:
     """Make the options those of the library's classifier.
 
-    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
+    :raises OptionError: if the command line says otherwise.
     """
     sizes = file.sizes
     numbers = (file.dim, sizes.word_ngrams, sizes.buckets, sizes.min_subword, sizes.max_subword)
     settings = {**dict(zip(_SIZES, numbers, strict=True)), "dict_tokenizer": "space", "dict_lower": False}
-    for name, value in settings.items():
-        if (opt.get("override") or {}).get(name, value) != value:
-            raise OptionError(f"{flag(name)} {opt[name]}: {file.path} has {value}; leave the option out")
-    opt.update(settings, vectors_file=None)
+    take_over(opt, settings, str(file.path))
+    opt["vectors_file"] = None
     if opt.get("classes") or opt["loss"] != "ce":
         return
     in_chat = not opt.get("task") or opt.get("interactive_mode")

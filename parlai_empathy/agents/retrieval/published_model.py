@@ -15,6 +15,7 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
+from parlai_empathy.agent_kit.trained.beginning import take_over
 from parlai_empathy.agent_kit.trained.published import (
     BETWEEN_TURNS,
     PAD,
@@ -40,17 +41,20 @@ def published_to_begin_with(opt: Opt) -> Published | None:
 
 
 def adopt(opt: Opt, published: Published) -> None:
-    """Put into ``opt`` what a checkpoint decides: the sizes, and how the authors' code read texts with it."""
+    """Put into ``opt`` what a checkpoint decides: the sizes, and how the authors' code read texts with it.
+
+    :raises OptionError: if the command line says otherwise.
+    """
     sizes = dict(published.sizes)
-    opt.update(truncate_context="newest")
     if published.kind == "transformer":
         temperature = sizes.pop("temperature")
-        opt.update(encoder="transformer", **sizes)
+        decided = {"encoder": "transformer", **sizes}
     else:
         temperature = sizes["length"]
-        opt.update(encoder="hf", towers=2, pooling=sizes["pooling"], projection=sizes["projection"])
+        decided = {"encoder": "hf", "towers": 2, "pooling": sizes["pooling"], "projection": sizes["projection"]}
         opt.update(hf_model=_write_encoder(published), special_tokens=False)
-    opt.update({"score": "dot"} if temperature is None else {"score": "cosine", "temperature": 1.0})
+    decided |= {"score": "dot"} if temperature is None else {"score": "cosine", "temperature": 1.0}
+    take_over(opt, {"truncate_context": "newest", **decided}, f"--init-model {opt['init_model']}")
 
 
 def _write_encoder(published: Published) -> str:

@@ -376,7 +376,7 @@ def test_beginnings_that_cannot_work_are_named(tmp_path: Path, published: Path, 
         train(tmp_path / "model", finetuning="full")
     with pytest.raises(OptionError, match="--finetuning new begins at random: with --deepmoji-weights"):
         train(tmp_path / "model", deepmoji_weights=str(published))
-    with pytest.raises(OptionError, match="--hidden-size 7: --deepmoji-weights has 3; leave the option out"):
+    with pytest.raises(OptionError, match="--hidden-size 7: --deepmoji-weights has 3; leave --hidden-size out"):
         train(tmp_path / "model", deepmoji_weights=str(published), finetuning="full", hidden_size=7)
     with pytest.raises(ModelFileError, match=r"^--deepmoji-weights: none/vocabulary\.json cannot be used"):
         train(tmp_path / "model", deepmoji_weights="none", finetuning="full")

@@ -366,7 +366,7 @@ def test_sizes_that_are_not_the_file_s_are_named(tmp_path: Path) -> None:
     path = tiny_bin(tmp_path / "two.bin")
     for name, value in {"embedding_size": 4, "word_ngrams": 3, "dict_lower": True}.items():
         flag = f"--{name.replace('_', '-')}"
-        with pytest.raises(OptionError, match=rf"^{flag} {value}: .*two\.bin has .*; leave the option out$"):
+        with pytest.raises(OptionError, match=rf"^{flag} {value}: .*two\.bin has .*; leave {flag} out$"):
             train(tmp_path / "model", init_model=str(path), **{name: value})
 
 

@@ -14,9 +14,11 @@ from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from published_checkpoints import PIECES, WORDS, bert_state, linear, theirs, transformer_state, word_dict, write
+from sample_models import load
+from tiny_parts import observed, train, train_classifier
 from transformers import BertModel
 
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
 SHORT = {"precision": "float32", "text_truncate": 20, "label_truncate": 20, "pool_max_tokens": -1}
@@ -103,6 +105,55 @@ def test_a_model_trained_from_one_can_be_trained_from_in_turn(tmp_path: Path, ch
     TrainModel.main(**options, **sizes, init_model=str(tmp_path / "first"), model_file=str(tmp_path / "second"))
     agent = create_agent_from_model_file(str(tmp_path / "second"), Opt({"loglevel": "error"}))
     assert agent.dict.tok2ind == {word: number for number, word in enumerate(WORDS)}
+
+
+# --- agents that are built on it -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bert_checkpoint(tmp_path: Path) -> Path:
+    return write(tmp_path / "bert.mdl", bert_state()[0], word_dict(PIECES), model="bert")
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "bert_checkpoint"])
+@pytest.mark.parametrize("agent", ["multitask", "prepend"])
+def test_other_agents_begin_with_it(tmp_path: Path, kind: str, agent: str, request: pytest.FixtureRequest) -> None:
+    """With an emotion head, or labels, that the checkpoint knows nothing of."""
+    options = {"init_model": str(request.getfixturevalue(kind)), "learningrate": 0.0, "max_train_steps": 1, **SHORT}
+    if agent == "prepend":
+        options["classifier"] = str(train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1))
+        options |= {"text_truncate": 8, "label_truncate": 8}
+    own = load(train(tmp_path / "model", f"empathy:{agent}", **options))
+    theirs = agent_of(request.getfixturevalue(kind)).model.state_dict()
+    for name, values in theirs.items():
+        mine = own.model.state_dict()[name]
+        torch.testing.assert_close(mine[: len(values)], values)
+
+
+def test_labels_stand_before_a_published_berts_texts(tmp_path: Path, bert_checkpoint: Path) -> None:
+    """Its texts have no start token behind which they could stand."""
+    classifier = train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1)
+    short = {**SHORT, "text_truncate": 8, "label_truncate": 8}
+    options = {"classifier": str(classifier), "init_model": str(bert_checkpoint), "max_train_steps": 1}
+    agent = load(train(tmp_path / "model", "empathy:prepend", **options, **short))
+    (labels,) = agent.labels_of(["dogs won"])
+    expected = agent.labelled(agent.dict.txt2vec("dogs won", torch.LongTensor), labels, 0)
+    assert torch.equal(agent.replies_tokens(["dogs won"])[0], expected)
+    assert expected[-3:].tolist() == agent.dict.txt2vec("dogs won")
+
+
+def test_an_ensemble_reads_as_its_published_base(tmp_path: Path, bert_checkpoint: Path) -> None:
+    base = train(tmp_path / "base", "empathy:retrieval", init_model=str(bert_checkpoint), max_train_steps=1, **SHORT)
+    classifier = train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1)
+    options = {"base_model": str(base), "classifier": str(classifier), "max_train_steps": 1}
+    ensemble = load(train(tmp_path / "ensemble", "empathy:ensemble", **options))
+    (obs,) = observed(ensemble, {"text": "dogs won"})
+    torch.testing.assert_close(ensemble._base_contexts([obs["text_vec"]]), load(base).encode_turns([["dogs won"]]))
+
+
+def test_another_size_than_the_checkpoints_is_refused(tmp_path: Path, checkpoint: Path) -> None:
+    with pytest.raises(OptionError, match=r"^--n-layers 4: --init-model .*paper\.mdl has 2; leave --n-layers out$"):
+        train(tmp_path / "model", "empathy:retrieval", init_model=str(checkpoint), n_layers=4)
 
 
 def test_it_chats_from_a_pool_of_its_own_words(checkpoint: Path, tmp_path: Path) -> None:
