@@ -24,8 +24,9 @@ _ACCURACY = "emotion accuracy from the situation"
 _NO_REDDIT = "The paper's model began with 1.7 billion Reddit conversations; this one does without."
 _DEEPMOJI = "It begins with the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which has to be there."
 _WITH_DEEPMOJI = "Its classifier begins with DeepMoji's published weights, which were not at hand to measure it."
-# From random weights the paper's Transformer that chooses hardly learns at the paper's rate (docs/results.md).
-_RATE = "--learningrate 2e-4"
+# From random weights the paper's Transformer that chooses hardly learns if it begins at the paper's rate; it has to
+# come to it slowly (docs/results.md).
+_RATE = "--lr-scheduler invsqrt --warmup-updates 300"
 _BASES = {  # the two agents that reply, as parts are put round them
     "retrieval": ("", "Transformer that chooses a reply", _POOL, _RATE),
     "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict"), ""),
