@@ -12,7 +12,7 @@ A judge reads a text's last line, given the lines before it. What it learns foll
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
 from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
 from parlai_empathy.agent_kit.judging.task_classes import bring_classes
-from parlai_empathy.agent_kit.trained.beginning import check_init_model
+from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.errors import OptionError
@@ -37,7 +37,12 @@ from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 
 
 class JudgeAgent(PairModelAgent):
-    """Judges a reply in its context."""
+    """Judges a reply in its context.
+
+    :cvar of_weights: options that belong to trained weights, and come with those of ``--init-model``.
+    """
+
+    of_weights: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -50,6 +55,7 @@ class JudgeAgent(PairModelAgent):
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, init_model)
+            keep_options(opt, self.of_weights)
             bring_classes(opt)
         super().__init__(opt, shared)
         self.classes: list[str] | None = opt["classes"] or None

@@ -13,7 +13,7 @@ from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
-from parlai_empathy.agent_kit.trained.beginning import check_init_model
+from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_options
 from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
@@ -42,6 +42,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, init_model)
+            keep_options(opt, ("hf_model", "responders", "pooling"))
             bring_mechanisms(opt)
         super().__init__(opt, shared)
         self.mechanisms: list[str] = opt["mechanisms"]

@@ -32,6 +32,8 @@ _DEFAULTS: dict[str, Any] = {
 class HanAgent(JudgeAgent):
     """Rates replies, tells true ones from others, or classifies texts, with word vectors, LSTMs and attention."""
 
+    of_weights = ("embedding_size", "hidden_size", "dict_tokenizer", "dict_lower")
+
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the agent's options."""

@@ -34,6 +34,8 @@ _READ_BATCH = 256  # texts read at once
 class PredictiveEngagementAgent(JudgeAgent):
     """Tells classes of replies apart by the vectors of reply and query, which an encoder makes that does not learn."""
 
+    of_weights = ("hf_model", "pooling", "layer", "query", "hidden_sizes")
+
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the agent's options."""

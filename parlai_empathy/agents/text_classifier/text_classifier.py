@@ -15,7 +15,6 @@ from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.options import check_max_tokens
 from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
-from parlai_empathy.agent_kit.trained.beginning import keep_options
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
@@ -41,6 +40,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 class TextClassifierAgent(JudgeAgent):
     """Classifies texts, rates replies, or tells true replies from others, with a pretrained encoder."""
+
+    of_weights = ("hf_model", "pooling")  # each --reading can begin with the encoder of the other
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -88,8 +89,6 @@ class TextClassifierAgent(JudgeAgent):
         return TokenizerDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        if not shared:
-            keep_options(opt, ("hf_model", "reading", "pooling"))
         if opt["pooling"] not in POOLINGS:
             raise OptionError(f"--pooling {opt['pooling']}: must be one of {', '.join(POOLINGS)}")
         if opt["reading"] not in READINGS:

@@ -14,7 +14,7 @@ from published_checkpoints import PIECES, bert_state, transformer_state, word_di
 from sample_models import load
 from tiny_generators import write_language_model
 from tiny_judge import train_judge
-from tiny_parts import train_base
+from tiny_parts import train, train_base
 from torch import nn
 
 from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_options
@@ -184,6 +184,13 @@ def test_a_model_brings_how_it_reads(tmp_path: Path) -> None:
 
 
 def test_a_judge_brings_how_it_reads(tmp_path: Path) -> None:
-    first = train_judge(tmp_path / "first", pooling="first", reading="apart")
+    first = train_judge(tmp_path / "first", pooling="first")
     second = load(train_judge(tmp_path / "second", init_model=str(first)))
-    assert (second.opt["pooling"], second.opt["reading"]) == ("first", "apart")
+    assert second.opt["pooling"] == "first"
+
+
+def test_a_judge_brings_its_sizes(tmp_path: Path) -> None:
+    brief = {"task": "empathy:humod:Relevance", "precision": "float32"}
+    first = train(tmp_path / "first", "empathy:han", hidden_size=6, embedding_size=8, **brief)
+    second = load(train(tmp_path / "second", "empathy:han", init_model=str(first), **brief))
+    assert (second.opt["hidden_size"], second.opt["embedding_size"]) == (6, 8)
