@@ -10,6 +10,7 @@ import parlai.utils.logging as logging
 from parlai.core.build_data import modelzoo_path
 from tqdm import tqdm
 
+from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError
 from parlai_empathy.reports.evaluations import Evaluations, Job
 from parlai_empathy.reports.fingerprint import model_fingerprint
@@ -36,7 +37,7 @@ def asked(
     for name, file in tqdm(models.items(), desc="asking models", disable=not models):
         try:
             path = str(Path(modelzoo_path(datapath, file)).expanduser())
-            job = Job(model_fingerprint(path), TASK, fold, tuple(options))
+            job = Job(model_fingerprint(path), TASK, fold, (*_from_the_pool(path), *options))
             systems += systems_of(name, evaluations.replies(job, path, datapath))
         except EmpathyError as error:
             failures.append(f"{name}: {error}")
@@ -44,6 +45,11 @@ def asked(
     if failures and not systems:
         raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
     return systems
+
+
+def _from_the_pool(path: str) -> list[str]:
+    """What lets a model that chooses its replies do so as in a chat: the true one is among a message's candidates."""
+    return ["--eval-candidates", "fixed"] if "eval_candidates" in model_options(path) else []
 
 
 def people_of(system: System) -> System | None:

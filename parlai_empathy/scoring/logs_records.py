@@ -136,7 +136,17 @@ def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]
         reply = _text(answered, "text", place).strip()
         emotion = _text(asked, "emotion", place) or None
         no_answer = _text(answered, "no_answer", place).strip()
-        yield LoggedReply(reply, tuple(context), tuple(references), emotion, no_answer=no_answer, line=number)
+        candidates = asked.get("label_candidates")
+        is_candidate = isinstance(candidates, list) and answered.get("text") in candidates
+        yield LoggedReply(
+            reply,
+            tuple(context),
+            tuple(references),
+            emotion,
+            no_answer=no_answer,
+            line=number,
+            is_candidate=is_candidate,
+        )
         context += _turns(references[0] if references else reply)
 
 
