@@ -181,6 +181,24 @@ def test_a_model_that_knows_the_limit_under_its_new_name_only(server: ModelServe
     assert "max_tokens" not in server.requests[1].body
 
 
+def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_it(server: ModelServer) -> None:
+    said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    all_there = threading.Barrier(4, timeout=20)
+
+    def refuse(handler: Any) -> None:
+        all_there.wait()  # none is answered before all have been sent
+        status(400, said)(handler)
+
+    server.next(*[refuse] * 4)
+    model = parrot(concurrency=4)
+    prompts = [f"hello {number}" for number in range(4)]
+    assert [one.text for one in model.complete(prompts, Sampling()) if isinstance(one, Completion)] == prompts
+    assert len(server.requests) == 8
+    model.complete(prompts, Sampling())
+    assert len(server.requests) == 12, "the next batch knows it from the start"
+    assert all("max_completion_tokens" in one.body for one in server.requests[4:])
+
+
 # --- what may pass ---------------------------------------------------------------------------------------------------
 
 
