@@ -29,3 +29,8 @@ class LoggedReply:
     no_answer: str = ""
     line: int = 0
     is_candidate: bool = False
+
+    @property
+    def answers(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """What it answers: its context and references; None in a log that has neither."""
+        return (self.context, self.references) if self.context or self.references else None

@@ -11,11 +11,18 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports import responses
 from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.names import MODELS, REPLY_METRICS
 from parlai_empathy.scoring.reply_metrics import Needs, reply_metrics
 from parlai_empathy.scoring.systems import System, score_systems
 from parlai_empathy.scoring.word_metrics import Words
 from parlai_empathy.scripts.parts.named_files import by_name
+
+
+def read_logs(opt: Opt) -> dict[str, list[LoggedReply]]:
+    """The logs of ``--logs`` by name."""
+    return {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
 
 
 def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:

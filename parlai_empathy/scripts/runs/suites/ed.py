@@ -9,14 +9,16 @@ from parlai_empathy.reports.ed_logs import logs_table, score_logs
 from parlai_empathy.reports.ed_models import Measured, measure
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
+from parlai_empathy.scoring.systems import systems_of_logs
 from parlai_empathy.scoring.word_metrics import Words
+from parlai_empathy.scripts.runs.reply_scores import read_logs
 from parlai_empathy.scripts.runs.suites import compared
 
 
 def report(opt: Opt) -> Report:
     """Evaluate the models, and score the logs."""
     compared.check(opt)
-    models, systems = compared.models_of(opt), compared.logged_systems(opt)
+    models, systems = compared.models_of(opt), systems_of_logs(read_logs(opt))
     datasets = list(dict.fromkeys(opt["tasks"]))
     tables, plots, items = [], [], []
     if models:
