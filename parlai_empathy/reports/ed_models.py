@@ -63,7 +63,6 @@ def measure(
     :param datasets: of :data:`REPLY_TASKS`.
     :param fold: ``valid`` or ``test``.
     :param options: more of ``eval_model``'s, as they are typed.
-    :raises EmpathyError: the first failure, if all fail.
     """
     measured = [Measured(name, file) for name, file in models.items()]
     steps = [step for model in measured for step in _steps(model, datasets, fold, options, datapath)]
@@ -74,9 +73,6 @@ def measure(
             is_new = not evaluations.is_kept(step.job)
             _take(step, evaluations, datapath)
             bar.update(is_new)
-    if not any(model.values for model in measured):
-        failures = [f"{model.name}: {failure}" for model in measured for failure in model.failures]
-        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
     return measured
 
 

@@ -12,7 +12,7 @@ from parlai.core.build_data import modelzoo_path
 from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import model_options
-from parlai_empathy.errors import EmpathyError, ModelFileError
+from parlai_empathy.errors import EmpathyError
 from parlai_empathy.reports.evaluations import Evaluations, Job
 from parlai_empathy.reports.fingerprint import model_fingerprint
 from parlai_empathy.scoring.logged_reply import LoggedReply
@@ -31,10 +31,12 @@ class Asked:
 
     :param systems: those that replied.
     :param logs: all that they were asked, with what could not be answered.
+    :param failures: one line for each of the others.
     """
 
     systems: list[System] = field(default_factory=list)
     logs: list[list[LoggedReply]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
 
 def asked(
@@ -44,10 +46,8 @@ def asked(
 
     :param models: name to file, which may be ``zoo:...``.
     :param options: more of ``eval_model``'s, as they are typed.
-    :raises ModelFileError: if all fail.
     """
     found = Asked()
-    failures = []
     for name, file in tqdm(models.items(), desc="asking models", disable=not models):
         try:
             path = str(Path(modelzoo_path(datapath, file)).expanduser())
@@ -56,10 +56,8 @@ def asked(
             found.systems.extend(systems_of(name, log))
             found.logs.append(log)
         except EmpathyError as error:
-            failures.append(f"{name}: {error}")
-            logging.warning(f"left out: {failures[-1]}")
-    if failures and not found.systems:
-        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
+            found.failures.append(f"{name}: {error}")
+            logging.warning(f"left out: {found.failures[-1]}")
     return found
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.errors import ModelFileError
 from parlai_empathy.reports.ed_models import Measured, measure, training_cost
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
@@ -158,12 +157,12 @@ def test_a_classifier_needs_the_data_set_with_emotions(tmp_path: Path) -> None:
     assert model.failures == [f"{models['c']} is a classifier, and --tasks dd has no emotions"]
 
 
-def test_if_all_fail_it_is_an_error(tmp_path: Path) -> None:
+def test_all_may_fail(tmp_path: Path) -> None:
     models = {"b": str(tmp_path / "b"), "a": write(tmp_path / "a")}
-    with pytest.raises(ModelFileError, match=f"^b: {tmp_path}/b is no trained model: .*; all 2 failed$"):
-        run(models, Runner(a={"error": "a is broken"}))
-    with pytest.raises(ModelFileError, match=f"^a: {ED}: a is broken$"):
-        run({"a": models["a"]}, Runner(a={"error": "a is broken"}))
+    first, second = run(models, Runner(a={"error": "a is broken"}))
+    assert first.values == second.values == {}
+    assert first.failures[0].startswith(f"{tmp_path}/b is no trained model: ")
+    assert second.failures == [f"{ED}: a is broken"]
 
 
 # --- cost ------------------------------------------------------------------------------------------------------------

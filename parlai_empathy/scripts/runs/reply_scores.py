@@ -25,8 +25,11 @@ def read_logs(opt: Opt) -> dict[str, list[LoggedReply]]:
     return {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
 
 
-def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:
-    """Score systems, and say what there is to say of them."""
+def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Sequence[str] = ()) -> Report:
+    """Score systems, and say what there is to say of them.
+
+    :param failed: one line for each system that is left out.
+    """
     if opt["resamples"] < 1:
         raise OptionError(f"--resamples {opt['resamples']}: must be at least 1")
     if opt["seed"] < 0:
@@ -43,7 +46,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:
             f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
         )
     tables = [
-        responses.numbers_table(scores, left_out),
+        responses.numbers_table(scores, [*failed, *left_out]),
         responses.intervals_table(scores, opt["resamples"], opt["seed"]),
     ]
     if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):

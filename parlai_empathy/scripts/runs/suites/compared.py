@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scripts.parts.named_files import by_name
 
@@ -41,6 +41,15 @@ def eval_options(opt: Opt) -> list[str]:
 def evaluations(opt: Opt) -> Evaluations:
     """What remembers evaluations below ``--out``, or forgets them without it."""
     return Evaluations(Path(opt["out"]) / "evaluations" if opt["out"] else None)
+
+
+def check_any(has_some: bool, failures: Sequence[str]) -> None:
+    """Raise :class:`ModelFileError` if there is nothing to show: all models failed, and no log was named.
+
+    :param failures: one line for each model.
+    """
+    if failures and not has_some:
+        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
 
 
 def stopped(opt: Opt) -> SystemExit:

@@ -23,6 +23,8 @@ def report(opt: Opt) -> Report:
     tables, plots, items = [], [], []
     if models:
         found = _measured(models, datasets, opt)
+        failures = [f"{model.name}: {failure}" for model in found for failure in model.failures]
+        compared.check_any(bool(systems) or any(model.values for model in found), failures)
         about = f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
         tables, plots = ed_leaderboard.tables(found, datasets, about), ed_leaderboard.plots(found)
     if systems:

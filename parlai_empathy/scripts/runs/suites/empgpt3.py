@@ -21,6 +21,7 @@ def report(opt: Opt) -> Report:
         found = asked(models, opt["fold"], options, kept, opt["datapath"])
     except KeyboardInterrupt:
         raise compared.stopped(opt) from None
+    compared.check_any(bool(logged or found.systems), found.failures)
     people = people_of(found.logs or logs.values())  # all models are asked the same; logs may be of other items
     systems = [*([people] if people else []), *found.systems, *logged]
-    return response_report("EmpGPT-3: leaderboard", systems, opt)
+    return response_report("EmpGPT-3: leaderboard", systems, opt, found.failures)
