@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.reports.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
 from parlai_empathy.reports.fingerprint import model_fingerprint
@@ -88,12 +89,13 @@ def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequenc
         else:
             tasks = [(dataset, REPLY_TASKS[dataset], list(REPLY_COLUMNS)) for dataset in datasets]
         fingerprint = model_fingerprint(path)
+        data = {task: data_fingerprint(task, options, datapath) for _, task, _ in tasks}
         model.cost.update(training_cost(path))
     except EmpathyError as error:
         model.failures.append(str(error))
         return []
     return [
-        _Step(model, path, Job(fingerprint, task, fold, tuple(options)), dataset, columns)
+        _Step(model, path, Job(fingerprint, task, fold, tuple(options), data[task]), dataset, columns)
         for dataset, task, columns in tasks
     ]
 

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import EmpathyError
+from parlai_empathy.reports.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.evaluations import Evaluations, Job
 from parlai_empathy.reports.fingerprint import model_fingerprint
 from parlai_empathy.scoring.logged_reply import LoggedReply
@@ -51,7 +52,8 @@ def asked(
     for name, file in tqdm(models.items(), desc="asking models", disable=not models):
         try:
             path = str(Path(modelzoo_path(datapath, file)).expanduser())
-            job = Job(model_fingerprint(path), TASK, fold, (*_from_the_pool(path), *options))
+            choices = (*_from_the_pool(path), *options)
+            job = Job(model_fingerprint(path), TASK, fold, choices, data_fingerprint(TASK, options, datapath))
             log = evaluations.replies(job, path, datapath)
             found.systems.extend(systems_of(name, log))
             found.logs.append(log)

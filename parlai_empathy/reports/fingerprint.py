@@ -9,6 +9,8 @@ from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.language_models.model_identity import model_identity
+from parlai_empathy.language_models.server_address import server_address
 from parlai_empathy.tasks.builder import sha256_of
 
 # What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
@@ -16,15 +18,19 @@ _ENDINGS = (".opt", ".dict", ".vec", ".bin")
 _FOLDER = ".encoder"
 # Options that name files which a training began with, and which are in the weights by now, or which are its output.
 _NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
+# Options that may name the folder of a Hugging Face model which is read each time.
+_FOLDERS = ("lm_model", "sentence_encoder")
 
 
 def model_fingerprint(model_file: str | Path) -> str:
     """A digest of a model's weights, options and dictionary, and of the files and models that its options name.
 
     An agent may be put together with others (``--classifier``, ``--retriever``): if one of these changes, so does it.
+    A language model is told by its folder's content, or by the address of its server.
 
     :returns: 64 hexadecimal digits.
     :raises ModelFileError: if there is no model, or a file of it cannot be read.
+    :raises OptionError: if it asks a server, and the environment names none.
     """
     digest = hashlib.sha256()
     _add(Path(model_file).expanduser(), digest, set())
@@ -46,6 +52,10 @@ def _add(path: Path, digest: Any, seen: set[Path]) -> None:
             _add(named, digest, seen)
         elif _is_file(named):
             _add_file(named, Path(name), digest)
+        elif name in _FOLDERS and (identity := model_identity(value, None)):
+            digest.update(f"{name} {identity}\n".encode())
+    if opt.get("lm_backend") == "openai":
+        digest.update(f"server {server_address().public}\n".encode())
 
 
 def _in_zoo(value: str, opt: Mapping[str, Any]) -> Path | None:

@@ -86,9 +86,8 @@ def test_a_model_of_parlais_own_can_be_measured(tmp_path: Path) -> None:
 
 def test_a_zoo_model_is_found(tmp_path: Path) -> None:
     write(tmp_path / "models" / "empathy" / "retrieval_paper")
-    (model,) = measure(
-        {"zoo": "zoo:empathy/retrieval_paper/model"}, ["ed"], "test", [], Evaluations(None, Runner()), str(tmp_path)
-    )
+    zoo, options = {"zoo": "zoo:empathy/retrieval_paper/model"}, ["--edition", "sample"]
+    (model,) = measure(zoo, ["ed"], "test", options, Evaluations(None, Runner()), str(tmp_path))
     assert model.values
 
 
@@ -113,6 +112,17 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     runner = Runner()
     assert all(model.values for model in run(models, runner, tmp_path / "out"))
     assert [name for name, _ in runner.asked] == ["b", "c"]
+
+
+def test_changed_data_are_measured_anew(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text("{}\n")
+    models, runner = {"a": write(tmp_path / "a")}, Runner()
+    options = ["--reddit-file", str(dump)]
+    for content, times in (("{}\n", 1), ("{}\n", 1), ("{}\n{}\n", 2)):
+        dump.write_text(content)
+        measure(models, ["r"], "test", options, Evaluations(tmp_path / "out", runner), "data")
+        assert len(runner.asked) == times
 
 
 # --- failures --------------------------------------------------------------------------------------------------------
