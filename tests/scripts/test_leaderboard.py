@@ -21,6 +21,7 @@ from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import Bleu4, RougeL
 from parlai_empathy.scripts.leaderboard import Leaderboard
+from parlai_empathy.scripts.runs import leaderboard as runs
 from parlai_empathy.scripts.runs.suites import humod as suite
 from parlai_empathy.tasks.humod.build import SAMPLE
 from parlai_empathy.tasks.humod.exchanges import exchanges
@@ -166,9 +167,22 @@ def test_values_that_there_are_not(option: str, value: str, capsys: pytest.Captu
     assert f"--{option.replace('_', '-')}: invalid choice: '{value}'" in "".join(capsys.readouterr())
 
 
-def test_resamples_are_at_least_one() -> None:
-    with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
-        board(resamples=0)
+@pytest.mark.parametrize("suite_name", ["humod", "ed", "empgpt3", "endex"])
+def test_samples_and_seed_are_checked_before_anything_is_scored(
+    suite_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(runs.SUITES, suite_name, lambda _: pytest.fail("nothing should be scored"))
+    with pytest.raises(OptionError, match=r"^--resamples 0: must be at least 1$"):
+        board(suite=suite_name, resamples=0)
+    with pytest.raises(OptionError, match=r"^--seed -3: must be at least 0$"):
+        board(suite=suite_name, seed=-3)
+
+
+def test_the_seed_decides_the_intervals() -> None:
+    first, second, third = (board(seed=seed).tables[0].rows[0] for seed in (1, 1, 2))
+    assert first == second
+    assert first[1] == third[1], "the correlation itself"
+    assert first[2] != third[2]
 
 
 def test_an_unrated_file_is_an_error(tmp_path: Path) -> None:

@@ -30,10 +30,6 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
 
     :param failed: one line for each system that is left out.
     """
-    if opt["resamples"] < 1:
-        raise OptionError(f"--resamples {opt['resamples']}: must be at least 1")
-    if opt["seed"] < 0:
-        raise OptionError(f"--seed {opt['seed']}: must be at least 0")
     ratings = by_question(ratings_of(opt["ratings"])) if opt.get("ratings") else None
     if ratings is not None:
         responses.check_rated(systems, ratings)  # better now than when everything has been scored

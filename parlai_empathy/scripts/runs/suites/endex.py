@@ -32,9 +32,6 @@ _TAUGHT = {
 
 def report(opt: Opt) -> Report:
     """Score all sets by each judge."""
-    if opt["resamples"] < 1 or opt["seed"] < 0:
-        given = f"--resamples {opt['resamples']} --seed {opt['seed']}"
-        raise OptionError(f"{given}: at least 1 resample and a seed of 0 or more are needed")
     rules = rule_judges(opt["seed"])
     files = _files(opt, [judge.name for judge in rules])
     learnt = {name: _dimensions(name, runs) for name, runs in files.items()}

@@ -26,4 +26,5 @@ def report(opt: Opt) -> Report:
     overlap = overlap_judges(missing)
     models = by_name("--models", opt["models"], [ORACLE, *(judge.name for judge in overlap)])
     trained = [AgentJudge(file, name) for name, file in models.items()]
-    return leaderboard([*overlap, *trained], pairs, opt["references"], opt["resamples"], about, list(map(str, missing)))
+    how = opt["references"], opt["resamples"], opt["seed"]
+    return leaderboard([*overlap, *trained], pairs, *how, about, list(map(str, missing)))
