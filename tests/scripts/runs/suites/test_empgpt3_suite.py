@@ -84,6 +84,16 @@ def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list
     assert len(runs) == 2
 
 
+def test_a_language_model_with_a_prompt_takes_part(tmp_path: Path) -> None:
+    path = tmp_path / "echo"
+    TrainModel.main("-m", "empathy:in_context", "--lm-backend", "echo", "-mf", str(path), "--loglevel", "error")
+    report = board(models=[str(path)], out=str(tmp_path / "out"))
+    assert list(rows(report)) == ["people", f"{tmp_path.name}/echo"]
+    last_turns = {one.context[-1] for one in read_replies_log(next((tmp_path / "out").rglob("*.replies.jsonl")))}
+    replies = {item["reply"] for item in report.items if item["system"] != "people"}
+    assert replies == last_turns, "it repeats what was said last"
+
+
 def test_single_turn_mode(ranker: Path) -> None:
     report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1")
     assert {item["turn"] for item in report.items} == {2}
