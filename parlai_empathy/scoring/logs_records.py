@@ -50,10 +50,10 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
             yield line
 
     reader = csv.DictReader(texts(), delimiter=delimiter, strict=True)
-    if "reply" not in (reader.fieldnames or ()):
-        found = ", ".join(reader.fieldnames or ()) or "nothing"
-        raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
     try:
+        if "reply" not in (reader.fieldnames or ()):
+            found = ", ".join(reader.fieldnames or ()) or "nothing"
+            raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
         for row in reader:
             where = f"{path}, line {reached}"
             if None in row or None in row.values():

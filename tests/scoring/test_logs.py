@@ -89,6 +89,12 @@ def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
     assert all(reply.references == (reply.reply,) and reply.context and reply.emotion for reply in replies)
 
 
+def test_a_table_with_the_line_ends_of_old_macs_is_refused(tmp_path: Path) -> None:
+    path = log(tmp_path, "log.csv", "reply,context\ra,b\r")
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: no row of a table \\("):
+        read_replies_log(path)
+
+
 @pytest.mark.parametrize(
     ("candidates", "warned"), [(["b", "c"], True), (["c", "d"], False), ("b", False), (None, False)]
 )
