@@ -104,6 +104,16 @@ def test_texts_and_chats_go_where_they_belong(server: ModelServer) -> None:
     ]
 
 
+def test_an_answer_that_is_cut_within_a_character_is_kept(server: ModelServer, tmp_path: Path) -> None:
+    server.next(raw({"choices": [{"text": "hi \ud83d", "finish_reason": "length"}]}))
+    model = open_language_model("openai", "parrot", cache=tmp_path / "cache")
+    for _ in range(2):
+        (answer,) = model.complete(["hello"], Sampling())
+        assert isinstance(answer, Completion)
+        assert answer.text == "hi ?"
+    assert len(server.requests) == 1
+
+
 def test_half_characters_break_nothing(server: ModelServer) -> None:
     prompts: list[Any] = ["a\udce9", (Message("user", "b\udce9"),)]
     answers = parrot(concurrency=1).complete(prompts, Sampling())
