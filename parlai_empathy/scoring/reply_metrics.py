@@ -79,7 +79,9 @@ def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMe
             if name in names:
                 raise
             left_out.append(f"{name}: {error}")
-    return {**metrics, **{name: MeanScore(AgentJudge(file, name)) for name, file in needs.judges.items()}}, left_out
+    datapath = needs.data.get("datapath")
+    judges = {name: MeanScore(AgentJudge(file, name, datapath)) for name, file in needs.judges.items()}
+    return {**metrics, **judges}, left_out
 
 
 def _endex(needs: Needs) -> Endex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     asked: list[tuple[str, str]] = []
 
     class Asked:
-        def __init__(self, model_file: str, name: str) -> None:
+        def __init__(self, model_file: str, name: str, datapath: str) -> None:
             asked.append((model_file, name))
 
     monkeypatch.setattr(suite, "AgentJudge", Asked)
@@ -145,6 +146,13 @@ def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         board(models=models)
     assert unloaded == []
+
+
+def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models" / "empathy" / "text_classifier_emotion"
+    shutil.copytree(model_file.parent, folder)
+    report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], datapath=str(tmp_path))
+    assert "zoo" in [row[0] for row in report.tables[0].rows]
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:

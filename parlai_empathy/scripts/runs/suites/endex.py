@@ -34,7 +34,7 @@ def report(opt: Opt) -> Report:
     """Score all sets by each judge."""
     rules = rule_judges(opt["seed"])
     files = _files(opt, [judge.name for judge in rules])
-    learnt = {name: _dimensions(name, runs) for name, runs in files.items()}
+    learnt = {name: _dimensions(name, runs, opt["datapath"]) for name, runs in files.items()}
     sets, missing = _sets(opt)
     judges = [judge_scores(judge.name, [judge], sets) for judge in rules]
     judges += [_trained(name, runs, sets, learnt[name], opt) for name, runs in files.items()]
@@ -50,7 +50,7 @@ def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
     found = {name: _runs(name, text) for name, text in by_name("--models", opt["models"], taken).items()}
     for runs in found.values():
         for file in runs:
-            check_engagement_judge(file)
+            check_engagement_judge(file, opt["datapath"])
     return found
 
 
@@ -64,12 +64,12 @@ def _runs(name: str, text: str) -> list[str]:
     return files
 
 
-def _dimensions(name: str, files: Sequence[str]) -> str | None:
+def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
     """Which dimensions of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
 
     :raises OptionError: if its trainings learnt from different ones.
     """
-    found = {file: learnt_from(model_options(file)) for file in files}
+    found = {file: learnt_from(model_options(check_engagement_judge(file, datapath))) for file in files}
     if len(set(found.values())) > 1:
         parts = ", ".join(f"{file} from {learnt or 'other data than RED'}" for file, learnt in found.items())
         raise OptionError(f"--models {name}: its trainings learnt from different things ({parts}): give each a name")
@@ -119,6 +119,6 @@ def _trained(name: str, files: Sequence[str], sets: Sets, learnt: str | None, op
     def judges() -> Iterator[Judge]:
         for number, file in enumerate(files, start=1):
             run = name if len(files) == 1 else f"{name} #{number}"
-            yield engagement_judge(file, run, opt["endex_context"], opt["endex_score"])
+            yield engagement_judge(file, run, opt["endex_context"], opt["endex_score"], opt["datapath"])
 
     return judge_scores(name, judges(), sets, learnt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,12 @@ def test_how_endex_scores_is_an_option(models: dict[str, Path]) -> None:
     report = board(models=[f"e={models['one']}"], endex_score="class", endex_context=False, sets=["fed"])
     assert {item["scores"]["e"] for item in report.items} <= {0.0, 1.0}
     assert any("|reads:reply|output:class|" in note for note in report.tables[0].notes)
+
+
+def test_a_model_of_the_zoo_is_a_judge_too(models: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(models["one"].parent, tmp_path / "models" / "empathy" / "text_classifier_emotion")
+    report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], sets=["fed"], datapath=str(tmp_path))
+    assert "zoo" in names(report)
 
 
 def test_the_seed_decides_about_chance() -> None:
