@@ -12,6 +12,7 @@ from parlai_empathy.errors import ModelFileError
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.server_address import server_address
 from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.text_file import is_file
 
 # What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")
@@ -48,9 +49,9 @@ def _add(path: Path, digest: Any, seen: set[Path]) -> None:
         if name in _NOT_READ or not isinstance(value, str) or not value:
             continue
         named = _in_zoo(value, opt) or Path(value)
-        if _is_file(Path(f"{named}.opt")):
+        if is_file(f"{named}.opt"):
             _add(named, digest, seen)
-        elif _is_file(named):
+        elif is_file(named):
             _add_file(named, Path(name), digest)
         elif name in _FOLDERS and (identity := model_identity(value, None)):
             digest.update(f"{name} {identity}\n".encode())
@@ -76,10 +77,3 @@ def _add_file(file: Path, name: Path, digest: Any) -> None:
         digest.update(f"{name} {sha256_of(file)}\n".encode())
     except OSError as error:
         raise ModelFileError(f"{file} cannot be read ({error.strerror}): see to it, or name another model") from error
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a text too long for a path, for one
-        return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -22,6 +21,7 @@ from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.records import DIMENSIONS
+from parlai_empathy.text_file import is_file
 
 _TAUGHT = {
     "default": ALL_DIMENSIONS,
@@ -56,7 +56,7 @@ def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
 
 def _runs(name: str, text: str) -> list[str]:
     """The files that a text names; one that exists may have commas in its own name."""
-    files = [text] if Path(text).is_file() else [file.strip() for file in text.split(",")]
+    files = [text] if is_file(text) else [file.strip() for file in text.split(",")]
     if not all(files) or len(set(files)) < len(files):
         raise OptionError(f"--models {name}={text}: name each training's file once, with commas between them")
     if len(files) > 1 and name == judge_name(text):

@@ -84,6 +84,12 @@ def test_a_model_of_the_zoo_is_a_judge_too(models: dict[str, Path], tmp_path: Pa
     assert "zoo" in names(report)
 
 
+def test_a_long_list_of_trainings_is_looked_at_one_by_one(tmp_path: Path) -> None:
+    files = ",".join(f"{tmp_path}/seed{number}" for number in range(500))
+    with pytest.raises(ModelFileError, match=f"^{tmp_path}/seed0 is no trained model: "):
+        board(models=[f"many={files}"])
+
+
 def test_the_seed_decides_about_chance() -> None:
     first, again, other = (
         [item["scores"]["random"] for item in board(seed=seed, sets=["fed"]).items] for seed in (1, 1, 2)
