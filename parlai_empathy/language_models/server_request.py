@@ -14,8 +14,8 @@ from parlai_empathy.language_models.server_answer import (
     BrokenAnswerError,
     ServerAnswer,
     error_reason,
-    one_line,
     read_server_answer,
+    shortened,
 )
 from parlai_empathy.language_models.server_dialect import Dialect
 from parlai_empathy.language_models.server_stream import ServerStream
@@ -95,7 +95,7 @@ class Requester:
             reason = self.address.without_secrets(f"it sent {error}")
             raise TryAgainError(reason, empty=error.is_empty) from error
         except (openai.APIConnectionError, _LostError) as error:
-            reason = one_line(str(error.__cause__ or error)) or type(error.__cause__).__name__
+            reason = shortened(str(error.__cause__ or error)) or type(error.__cause__).__name__
             raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from error
         except openai.OpenAIError as error:
             raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
@@ -141,7 +141,7 @@ class Requester:
         )
 
     def _hidden(self, text: str) -> str:
-        return self.address.without_secrets(one_line(text)).rstrip(".:")
+        return self.address.without_secrets(shortened(text)).rstrip(".:")
 
 
 async def _pieces(response: Any) -> AsyncIterator[bytes]:

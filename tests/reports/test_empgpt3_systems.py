@@ -14,7 +14,7 @@ from parlai_empathy.reports.empgpt3_systems import PEOPLE, asked, people_of
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.systems import common_items, score_systems, systems_of
-from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Words
+from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Words
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -87,6 +87,6 @@ def test_people_are_not_compared_with_themselves_but_with_systems() -> None:
     assert people is not None
     assert common_items(system, people) == [(0, 0), (1, 2)]
     words = Words()
-    first, second = score_systems([people, system], {"n": Length(words), "b": AvgBleu(words), "b4": Bleu4(words)})
+    first, second = score_systems([people, system], {"n": Length(words), "b": AvgBleu(words), "b4": CorpusBleu4(words)})
     assert list(first.numbers) == ["words"]
     assert set(second.numbers) == {"words", "avg_bleu", "bleu_4"}

@@ -20,7 +20,7 @@ from parlai_empathy.errors import DataError, ModelFileError, NotComputableError,
 from parlai_empathy.reports.humod_leaderboard import ORACLE
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
-from parlai_empathy.scoring.overlap import Bleu4, RougeL
+from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
 from parlai_empathy.scripts.leaderboard import Leaderboard
 from parlai_empathy.scripts.runs import leaderboard as runs
 from parlai_empathy.scripts.runs.suites import humod as suite
@@ -75,7 +75,7 @@ def test_the_test_fold_with_word_overlap_and_a_trained_judge(
     references = [human[pair.pair_id] for pair in fold]
     table = {row[0]: row for row in report.tables[0].rows}
     assert list(table) == ["BLEU-4", "ROUGE-L", "METEOR", "tiny", ORACLE, "paper's best learned scorer"]
-    for judge in (Bleu4(), RougeL(), AgentJudge(str(model_file), "tiny")):
+    for judge in (SentenceBleu4(), RougeL(), AgentJudge(str(model_file), "tiny")):
         scores = judge.score(contexts, replies, references)
         assert [item["scores"][judge.name] for item in items] == pytest.approx(scores.tolist(), abs=1e-6)
         theirs = stats.pearsonr(scores, [pair.mean_rating for pair in fold])
