@@ -1,4 +1,4 @@
-"""Text files that people bring: read whole, or one line says what is wrong with them."""
+"""Text files that people bring: found, and read whole, or one line says what is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import io
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is such a file. A text that can be no path, such as one that is too long for it, names none."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def read_text(path: str | Path, expected: str) -> str:

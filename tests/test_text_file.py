@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.text_file import open_text, read_text
+from parlai_empathy.text_file import is_file, open_text, read_text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.startswith("\ufeff")))
@@ -40,3 +40,10 @@ def test_what_cannot_be_read_says_what_is_expected(tmp_path: Path) -> None:
         with pytest.raises(DataError) as caught:
             open_text(path, "it should be prose")
         assert str(caught.value) == f"{path} cannot be read ({reason}): it should be prose"
+
+
+def test_what_can_be_no_path_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    assert is_file(tmp_path / "there")
+    assert is_file(str(tmp_path / "there"))
+    assert not any(map(is_file, (tmp_path, tmp_path / "none", "x" * 5000, "a\0b", "")))

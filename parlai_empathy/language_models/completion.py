@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from parlai_empathy.language_models.prompt import as_unicode
+
 
 @dataclass(frozen=True)
 class Completion:
@@ -47,7 +49,8 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
 
 def answer_of(text: str, finish: str, prompt_tokens: int, completion_tokens: int) -> Answer:
-    """A text as an answer. One of nothing but spaces is none."""
+    """A text as an answer. One of nothing but spaces is none; half a character, where it was cut, becomes ``?``."""
+    text = as_unicode(text)
     if not text.strip():
         return NoAnswer("an empty text")
     return Completion(text, finish, prompt_tokens, completion_tokens)

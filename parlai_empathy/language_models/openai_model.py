@@ -22,6 +22,7 @@ from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server_address import server_address
 from parlai_empathy.language_models.server_answer import EMPTY, ServerAnswer, as_answer
+from parlai_empathy.language_models.server_dialect import Dialect
 from parlai_empathy.language_models.server_request import Requester, TryAgainError
 from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.token_estimate import estimate_tokens
@@ -64,6 +65,7 @@ class OpenAIModel:
         self.context_length = context_length
         self.usage = usage or Usage()
         self.first_wait = first_wait
+        self._dialect = Dialect()
         self._not_before = 0.0
 
     def count_tokens(self, prompt: Prompt) -> int:
@@ -108,7 +110,8 @@ class OpenAIModel:
         async with _client_library().AsyncOpenAI(
             api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
         ) as client:
-            run = _Run(self, Requester(client, self.address, self.model, self.timeout), sampling, teller)
+            requester = Requester(client, self.address, self.model, self.timeout, self._dialect)
+            run = _Run(self, requester, sampling, teller)
             waiting = iter(enumerate(prompts))
             await asyncio.gather(*(run.work(waiting, give) for _ in range(min(self.concurrency, len(prompts)))))
         if run.failure:

@@ -46,12 +46,12 @@ def read_server_answer(body: bytes) -> ServerAnswer:
     try:
         whole = json.loads(body)
     except ValueError as error:
-        begin = one_line(body.decode("utf-8", "replace"), 60)
+        begin = shortened(body.decode("utf-8", "replace"), 60)
         raise BrokenAnswerError(f"no JSON, or a part of it: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
         # Some gateways report a failure behind them with status 200.
         said = error_message(whole)
-        raise BrokenAnswerError(f"an error: {one_line(said)}" if said else "JSON without choices")
+        raise BrokenAnswerError(f"an error: {shortened(said)}" if said else "JSON without choices")
     if not whole["choices"]:
         raise BrokenAnswerError(EMPTY, is_empty=True)
     return read_choice(whole["choices"][0], whole.get("usage"))
@@ -70,7 +70,7 @@ def read_choice(choice: Any, usage: Any) -> ServerAnswer:
     return ServerAnswer(
         text=text if isinstance(text, str) else None,
         finish=str(choice.get("finish_reason") or "stop"),
-        refusal=one_line(str(message.get("refusal") or "")),
+        refusal=shortened(str(message.get("refusal") or "")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
     )
@@ -110,7 +110,7 @@ def error_reason(body: bytes) -> tuple[str, str]:
         return "", ""
     error = whole.get("error") if isinstance(whole, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
-    return one_line(error_message(whole)), str(code or "")
+    return shortened(error_message(whole)), str(code or "")
 
 
 def error_message(whole: Any) -> str:
@@ -124,7 +124,7 @@ def error_message(whole: Any) -> str:
     return str(whole) if whole else ""
 
 
-def one_line(text: str, length: int = 200) -> str:
+def shortened(text: str, length: int = 200) -> str:
     """A text without line ends, no longer than ``length``."""
     joined = " ".join(text.split())
     return joined if len(joined) <= length else joined[: length - 3] + "..."

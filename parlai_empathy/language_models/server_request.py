@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parlai_empathy.errors import LanguageModelError
@@ -14,9 +14,10 @@ from parlai_empathy.language_models.server_answer import (
     BrokenAnswerError,
     ServerAnswer,
     error_reason,
-    one_line,
     read_server_answer,
+    shortened,
 )
+from parlai_empathy.language_models.server_dialect import Dialect
 from parlai_empathy.language_models.server_stream import ServerStream
 from parlai_empathy.language_models.telling import Say
 
@@ -58,14 +59,14 @@ class Requester:
 
     :param client: an ``openai.AsyncOpenAI`` that does not repeat requests by itself.
     :param timeout: seconds until the whole answer must be there.
+    :param dialect: what the server understands; learns from its refusals.
     """
 
     client: Any
     address: ServerAddress
     model: str
     timeout: float
-    _limit: str = field(default="max_tokens", init=False)
-    _counts: bool = field(default=True, init=False)
+    dialect: Dialect
 
     async def ask(self, prompt: Prompt, sampling: Sampling, tell: Say | None = None) -> ServerAnswer:
         """Send one prompt, once.
@@ -76,44 +77,44 @@ class Requester:
         """
         import openai
 
+        sent = replace(self.dialect)
+        where, what = self._request(prompt, sampling, sent.limit)
         try:
             if tell is None:
-                return await self._whole(prompt, sampling)
-            return await self._in_pieces(prompt, sampling, ServerStream(tell))
+                return await self._whole(where, what)
+            if sent.counts:
+                what["stream_options"] = {"include_usage": True}
+            return await self._in_pieces(where, what, ServerStream(tell))
         except (asyncio.TimeoutError, openai.APITimeoutError) as error:
             raise TryAgainError(f"no whole answer within {self.timeout:g} seconds") from error
         except openai.APIStatusError as error:
-            if self._can_ask_otherwise(error.status_code, error.response.content):
+            if self.dialect.learn(sent, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, tell)
             raise self._refused(error.status_code, error.response) from error
         except BrokenAnswerError as error:
             reason = self.address.without_secrets(f"it sent {error}")
             raise TryAgainError(reason, empty=error.is_empty) from error
         except (openai.APIConnectionError, _LostError) as error:
-            reason = one_line(str(error.__cause__ or error)) or type(error.__cause__).__name__
+            reason = shortened(str(error.__cause__ or error)) or type(error.__cause__).__name__
             raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from error
         except openai.OpenAIError as error:
             raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
 
-    async def _whole(self, prompt: Prompt, sampling: Sampling) -> ServerAnswer:
-        where, what = self._request(prompt, sampling)
+    async def _whole(self, where: Any, what: dict[str, Any]) -> ServerAnswer:
         # The client's own limit is one for each piece of the answer: a server that trickles would never reach it.
         raw = await asyncio.wait_for(where.with_raw_response.create(**what), self.timeout)
         return read_server_answer(raw.content)
 
-    async def _in_pieces(self, prompt: Prompt, sampling: Sampling, stream: ServerStream) -> ServerAnswer:
+    async def _in_pieces(self, where: Any, what: dict[str, Any], stream: ServerStream) -> ServerAnswer:
         """What comes in pieces has as much time as a whole answer. Once the text has ended nothing can go wrong."""
         try:
-            await asyncio.wait_for(self._follow(prompt, sampling, stream), self.timeout)
+            await asyncio.wait_for(self._follow(where, what, stream), self.timeout)
         except (asyncio.TimeoutError, _LostError):
             if not stream.is_whole:
                 raise
         return stream.answer()
 
-    async def _follow(self, prompt: Prompt, sampling: Sampling, stream: ServerStream) -> None:
-        where, what = self._request(prompt, sampling)
-        if self._counts:
-            what["stream_options"] = {"include_usage": True}
+    async def _follow(self, where: Any, what: dict[str, Any], stream: ServerStream) -> None:
         # The bytes, not the client's own events: those end in the same way whether or not the server was cut off.
         async with where.with_streaming_response.create(**what, stream=True) as response:
             async for piece in _pieces(response):
@@ -121,25 +122,13 @@ class Requester:
                 if stream.is_over:
                     return
 
-    def _request(self, prompt: Prompt, sampling: Sampling) -> tuple[Any, dict[str, Any]]:
+    def _request(self, prompt: Prompt, sampling: Sampling, limit: str) -> tuple[Any, dict[str, Any]]:
         """Where a prompt is sent to, and what is said there."""
-        options = {"model": self.model, **_options(sampling, self._limit)}
+        options = {"model": self.model, **_options(sampling, limit)}
         if isinstance(prompt, str):
             return self.client.completions, {"prompt": as_unicode(prompt), **options}
         messages = [{"role": one.role, "content": as_unicode(one.content)} for one in prompt]
         return self.client.chat.completions, {"messages": messages, **options}
-
-    def _can_ask_otherwise(self, status: int, body: bytes) -> bool:
-        """Whether a refusal names what can be said in another way, or left out; from then on that is done."""
-        if status not in (400, 422):
-            return False
-        if self._limit == "max_tokens" and b"max_completion_tokens" in body:
-            self._limit = "max_completion_tokens"  # OpenAI's newer models know the limit under this name only
-            return True
-        if self._counts and b"stream_options" in body:
-            self._counts = False  # the number of tokens is estimated then
-            return True
-        return False
 
     def _refused(self, status: int, response: Any) -> Exception:
         said, code = error_reason(response.content)
@@ -152,7 +141,7 @@ class Requester:
         )
 
     def _hidden(self, text: str) -> str:
-        return self.address.without_secrets(one_line(text)).rstrip(".:")
+        return self.address.without_secrets(shortened(text)).rstrip(".:")
 
 
 async def _pieces(response: Any) -> AsyncIterator[bytes]:

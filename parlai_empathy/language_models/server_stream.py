@@ -14,9 +14,9 @@ from parlai_empathy.language_models.server_answer import (
     BrokenAnswerError,
     ServerAnswer,
     error_message,
-    one_line,
     read_choice,
     read_server_answer,
+    shortened,
 )
 from parlai_empathy.language_models.telling import Say
 
@@ -103,7 +103,7 @@ class ServerStream:
 
     def _take_object(self, event: dict[str, Any]) -> None:
         if event.get("error"):
-            raise BrokenAnswerError(f"an error: {one_line(error_message(event))}")
+            raise BrokenAnswerError(f"an error: {shortened(error_message(event))}")
         if isinstance(event.get("usage"), dict):
             self._usage = event["usage"]
         choices = event.get("choices")

@@ -7,8 +7,7 @@ A classifier puts each reply on level 0, 1 or 2 of each mechanism of empathy (Sh
 - diff-EPITOME, the mean over items of ``(level of the system's reply - level of the person's reply) ** 2``: the
   smaller, the nearer to what people say.
 
-Both take the most probable level. An option of ours is the expected level, ``sum(level * probability)``, which moves
-little where the classifier wavers between two levels.
+Both take the most probable level.
 """
 
 from __future__ import annotations
@@ -16,28 +15,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parlai_empathy.errors import NotComputableError, OptionError
-
-KINDS = ("argmax", "expected")
-"""Of the levels: the most probable one, or the mean that the probabilities give."""
+from parlai_empathy.errors import NotComputableError
 
 
-def levels_of(probabilities: ArrayLike, kind: str = "argmax") -> NDArray[np.float64]:
-    """Each reply's level.
+def levels_of(probabilities: ArrayLike) -> NDArray[np.float64]:
+    """Each reply's level: the most probable one.
 
     :param probabilities: ``(n, levels)``, of level 0, 1, 2; each row adds up to 1.
-    :param kind: one of :data:`KINDS`.
     :returns: ``(n,)``, 0..2
     :raises NotComputableError: if there is no reply, or if these are no probabilities.
-    :raises OptionError: if there is no such kind.
     """
-    if kind not in KINDS:
-        raise OptionError(f"level {kind}: must be one of {', '.join(KINDS)}")
-    table = _table(probabilities)
-    if kind == "argmax":
-        return np.asarray(table.argmax(axis=1), dtype=np.float64)
-    expected: NDArray[np.float64] = table @ np.arange(table.shape[1], dtype=np.float64)
-    return expected
+    return np.asarray(_table(probabilities).argmax(axis=1), dtype=np.float64)
 
 
 def mean_level(levels: ArrayLike) -> float:
@@ -50,7 +38,7 @@ def mean_level(levels: ArrayLike) -> float:
 
 
 def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float64]:
-    """What diff-EPITOME is the mean of, item by item: ``(level - gold) ** 2``.
+    """What diff-EPITOME is the mean of, item by item: ``(level - gold) ** 2`` (Lee et al. 2022, section 4).
 
     :param levels: ``(n,)``, of a system's replies.
     :param gold: ``(n,)``, of what people replied, judged by the same classifier.
@@ -62,11 +50,6 @@ def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float6
         raise NotComputableError(f"diff-EPITOME: {len(ours)} replies, but {len(theirs)} of people: give one for each")
     differences: NDArray[np.float64] = (ours - theirs) ** 2
     return differences
-
-
-def diff_epitome(levels: ArrayLike, gold: ArrayLike) -> float:
-    """The mean of :func:`squared_differences`, 0..4 (Lee et al. 2022, section 4)."""
-    return float(squared_differences(levels, gold).mean())
 
 
 def _table(probabilities: ArrayLike) -> NDArray[np.float64]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.cells import Cell, one_line
+from parlai_empathy.reports.file_names import file_names
 from parlai_empathy.reports.report import Table
-
-_LONGEST_NAME = 60  # letters of a file's name, its ending apart
 
 
 def save_tables(tables: Sequence[Table], folder: str | Path) -> list[Path]:
@@ -22,27 +20,15 @@ def save_tables(tables: Sequence[Table], folder: str | Path) -> list[Path]:
     :raises OptionError: if the folder cannot be written to.
     """
     folder = Path(folder)
-    paths: list[Path] = []
+    paths = [folder / name for name in file_names([table.title for table in tables], ".csv", "table")]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for table in tables:
-            path = _free(folder, table.title, paths)
+        for table, path in zip(tables, paths, strict=True):
             with path.open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows(_lines(table))
-            paths.append(path)
     except OSError as error:
         raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
     return paths
-
-
-def _free(folder: Path, title: str, taken: Sequence[Path]) -> Path:
-    """A file that no other table has, also where a disk does not tell ``A`` from ``a``."""
-    plain = re.sub(r"[\W_]+", "_", title.lower())[:_LONGEST_NAME].strip("_") or "table"
-    path, number = folder / f"{plain}.csv", 1
-    while path in taken:
-        number += 1
-        path = folder / f"{plain}_{number}.csv"
-    return path
 
 
 def _lines(table: Table) -> list[list[Cell]]:

@@ -9,7 +9,7 @@ from parlai_empathy.reports.published import published
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.systems import ReplyMetric, System, SystemScores, score_systems
-from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Variety, Words
+from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Variety, Words
 
 _COLUMNS = {
     "avg_bleu": "AVG BLEU",
@@ -26,7 +26,7 @@ def score_logs(systems: Sequence[System], words: Words) -> list[SystemScores]:
         "length": Length(words),
         "distinct": Variety(words),
         "bleu": AvgBleu(words),
-        "bleu_4": Bleu4(words),
+        "bleu_4": CorpusBleu4(words),
     }
     return score_systems(systems, metrics)
 

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.reports.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
 from parlai_empathy.reports.fingerprint import model_fingerprint
@@ -63,7 +64,6 @@ def measure(
     :param datasets: of :data:`REPLY_TASKS`.
     :param fold: ``valid`` or ``test``.
     :param options: more of ``eval_model``'s, as they are typed.
-    :raises EmpathyError: the first failure, if all fail.
     """
     measured = [Measured(name, file) for name, file in models.items()]
     steps = [step for model in measured for step in _steps(model, datasets, fold, options, datapath)]
@@ -74,9 +74,6 @@ def measure(
             is_new = not evaluations.is_kept(step.job)
             _take(step, evaluations, datapath)
             bar.update(is_new)
-    if not any(model.values for model in measured):
-        failures = [f"{model.name}: {failure}" for model in measured for failure in model.failures]
-        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
     return measured
 
 
@@ -92,12 +89,13 @@ def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequenc
         else:
             tasks = [(dataset, REPLY_TASKS[dataset], list(REPLY_COLUMNS)) for dataset in datasets]
         fingerprint = model_fingerprint(path)
+        data = {task: data_fingerprint(task, options, datapath) for _, task, _ in tasks}
         model.cost.update(training_cost(path))
     except EmpathyError as error:
         model.failures.append(str(error))
         return []
     return [
-        _Step(model, path, Job(fingerprint, task, fold, tuple(options)), dataset, columns)
+        _Step(model, path, Job(fingerprint, task, fold, tuple(options), data[task]), dataset, columns)
         for dataset, task, columns in tasks
     ]
 

@@ -30,12 +30,14 @@ class Job:
 
     :param model: the model's fingerprint: see :mod:`parlai_empathy.reports.fingerprint`.
     :param options: those of ``eval_model`` that change its numbers, as they are typed.
+    :param data: the data's fingerprint: see :mod:`parlai_empathy.reports.data_fingerprint`.
     """
 
     model: str
     task: str
     fold: str
     options: tuple[str, ...] = ()
+    data: str = ""
     version: str = __version__
 
     @property

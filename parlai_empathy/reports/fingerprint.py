@@ -9,22 +9,29 @@ from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.language_models.model_identity import model_identity
+from parlai_empathy.language_models.server_address import server_address
 from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.text_file import is_file
 
 # What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")
 _FOLDER = ".encoder"
 # Options that name files which a training began with, and which are in the weights by now, or which are its output.
 _NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
+# Options that may name the folder of a Hugging Face model which is read each time.
+_FOLDERS = ("lm_model", "sentence_encoder")
 
 
 def model_fingerprint(model_file: str | Path) -> str:
     """A digest of a model's weights, options and dictionary, and of the files and models that its options name.
 
     An agent may be put together with others (``--classifier``, ``--retriever``): if one of these changes, so does it.
+    A language model is told by its folder's content, or by the address of its server.
 
     :returns: 64 hexadecimal digits.
     :raises ModelFileError: if there is no model, or a file of it cannot be read.
+    :raises OptionError: if it asks a server, and the environment names none.
     """
     digest = hashlib.sha256()
     _add(Path(model_file).expanduser(), digest, set())
@@ -42,10 +49,14 @@ def _add(path: Path, digest: Any, seen: set[Path]) -> None:
         if name in _NOT_READ or not isinstance(value, str) or not value:
             continue
         named = _in_zoo(value, opt) or Path(value)
-        if _is_file(Path(f"{named}.opt")):
+        if is_file(f"{named}.opt"):
             _add(named, digest, seen)
-        elif _is_file(named):
+        elif is_file(named):
             _add_file(named, Path(name), digest)
+        elif name in _FOLDERS and (identity := model_identity(value, None)):
+            digest.update(f"{name} {identity}\n".encode())
+    if opt.get("lm_backend") == "openai":
+        digest.update(f"server {server_address().public}\n".encode())
 
 
 def _in_zoo(value: str, opt: Mapping[str, Any]) -> Path | None:
@@ -66,10 +77,3 @@ def _add_file(file: Path, name: Path, digest: Any) -> None:
         digest.update(f"{name} {sha256_of(file)}\n".encode())
     except OSError as error:
         raise ModelFileError(f"{file} cannot be read ({error.strerror}): see to it, or name another model") from error
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a text too long for a path, for one
-        return False

@@ -63,6 +63,7 @@ def leaderboard(
     pairs: Sequence[Pair],
     references: str,
     resamples: int,
+    seed: int,
     about: str,
     left_out: Sequence[str] = (),
 ) -> Report:
@@ -74,6 +75,7 @@ def leaderboard(
     :param pairs: of one fold.
     :param references: see :func:`rated_pairs`.
     :param resamples: for the intervals.
+    :param seed: which resamples these are.
     :param about: which data these are, for the title.
     :param left_out: what is not in the report though one may look for it, for a note.
     :raises NotComputableError: if no pair is rated and has a reference, or there is nothing to correlate.
@@ -85,7 +87,7 @@ def leaderboard(
     ratings = [pair.mean_rating or 0.0 for pair, _ in rated]
     scores = {judge.name: _scores(judge, rated) for judge in judges}
     scores[ORACLE] = np.array([float(pair.is_original) for pair, _ in rated])
-    found = {name: _correlate(values, ratings, resamples) for name, values in scores.items()}
+    found = {name: _correlate(values, ratings, resamples, seed) for name, values in scores.items()}
     notes = [
         *(f"- {judge.signature}" for judge in judges),
         *_notes(found),
@@ -93,7 +95,7 @@ def leaderboard(
         *(f"- left out: {what}" for what in left_out),
     ]
     turns = [_turns(pair) for pair, _ in rated]
-    by_turns, their_plot = _by_turns(scores, ratings, turns, resamples)
+    by_turns, their_plot = _by_turns(scores, ratings, turns, resamples, seed)
     return Report(
         title=f"HUMOD: relevance judged by people, and by judges ({about})",
         tables=[_overall(found, notes), by_turns],
@@ -136,11 +138,11 @@ def _scores(judge: Judge, rated: Sequence[tuple[Pair, list[str]]]) -> NDArray[np
     return judge.score(contexts, replies, [texts for _, texts in rated])
 
 
-def _correlate(scores: NDArray[np.float64], ratings: Sequence[float], resamples: int) -> Found:
+def _correlate(scores: NDArray[np.float64], ratings: Sequence[float], resamples: int, seed: int) -> Found:
     found: dict[str, Correlation | NotComputableError] = {}
     for kind in KINDS:
         try:
-            found[kind] = correlation(kind, list(scores), ratings, resamples)
+            found[kind] = correlation(kind, list(scores), ratings, resamples, seed)
         except NotComputableError as error:
             found[kind] = error
     return found
@@ -181,7 +183,11 @@ def _cells(kinds: Found) -> list[Cell]:
 
 
 def _by_turns(
-    scores: Mapping[str, NDArray[np.float64]], ratings: Sequence[float], turns: Sequence[int], resamples: int
+    scores: Mapping[str, NDArray[np.float64]],
+    ratings: Sequence[float],
+    turns: Sequence[int],
+    resamples: int,
+    seed: int,
 ) -> tuple[Table, Intervals]:
     """The correlations among the pairs with as many turns, the reply counted."""
     rows: list[list[Cell]] = []
@@ -192,7 +198,7 @@ def _by_turns(
         places = [place for place, n in enumerate(turns) if n == number]
         names.append(f"{number} turns (n = {len(places):,})")
         for judge, values in scores.items():
-            found = _correlate(values[places], [ratings[place] for place in places], resamples)
+            found = _correlate(values[places], [ratings[place] for place in places], resamples, seed)
             rows.append([number, len(places), judge, *_cells(found)])
             reasons |= {
                 f"- {judge}, {number} turns: {one}": None for one in found.values() if isinstance(one, Exception)

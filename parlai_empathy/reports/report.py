@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.reports.cells import Cell, one_line, shown
+from parlai_empathy.reports.file_names import file_names
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
-
-_LONGEST_NAME = 60  # letters of a file's name, its ending apart: 255 bytes are the most that file systems take
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Report:
 
     def _draw(self, folder: Path) -> dict[str, Plot]:
         """Draw the plots; the files of those that could be."""
-        drawn = dict(zip(_files([plot.name for plot in self.plots]), self.plots, strict=True))
+        drawn = dict(zip(file_names([plot.name for plot in self.plots], ".png", "plot"), self.plots, strict=True))
         try:
             for file, plot in drawn.items():
                 draw(plot, folder / file)
@@ -123,16 +121,6 @@ class Report:
     def _page(self, with_plots: bool) -> str:
         images = [(plot.title, drawing(plot, "svg")) for plot in self.plots] if with_plots else []
         return page(self.title, self.tables, images)
-
-
-def _files(names: Sequence[str]) -> Iterator[str]:
-    """A file's name for each plot's, all different, also where a disk does not tell ``A`` from ``a``."""
-    taken = set()
-    for name in names:
-        plain = re.sub(r"\W+", "_", name.lower())[:_LONGEST_NAME].strip("_") or "plot"
-        file = next(file for n in count(1) if (file := plain if n == 1 else f"{plain}_{n}") not in taken)
-        taken.add(file)
-        yield f"{file}.png"
 
 
 def _in_brackets(text: str) -> str:

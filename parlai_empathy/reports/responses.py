@@ -32,7 +32,7 @@ def columns(scores: Sequence[SystemScores]) -> dict[str, str]:
 def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) -> Table:
     """One row a system, one column a metric.
 
-    :param left_out: notes on metrics that nobody has.
+    :param left_out: notes on metrics that nobody has, and on systems that are not among them.
     """
     titles = columns(scores)
     rows: list[list[Cell]] = [

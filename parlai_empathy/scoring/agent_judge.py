@@ -15,21 +15,23 @@ from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
 from parlai_empathy.scoring.names import judge_name
 
-_NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
+NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
+"""What is wrong with an agent that is none, for errors."""
 
 
 class AgentJudge:
     """Scores replies with a trained agent, in batches.
 
-    :param model_file: what ``parlai train_model -mf`` wrote.
+    :param model_file: what ``parlai train_model -mf`` wrote; a name in the zoo will do.
     :param name: what tables call it; by default :func:`parlai_empathy.scoring.names.judge_name`.
+    :param datapath: ParlAI's folder of data, for models of the zoo.
     :raises ModelFileError: if there is no model, or it cannot be loaded.
     :raises OptionError: if its agent is no judge of replies.
     """
 
-    def __init__(self, model_file: str, name: str | None = None) -> None:
+    def __init__(self, model_file: str, name: str | None = None, datapath: str | None = None) -> None:
         self.name = name or judge_name(model_file)
-        path = check_agent(model_file, "score_pairs", _NO_JUDGE)
+        path = check_agent(model_file, "score_pairs", NO_JUDGE, datapath)
         self._agent: Any = load_agent(path)
         self._weights = weights_of(self._agent)
         try:

@@ -27,6 +27,8 @@ class Classifier:
     def __init__(self, model_file: str, datapath: str | None = None) -> None:
         path = check_agent(model_file, "class_probabilities", _NO_CLASSIFIER, datapath)
         self._agent: Any = load_agent(path)
+        if not hasattr(self._agent, "classes"):  # what judges something else than classes has probabilities too
+            raise OptionError(f"{path}: {self._agent.opt['model']} {_NO_CLASSIFIER}")
         if not self._agent.classes:
             raise OptionError(f"{model_file} tells true replies from others: name a model that was trained on classes")
         self.labels: tuple[str, ...] = tuple(self._agent.classes)

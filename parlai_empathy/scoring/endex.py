@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_options, weights_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
-from parlai_empathy.scoring.agent_judge import AgentJudge
+from parlai_empathy.scoring.agent_judge import NO_JUDGE, AgentJudge
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 from parlai_empathy.scoring.names import OUTPUTS, judge_name
 from parlai_empathy.tasks.red.records import CLASSES
@@ -22,7 +22,6 @@ ENGAGING = CLASSES[1]
 """The class whose probability is the score."""
 
 _REMEDY = "name a model that was trained on empathy:red"
-_NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
 
 
 class Endex:
@@ -95,27 +94,31 @@ class Endex:
 
 
 def engagement_judge(
-    model_file: str, name: str | None = None, with_context: bool | None = None, output: str = "probability"
+    model_file: str,
+    name: str | None = None,
+    with_context: bool | None = None,
+    output: str = "probability",
+    datapath: str | None = None,
 ) -> Judge:
     """A trained judge of engagingness: :class:`Endex` for a model that knows its class, else whatever scores replies.
 
-    :param with_context: of :class:`Endex`, and so is ``output``.
+    :param with_context: of :class:`Endex`, and so are ``output`` and ``datapath``.
     :raises ModelFileError: if there is no model, or it cannot be loaded.
     :raises OptionError: if it is of another kind.
     """
-    path = check_engagement_judge(model_file)
+    path = check_engagement_judge(model_file, datapath)
     if ENGAGING in (model_options(path).get("classes") or ()):
-        return Endex(model_file, name, with_context, output)
-    return AgentJudge(model_file, name)
+        return Endex(model_file, name, with_context, output, datapath)
+    return AgentJudge(model_file, name, datapath)
 
 
-def check_engagement_judge(model_file: str) -> Path:
+def check_engagement_judge(model_file: str, datapath: str | None = None) -> Path:
     """The path of a model that :func:`engagement_judge` may make a judge of, as far as can be told without loading it.
 
     :raises ModelFileError: if there is no model.
     :raises OptionError: if its agent does not judge.
     """
-    return check_agent(model_file, "score_pairs", _NO_JUDGE)
+    return check_agent(model_file, "score_pairs", NO_JUDGE, datapath)
 
 
 def _learnt_with_context(opt: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from parlai_empathy.errors import NotComputableError
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer
 from parlai_empathy.modules.precision import autocast, use_bfloat16
 from parlai_empathy.scoring.logged_reply import LoggedReply
@@ -38,6 +39,7 @@ class Fluency:
         self._precision = precision
         self._tokenizer = load_tokenizer(name, option)
         self._model = load_causal_model(name, torch.float32, option).eval()
+        self._weights = weights_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
         if torch.cuda.is_available():
             self._model.cuda()
         limit = getattr(self._model.config, "max_position_embeddings", None)
@@ -52,6 +54,7 @@ class Fluency:
         short = use_bfloat16(self._precision, self._model.device)
         settings = {
             "model": self._name,
+            "weights": self._weights,
             "case": "lower",
             "mean": "replies",
             "precision": "bfloat16" if short else "float32",

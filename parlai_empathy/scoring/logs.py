@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import parlai.utils.logging as logging
+
 from parlai_empathy.errors import DataError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs_records import read_csv, read_json_lines
@@ -41,6 +43,11 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
         raise DataError(f"{path} holds no reply: name a log with at least one")
     for one in replies:
         _check_characters(one, path)
+    if all(one.is_candidate for one in replies):
+        logging.warning(
+            f"{path}: each reply is one of its message's candidates, the true reply among them perhaps: to score what "
+            "a model says in a chat, evaluate it with --eval-candidates fixed"
+        )
     return replies
 
 

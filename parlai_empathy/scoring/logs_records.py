@@ -50,10 +50,10 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
             yield line
 
     reader = csv.DictReader(texts(), delimiter=delimiter, strict=True)
-    if "reply" not in (reader.fieldnames or ()):
-        found = ", ".join(reader.fieldnames or ()) or "nothing"
-        raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
     try:
+        if "reply" not in (reader.fieldnames or ()):
+            found = ", ".join(reader.fieldnames or ()) or "nothing"
+            raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
         for row in reader:
             where = f"{path}, line {reached}"
             if None in row or None in row.values():
@@ -136,7 +136,17 @@ def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]
         reply = _text(answered, "text", place).strip()
         emotion = _text(asked, "emotion", place) or None
         no_answer = _text(answered, "no_answer", place).strip()
-        yield LoggedReply(reply, tuple(context), tuple(references), emotion, no_answer=no_answer, line=number)
+        candidates = asked.get("label_candidates")
+        is_candidate = isinstance(candidates, list) and answered.get("text") in candidates
+        yield LoggedReply(
+            reply,
+            tuple(context),
+            tuple(references),
+            emotion,
+            no_answer=no_answer,
+            line=number,
+            is_candidate=is_candidate,
+        )
         context += _turns(references[0] if references else reply)
 
 

@@ -64,7 +64,7 @@ class OverlapJudge(ABC):
         return kept
 
 
-class Bleu4(OverlapJudge):
+class SentenceBleu4(OverlapJudge):
     """Sentence BLEU-4 through sacrebleu (Papineni et al. 2002; Post 2018).
 
     All references count together: an n-gram matches if any of them has it, and the reference whose length is closest
@@ -185,7 +185,7 @@ def overlap_judges(missing: list[MissingDependencyError] | None = None) -> list[
     :raises MissingDependencyError: if a library or WordNet is missing.
     """
     judges: list[Judge] = []
-    for kind in (Bleu4, RougeL, Meteor):
+    for kind in (SentenceBleu4, RougeL, Meteor):
         try:
             judges.append(kind())
         except MissingDependencyError as error:

@@ -15,7 +15,7 @@ from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
 from parlai_empathy.scoring.names import ALL, MODELS
 from parlai_empathy.scoring.systems import ReplyMetric
-from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Rarity, Variety, Words
+from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Rarity, Variety, Words
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
@@ -47,7 +47,7 @@ METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
     "distinct": lambda needs: Variety(needs.words),
     "nidf": lambda needs: Rarity(needs.words, _nidf(needs), needs.nidf),
     "bleu": lambda needs: AvgBleu(needs.words),
-    "bleu_4": lambda needs: Bleu4(needs.words),
+    "bleu_4": lambda needs: CorpusBleu4(needs.words),
     "epitome": lambda needs: Epitome(needs.models["epitome"], needs.data.get("datapath")),
     "emotion": lambda needs: EmotionAccuracy(Classifier(needs.models["emotion"], needs.data.get("datapath"))),
     "intent": lambda needs: IntentAccuracy(Classifier(needs.models["intent"], needs.data.get("datapath"))),
@@ -79,7 +79,9 @@ def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMe
             if name in names:
                 raise
             left_out.append(f"{name}: {error}")
-    return {**metrics, **{name: MeanScore(AgentJudge(file, name)) for name, file in needs.judges.items()}}, left_out
+    datapath = needs.data.get("datapath")
+    judges = {name: MeanScore(AgentJudge(file, name, datapath)) for name, file in needs.judges.items()}
+    return {**metrics, **judges}, left_out
 
 
 def _endex(needs: Needs) -> Endex:

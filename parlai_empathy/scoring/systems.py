@@ -33,12 +33,15 @@ class System:
     :param replies: those that can be scored; empty ones are among them.
     :param no_answers: how many items have no reply to be scored: the system's answer could not be used.
     :param places: of each reply among all items, from 0; None where each item has one.
+    :param items: what each reply answers, by which systems are compared; None where its context and references say it,
+        or else its place.
     """
 
     name: str
     replies: Sequence[LoggedReply]
     no_answers: int = 0
     places: Sequence[int] | None = None
+    items: Sequence[object] | None = None
 
     @property
     def empty(self) -> int:
@@ -48,6 +51,13 @@ class System:
     def place(self, reply: int) -> int:
         """A reply's place among all items, from 0: what could not be answered has a place too."""
         return reply if self.places is None else self.places[reply]
+
+    def item(self, reply: int) -> object:
+        """What a reply answers: the same for all systems."""
+        if self.items is not None:
+            return self.items[reply]
+        one = self.replies[reply]
+        return one.answers or self.place(reply)
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,14 @@ def systems_of(name: str, log: Sequence[LoggedReply]) -> list[System]:
     return [_system(f"{name}: {system}" if system else name, replies) for system, replies in systems.items()]
 
 
+def systems_of_logs(logs: Mapping[str, Sequence[LoggedReply]]) -> list[System]:
+    """The systems of all logs, by the logs' names.
+
+    :raises EmpathyError: as :func:`systems_of`.
+    """
+    return [system for name, log in logs.items() for system in systems_of(name, log)]
+
+
 def _system(name: str, log: Sequence[LoggedReply]) -> System:
     places = [place for place, one in enumerate(log) if not one.no_answer]
     if not places:
@@ -116,14 +134,9 @@ def common_items(first: System, second: System) -> list[tuple[int, int]]:
     """
     replies: dict[object, list[int]] = {}
     for reply in reversed(range(len(second.replies))):
-        replies.setdefault(_item(second, reply), []).append(reply)
+        replies.setdefault(second.item(reply), []).append(reply)
     pairs = []
     for reply in range(len(first.replies)):
-        if others := replies.get(_item(first, reply)):
+        if others := replies.get(first.item(reply)):
             pairs.append((reply, others.pop()))
     return pairs
-
-
-def _item(system: System, reply: int) -> object:
-    one = system.replies[reply]
-    return (one.context, one.references) if one.context or one.references else system.place(reply)

@@ -141,7 +141,7 @@ class AvgBleu:
         return [scored("avg_bleu", "AVG BLEU", rows, settings, _avg_bleu, _listed)]
 
 
-class Bleu4:
+class CorpusBleu4:
     """Corpus BLEU-4 with sacrebleu's own words (Post 2018), which has its own tokens."""
 
     def __init__(self, words: Words) -> None:

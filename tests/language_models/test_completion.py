@@ -23,6 +23,11 @@ def test_what_is_left_is_the_longest_beginning_without_a_stop_text(text: str, st
     assert (left, stopped) == (text[:first], first is not None)
 
 
+def test_half_characters_do_not_get_into_what_is_kept() -> None:
+    assert answer_of("hi \ud83d", "length", 1, 1) == Completion("hi ?", "length", 1, 1)
+    assert answer_of("hi \U0001f600", "stop", 1, 1) == Completion("hi \U0001f600", "stop", 1, 1)
+
+
 def test_nothing_but_spaces_is_no_answer() -> None:
     assert answer_of(" \n", "stop", 1, 1) == NoAnswer("an empty text")
     assert answer_of(" a\n", "length", 3, 2) == Completion(" a\n", "length", 3, 2, cached=False)

@@ -104,6 +104,16 @@ def test_texts_and_chats_go_where_they_belong(server: ModelServer) -> None:
     ]
 
 
+def test_an_answer_that_is_cut_within_a_character_is_kept(server: ModelServer, tmp_path: Path) -> None:
+    server.next(raw({"choices": [{"text": "hi \ud83d", "finish_reason": "length"}]}))
+    model = open_language_model("openai", "parrot", cache=tmp_path / "cache")
+    for _ in range(2):
+        (answer,) = model.complete(["hello"], Sampling())
+        assert isinstance(answer, Completion)
+        assert answer.text == "hi ?"
+    assert len(server.requests) == 1
+
+
 def test_half_characters_break_nothing(server: ModelServer) -> None:
     prompts: list[Any] = ["a\udce9", (Message("user", "b\udce9"),)]
     answers = parrot(concurrency=1).complete(prompts, Sampling())
@@ -179,6 +189,24 @@ def test_a_model_that_knows_the_limit_under_its_new_name_only(server: ModelServe
     assert (answer.text, answer.finish) == ("My dog", "length")
     assert server.requests[1].body["max_completion_tokens"] == 2
     assert "max_tokens" not in server.requests[1].body
+
+
+def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_it(server: ModelServer) -> None:
+    said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    all_there = threading.Barrier(4, timeout=20)
+
+    def refuse(handler: Any) -> None:
+        all_there.wait()  # none is answered before all have been sent
+        status(400, said)(handler)
+
+    server.next(*[refuse] * 4)
+    model = parrot(concurrency=4)
+    prompts = [f"hello {number}" for number in range(4)]
+    assert [one.text for one in model.complete(prompts, Sampling()) if isinstance(one, Completion)] == prompts
+    assert len(server.requests) == 8
+    model.complete(prompts, Sampling())
+    assert len(server.requests) == 12, "the next batch knows it from the start"
+    assert all("max_completion_tokens" in one.body for one in server.requests[4:])
 
 
 # --- what may pass ---------------------------------------------------------------------------------------------------

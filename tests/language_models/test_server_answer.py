@@ -15,8 +15,8 @@ from parlai_empathy.language_models.server_answer import (
     ServerAnswer,
     as_answer,
     error_reason,
-    one_line,
     read_server_answer,
+    shortened,
 )
 
 JSON = st.recursive(
@@ -82,5 +82,5 @@ def test_reasons_of_several_servers(body: Any, reason: str, code: str) -> None:
 
 
 def test_one_line() -> None:
-    assert one_line(" a\n b\t") == "a b"
-    assert one_line("abcdefgh", 6) == "abc..."
+    assert shortened(" a\n b\t") == "a b"
+    assert shortened("abcdefgh", 6) == "abc..."

@@ -9,22 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.epitome import (
-    diff_epitome,
-    levels_of,
-    mean_level,
-    squared_differences,
-)
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
 
 PROBABILITIES = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375], [0.0, 0.0, 1.0]]
 _LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from([0, 1, 2])), min_size=1, max_size=30)
 
 
-def test_the_most_probable_level_and_the_expected_one() -> None:
+def test_the_most_probable_level() -> None:
     assert levels_of(PROBABILITIES).tolist() == [0, 1, 2]
-    # .25 + 2 x .25 = .75; .5 + 2 x .375 = 1.25; 2
-    assert levels_of(PROBABILITIES, "expected").tolist() == [0.75, 1.25, 2.0]
 
 
 def test_the_mean_level() -> None:
@@ -34,17 +27,16 @@ def test_the_mean_level() -> None:
 
 def test_the_squared_differences_item_by_item() -> None:
     assert squared_differences([0, 2, 1], [2, 2, 0]).tolist() == [4, 0, 1]
-    assert diff_epitome([0, 2, 1], [2, 2, 0]) == 5 / 3
-    assert diff_epitome([0.5, 1], [1, 1]) == 0.125  # of expected levels
 
 
 @given(_LEVELS)
 def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tuple[int, int]]) -> None:
     ours, theirs = zip(*pairs, strict=True)
-    assert diff_epitome(ours, theirs) == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
-    assert diff_epitome(ours, theirs) == diff_epitome(theirs, ours)
-    assert diff_epitome(ours, theirs) >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen
-    assert (diff_epitome(ours, theirs) == 0) == (ours == theirs)
+    difference = squared_differences(ours, theirs).mean()
+    assert difference == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
+    assert difference == squared_differences(theirs, ours).mean()
+    assert difference >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen
+    assert (difference == 0) == (ours == theirs)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +55,6 @@ def test_what_are_no_probabilities_is_named(table: list[object], expected: str) 
     assert expected in str(caught.value)
 
 
-def test_an_unknown_kind_of_level_is_named() -> None:
-    with pytest.raises(OptionError, match="level median: must be one of argmax, expected"):
-        levels_of(PROBABILITIES, "median")
-
-
 @pytest.mark.parametrize(
     ("levels", "gold", "expected"),
     [
@@ -79,7 +66,7 @@ def test_an_unknown_kind_of_level_is_named() -> None:
 )
 def test_what_cannot_be_compared_is_named(levels: list[float], gold: list[float], expected: str) -> None:
     with pytest.raises(NotComputableError) as caught:
-        diff_epitome(levels, gold)
+        squared_differences(levels, gold)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -73,6 +73,7 @@ def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
         replace(JOB, task="empathy:daily_dialog"),
         replace(JOB, fold="valid"),
         replace(JOB, options=("--edition", "full")),
+        replace(JOB, data="d" * 64),
         replace(JOB, version="0.0"),
     ],
 )

@@ -79,6 +79,29 @@ def test_it_changes_with_a_file_that_an_option_names_and_not_with_what_a_trainin
     assert model_fingerprint(path) != before
 
 
+@pytest.mark.parametrize("option", ["lm_model", "sentence_encoder"])
+def test_it_changes_with_the_folder_of_a_hugging_face_model(tmp_path: Path, option: str) -> None:
+    folder = tmp_path / "lm"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    path = write(tmp_path, **{option: str(folder), "lm_backend": "hf"})
+    before = model_fingerprint(path)
+    (folder / "model.safetensors").write_bytes(b"others!")
+    assert model_fingerprint(path) != before
+
+
+def test_it_changes_with_a_server_and_not_with_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, lm_backend="openai", lm_model="m")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-one")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@one:8000/v1")
+    before = model_fingerprint(path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-two")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://one:8000/v1")
+    assert model_fingerprint(path) == before
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://other:8000/v1")
+    assert model_fingerprint(path) != before
+
+
 def test_models_that_name_each_other_come_to_an_end(tmp_path: Path) -> None:
     path = write(tmp_path, "a", classifier=str(tmp_path / "b"))
     write(tmp_path, "b", classifier=str(path))

@@ -19,7 +19,7 @@ from parlai_empathy.metrics.correlation import correlation
 from parlai_empathy.reports.humod_leaderboard import ORACLE, PAPERS_BEST, leaderboard, rated_pairs
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
-from parlai_empathy.scoring.overlap import Bleu4, RougeL
+from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
 from parlai_empathy.tasks.humod.reader import Pair
 
 SCIPY = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stats.kendalltau}
@@ -70,7 +70,7 @@ BAD = Fixed("bad", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 def board(
     *judges: Any, pairs: Sequence[Pair] = PAIRS, references: str = "human", left_out: Sequence[str] = ()
 ) -> Report:
-    return leaderboard(judges, pairs, references, resamples=40, about="invented", left_out=left_out)
+    return leaderboard(judges, pairs, references, resamples=40, seed=0, about="invented", left_out=left_out)
 
 
 def rows_of(table: Table) -> dict[tuple[Any, ...], dict[str, tuple[Any, Any, Any]]]:
@@ -118,7 +118,7 @@ def test_a_context_that_occurs_twice_has_references_of_its_own() -> None:
 
 
 def test_an_original_reply_is_its_own_reference() -> None:
-    report = board(Bleu4(), RougeL(), references="original")
+    report = board(SentenceBleu4(), RougeL(), references="original")
     for item, of in zip(report.items, PAIRS, strict=False):
         scores = [item["scores"][name] for name in ("BLEU-4", "ROUGE-L")]
         # None of the random replies shares a word with the film's own.
@@ -252,9 +252,9 @@ def test_too_few_pairs_for_anything_are_an_error() -> None:
 
 
 def test_items_hold_what_the_judges_gave() -> None:
-    report = board(GOOD, Bleu4())
+    report = board(GOOD, SentenceBleu4())
     rated = rated_pairs(PAIRS, "human")
-    bleu = Bleu4().score([[]] * 10, [pair.reply for pair, _ in rated], [texts for _, texts in rated])
+    bleu = SentenceBleu4().score([[]] * 10, [pair.reply for pair, _ in rated], [texts for _, texts in rated])
     assert report.items == [
         {
             "pair_id": of.pair_id,

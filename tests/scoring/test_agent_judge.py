@@ -89,6 +89,13 @@ def test_names(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert AgentJudge("~/model", "at home").name == "at home"
 
 
+def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
+    name = "zoo:empathy/text_classifier_emotion/model"
+    shutil.copytree(model_file.parent, tmp_path / "models" / "empathy" / "text_classifier_emotion")
+    found = AgentJudge(name, "mine", str(tmp_path)).score(CONTEXTS, REPLIES)
+    assert found == pytest.approx(AgentJudge(str(model_file)).score(CONTEXTS, REPLIES))
+
+
 # --- no judge --------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from tiny_judge import write_bert
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, NotComputableError
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.logged_reply import LoggedReply
 
@@ -88,9 +89,10 @@ def test_the_number_is_the_mean_of_the_replies(folder: Path, fluency: Fluency) -
     values = fluency.perplexities(TEXTS)
     assert found.items == (*values, None)
     assert found.number == pytest.approx(sum(value for value in values if value) / len(TEXTS))
+    weights = weights_fingerprint(transformers.AutoModelForCausalLM.from_pretrained(folder))[:8]
     assert found.number.signature == (
-        f"PPL of the language model|model:{folder}|case:lower|mean:replies|precision:float32|n:5|left_out:1|"
-        f"version:{__version__}"
+        f"PPL of the language model|model:{folder}|weights:{weights}|case:lower|mean:replies|precision:float32|"
+        f"n:5|left_out:1|version:{__version__}"
     )
 
 

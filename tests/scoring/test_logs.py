@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -86,6 +87,29 @@ def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
     replies = read_replies_log(tmp_path / "log.jsonl")
     assert len(replies) == 142, "the Listener's turns of the sample's test fold"
     assert all(reply.references == (reply.reply,) and reply.context and reply.emotion for reply in replies)
+
+
+def test_a_table_with_the_line_ends_of_old_macs_is_refused(tmp_path: Path) -> None:
+    path = log(tmp_path, "log.csv", "reply,context\ra,b\r")
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: no row of a table \\("):
+        read_replies_log(path)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "warned"), [(["b", "c"], True), (["c", "d"], False), ("b", False), (None, False)]
+)
+def test_replies_that_were_chosen_among_candidates_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidates: object, warned: bool
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    asked = {"text": "a", "eval_labels": ["c"], "label_candidates": candidates}
+    path = log(tmp_path, "log.jsonl", json.dumps({"dialog": [[asked, {"text": "b"}]]}))
+    (reply,) = read_replies_log(path)
+    assert (reply.reply, reply.is_candidate) == ("b", warned)
+    assert [text.partition(": to score")[0] for text in warnings] == [
+        f"{path}: each reply is one of its message's candidates, the true reply among them perhaps"
+    ] * warned
 
 
 def test_the_logs_of_published_systems(real_data: Path) -> None:

@@ -128,6 +128,8 @@ def test_lists_are_json() -> None:
         ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the 2 of the header"),
         ('reply,references\na,"[1, 2"\n', "log, line 2: references is '[1, 2', expected a JSON list of texts"),
         ("reply,references\na,{}\n", "log, line 2: references is {}, expected a text or a list of texts"),
+        ('"reply,context\na,b\n', "log, line 2: no row of a table ("),
+        ('"reply"x,context\na,b\n', "log, line 1: no row of a table ("),
         ('reply\n"a\n', "log, line 2: no row of a table ("),
         ('reply\n"a"b\n', "log, line 2: no row of a table ("),
         (f"reply\n{'a' * 200_000}\n", "log, line 2: no row of a table ("),

@@ -17,6 +17,7 @@ from tiny_judge import train_judge, write_bert
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError
 from parlai_empathy.scoring import model_metrics
+from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
 from parlai_empathy.scoring.scored import Scored
@@ -131,6 +132,15 @@ def test_a_model_that_knows_no_levels_is_refused(tmp_path: Path) -> None:
         Epitome(str(model))
     assert str(error.value) == (
         f"{model}: empathy:text_classifier knows no levels of empathy: name a model of empathy:epitome"
+    )
+
+
+def test_a_judge_of_empathy_is_no_classifier(model_file: Path) -> None:
+    with pytest.raises(OptionError) as error:
+        Classifier(str(model_file))
+    assert str(error.value) == (
+        f"{model_file}: empathy:epitome tells no classes apart: name a model of a classifier, such as "
+        "empathy:text_classifier"
     )
 
 

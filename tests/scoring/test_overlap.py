@@ -24,7 +24,7 @@ from tiny_wordnet import write_wordnet
 from parlai_empathy import __version__
 from parlai_empathy.errors import MissingDependencyError, NotComputableError
 from parlai_empathy.scoring import overlap
-from parlai_empathy.scoring.overlap import Bleu4, Meteor, OverlapJudge, RougeL, overlap_judges
+from parlai_empathy.scoring.overlap import Meteor, OverlapJudge, RougeL, SentenceBleu4, overlap_judges
 from parlai_empathy.scoring.wordnet import open_wordnet
 
 Judges = dict[str, OverlapJudge]
@@ -72,34 +72,34 @@ def one(judge: OverlapJudge, reply: str, *references: str) -> float:
 def test_bleu_with_smoothing_by_hand() -> None:
     # Equally long: no penalty. Matches: 4 of 5 words, 2 of 4 pairs (the cat; here now), 0 of 3 triples, 0 of 2 fours.
     # Smoothed, 1/2 of 3 and 1/4 of 2: (4/5 * 2/4 * 1/6 * 1/8) ** (1/4) = (1/120) ** (1/4) = 0.302138.
-    assert one(Bleu4(), "the cat is here now", "the cat was here now") == pytest.approx(30.2138, abs=1e-4)
+    assert one(SentenceBleu4(), "the cat is here now", "the cat was here now") == pytest.approx(30.2138, abs=1e-4)
 
 
 def test_bleus_brevity_penalty_by_hand() -> None:
     # All n-grams match; 4 tokens for 6: exp(1 - 6/4) = 0.606531.
-    assert one(Bleu4(), "the cat sat on", "the cat sat on the mat") == pytest.approx(60.6531, abs=1e-4)
+    assert one(SentenceBleu4(), "the cat sat on", "the cat sat on the mat") == pytest.approx(60.6531, abs=1e-4)
 
 
 def test_bleu_of_a_short_reply_uses_the_orders_that_it_has() -> None:
     # 1 of 2 words, 0 of 1 pair, smoothed to 1/2: sqrt(1/2 * 1/2) = 1/2. There are no triples to fail at.
-    assert one(Bleu4(), "oh no", "oh dear") == pytest.approx(50)
+    assert one(SentenceBleu4(), "oh no", "oh dear") == pytest.approx(50)
 
 
 def test_bleu_counts_the_ngrams_of_all_references_together() -> None:
     # Both words match, each in another reference; the pair in none: sqrt(2/2 * 1/2) = 0.707107. By one of the
     # references alone it would be sqrt(1/2 * 1/2).
-    assert one(Bleu4(), "a b", "a x", "y b") == pytest.approx(70.7107, abs=1e-4)
+    assert one(SentenceBleu4(), "a b", "a x", "y b") == pytest.approx(70.7107, abs=1e-4)
 
 
 def test_bleu_takes_the_closest_length() -> None:
     # Three tokens that all match; of 6 and 4 the latter is closer: exp(1 - 4/3) = 0.716531.
-    assert one(Bleu4(), "a b c", "a b c d e f", "x y z a") == pytest.approx(71.6531, abs=1e-4)
+    assert one(SentenceBleu4(), "a b c", "a b c d e f", "x y z a") == pytest.approx(71.6531, abs=1e-4)
 
 
 def test_bleu_keeps_case_and_splits_off_punctuation() -> None:
-    assert one(Bleu4(), "Sorry", "sorry") == 0
+    assert one(SentenceBleu4(), "Sorry", "sorry") == 0
     # sorry matches, . and ! do not: 1 of 2 words, 0 of 1 pair, as in "oh no".
-    assert one(Bleu4(), "sorry.", "sorry!") == pytest.approx(50)
+    assert one(SentenceBleu4(), "sorry.", "sorry!") == pytest.approx(50)
 
 
 def nltks_bleu(reply: str, references: Sequence[str]) -> float:
@@ -287,7 +287,11 @@ def test_references_must_be_given(judges: Judges, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("judge", "module", "named"),
-    [(Bleu4, "sacrebleu", "sacrebleu"), (RougeL, "rouge_score.rouge_scorer", "rouge_score"), (Meteor, "nltk", "nltk")],
+    [
+        (SentenceBleu4, "sacrebleu", "sacrebleu"),
+        (RougeL, "rouge_score.rouge_scorer", "rouge_score"),
+        (Meteor, "nltk", "nltk"),
+    ],
 )
 def test_a_missing_library_is_named(
     judge: type[OverlapJudge], module: str, named: str, monkeypatch: pytest.MonkeyPatch

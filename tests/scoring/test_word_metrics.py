@@ -22,7 +22,7 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import ReplyMetric
-from parlai_empathy.scoring.word_metrics import AvgBleu, Bleu4, Length, Rarity, Variety, Words
+from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Rarity, Variety, Words
 
 REPLIES = [
     LoggedReply("I am so sorry to hear that.", ("a",), ("I am so sorry, I hear.",), "sad", line=3),
@@ -163,7 +163,7 @@ def test_bleu_is_sacrebleus_of_the_replies_with_a_reference() -> None:
     assert average.left_out == 1
     assert average.number.signature == f"AVG BLEU|orders:1-4|smoothing:none|references:1|{tail('re', n=2, left_out=1)}"
     theirs = BLEU(force=True).corpus_score([one.reply for one in REPLIES[:2]], [[*REPLIES[0].references, "Oh no!"]])
-    four = only(Bleu4(Words()), REPLIES)
+    four = only(CorpusBleu4(Words()), REPLIES)
     assert four.number == pytest.approx(theirs.score)
     assert four.number.signature.startswith("BLEU-4|case:kept|nrefs:1|tok:13a|smooth:exp|sacrebleu:")
     assert four.number.signature.endswith(f"|n:2|version:{__version__}")
@@ -172,7 +172,7 @@ def test_bleu_is_sacrebleus_of_the_replies_with_a_reference() -> None:
 
 def test_bleu_in_lower_case() -> None:
     replies = [LoggedReply("SO SORRY FOR YOU", references=("so sorry for you",))]
-    for metric in (AvgBleu, Bleu4):
+    for metric in (AvgBleu, CorpusBleu4):
         assert only(metric(CUT), replies).number == pytest.approx(100)
         assert only(metric(Words("space")), replies).number == 0
 
@@ -180,7 +180,7 @@ def test_bleu_in_lower_case() -> None:
 def test_several_references_some_of_them_fewer() -> None:
     replies = [LoggedReply("a b c d e", references=("a b c d", "c d e f")), LoggedReply("x", references=("x", " "))]
     theirs = BLEU(force=True).corpus_score(["a b c d e", "x"], [["a b c d", "x"], ["c d e f", None]])  # type: ignore
-    assert only(Bleu4(Words()), replies).number == pytest.approx(theirs.score)
+    assert only(CorpusBleu4(Words()), replies).number == pytest.approx(theirs.score)
     assert "|references:1-2|" in only(AvgBleu(Words()), replies).number.signature
 
 
@@ -198,7 +198,7 @@ def test_what_is_kept_of_each_reply_adds_up_to_the_corpus() -> None:
     }
 
 
-@pytest.mark.parametrize("metric", [AvgBleu(CUT), Bleu4(CUT)])
+@pytest.mark.parametrize("metric", [AvgBleu(CUT), CorpusBleu4(CUT)])
 def test_without_references_there_is_no_bleu(metric: ReplyMetric) -> None:
     with pytest.raises(NotComputableError, match=r"^(AVG BLEU|BLEU-4): .*no reply"):
         metric.score([REPLIES[2], LoggedReply("b", references=(" ",))])
@@ -208,4 +208,4 @@ def test_without_sacrebleu_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(MissingDependencyError, match=r'^BLEU-4 needs .*pip install "parlai-empathy\[overlap\]"$'):
-        Bleu4(Words()).score(REPLIES)
+        CorpusBleu4(Words()).score(REPLIES)

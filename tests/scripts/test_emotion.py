@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import run
 from tiny_judge import train_judge
 
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scripts.emotion import Emotion
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
@@ -80,6 +82,23 @@ def test_a_text_has_the_same_emotion_whatever_stands_beside_it(printed: Printed)
 def test_what_cannot_be_answered(printed: Printed, arguments: tuple[str, ...], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         printed(*arguments)
+
+
+def test_bytes_that_are_no_text_are_named(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(b"fine\n\ncaf\xe9\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.raises(DataError, match=r"^standard input, line 3: not UTF-8: write the text as UTF-8$"):
+        printed()
+    with pytest.raises(DataError, match=r"^TEXT 2: not UTF-8: write the text as UTF-8$"):
+        printed("fine", "caf\udce9")
+
+
+def test_who_has_read_enough_is_told_no_more(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text("I passed my test!\n" * 2000)
+    command = f"{sys.executable} -m parlai emotion -mf {model} --top 1 < texts | head -1"
+    result = run(["bash", "-c", command], tmp_path)
+    assert len(result.stdout.splitlines()) == 1
+    assert "BrokenPipe" not in result.stderr
 
 
 def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:

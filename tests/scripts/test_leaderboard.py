@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from parlai_empathy.errors import DataError, ModelFileError, NotComputableError,
 from parlai_empathy.reports.humod_leaderboard import ORACLE
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
-from parlai_empathy.scoring.overlap import Bleu4, RougeL
+from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
 from parlai_empathy.scripts.leaderboard import Leaderboard
+from parlai_empathy.scripts.runs import leaderboard as runs
 from parlai_empathy.scripts.runs.suites import humod as suite
 from parlai_empathy.tasks.humod.build import SAMPLE
 from parlai_empathy.tasks.humod.exchanges import exchanges
@@ -73,7 +75,7 @@ def test_the_test_fold_with_word_overlap_and_a_trained_judge(
     references = [human[pair.pair_id] for pair in fold]
     table = {row[0]: row for row in report.tables[0].rows}
     assert list(table) == ["BLEU-4", "ROUGE-L", "METEOR", "tiny", ORACLE, "paper's best learned scorer"]
-    for judge in (Bleu4(), RougeL(), AgentJudge(str(model_file), "tiny")):
+    for judge in (SentenceBleu4(), RougeL(), AgentJudge(str(model_file), "tiny")):
         scores = judge.score(contexts, replies, references)
         assert [item["scores"][judge.name] for item in items] == pytest.approx(scores.tolist(), abs=1e-6)
         theirs = stats.pearsonr(scores, [pair.mean_rating for pair in fold])
@@ -120,7 +122,7 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     asked: list[tuple[str, str]] = []
 
     class Asked:
-        def __init__(self, model_file: str, name: str) -> None:
+        def __init__(self, model_file: str, name: str, datapath: str) -> None:
             asked.append((model_file, name))
 
     monkeypatch.setattr(suite, "AgentJudge", Asked)
@@ -146,6 +148,13 @@ def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
     assert unloaded == []
 
 
+def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models" / "empathy" / "text_classifier_emotion"
+    shutil.copytree(model_file.parent, folder)
+    report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], datapath=str(tmp_path))
+    assert "zoo" in [row[0] for row in report.tables[0].rows]
+
+
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         ModelFileError, match=f"^{tmp_path}/none is no trained model: none and none.opt should be there$"
@@ -166,9 +175,22 @@ def test_values_that_there_are_not(option: str, value: str, capsys: pytest.Captu
     assert f"--{option.replace('_', '-')}: invalid choice: '{value}'" in "".join(capsys.readouterr())
 
 
-def test_resamples_are_at_least_one() -> None:
-    with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
-        board(resamples=0)
+@pytest.mark.parametrize("suite_name", ["humod", "ed", "empgpt3", "endex"])
+def test_samples_and_seed_are_checked_before_anything_is_scored(
+    suite_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(runs.SUITES, suite_name, lambda _: pytest.fail("nothing should be scored"))
+    with pytest.raises(OptionError, match=r"^--resamples 0: must be at least 1$"):
+        board(suite=suite_name, resamples=0)
+    with pytest.raises(OptionError, match=r"^--seed -3: must be at least 0$"):
+        board(suite=suite_name, seed=-3)
+
+
+def test_the_seed_decides_the_intervals() -> None:
+    first, second, third = (board(seed=seed).tables[0].rows[0] for seed in (1, 1, 2))
+    assert first == second
+    assert first[1] == third[1], "the correlation itself"
+    assert first[2] != third[2]
 
 
 def test_an_unrated_file_is_an_error(tmp_path: Path) -> None:

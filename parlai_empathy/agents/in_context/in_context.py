@@ -25,6 +25,8 @@ from parlai_empathy.language_models.completion import Answer
 from parlai_empathy.language_models.prompt import Prompt
 from parlai_empathy.language_models.telling import Say, Teller
 
+_NO_WEIGHTS = b"empathy:in_context has no weights: see the options beside this file\n"
+
 
 class InContextAgent(Agent):
     """Asks a language model for the Listener's next turn.
@@ -33,6 +35,9 @@ class InContextAgent(Agent):
     most similar last), ``oracle``, ``prompt_tokens``, ``completion_tokens``, ``finish``, ``cached``; and where it
     applies ``emotion_used``, ``dropped_examples``, ``dropped_turns``, ``no_answer``.
     """
+
+    learns = False
+    """``parlai train_model`` keeps its options as a model file, and no more."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -192,9 +197,15 @@ class InContextAgent(Agent):
             logging.warning(line)
 
     def save(self, path: str | None = None) -> None:
-        """Write a model file, so that ``-mf`` brings these options back; there are no weights."""
+        """Write a model file, so that ``-mf`` brings these options back; there are no weights.
+
+        :raises OptionError: if another model is there.
+        """
         path = path or self.opt.get("model_file")
         if path:
-            Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text("empathy:in_context has no weights: see the options beside this file\n")
+            file = Path(path)
+            if file.exists() and file.read_bytes() != _NO_WEIGHTS:
+                raise OptionError(f"--model-file {path} is another model already: name a file that is not there")
+            file.absolute().parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(_NO_WEIGHTS)
             self.opt.save(f"{path}.opt")

@@ -37,7 +37,7 @@ class Spoken:
         if self._has_ended:
             self.clear()
         text = message.get("text") or ""
-        lines = [text] if self._in_chat else text.split("\n")
+        lines = [text] if self._in_chat else text.strip().split("\n")  # a last line that is empty is nobody's turn
         turns = [Turn(line.strip(), bool(place % 2)) for place, line in enumerate(reversed(lines))]
         self._turns += [turn for turn in reversed(turns) if turn.text]
         self._has_ended = bool(message.get("episode_done"))

@@ -78,6 +78,12 @@ class RerankAgent(TextClassifierAgent):
         group.add_argument(
             "--pool", default=None, help="What to answer from, such as ed+dd+reddit; by default the retriever's pool."
         )
+        group.add_argument(
+            "--eval-candidates",
+            choices=["inline", "fixed"],
+            default="inline",
+            help="What to answer from where a message has candidates: these, or the pool all the same (fixed).",
+        )
         set_defaults(parser, _DEFAULTS)
         return parser
 
@@ -158,10 +164,10 @@ class RerankAgent(TextClassifierAgent):
         TorchAgent.self_observe(self, self_message)
 
     def _rank(self, observations: Sequence[Message]) -> Output:
-        """Answer from each message's candidates, or from the pool where it has none."""
+        """Answer from each message's candidates; from the pool where it has none, or ``--eval-candidates fixed``."""
         contexts = self.retriever.encode_turns([obs["lines"] for obs in observations])
         lists = [list(obs.get("label_candidates") or ()) for obs in observations]
-        if all(lists):
+        if all(lists) and self.opt.get("eval_candidates") != "fixed":
             ranked = self._ordered(contexts, self.retriever.encode_texts(lists), observations, lists)
             self._record_ranks(observations, ranked)
         else:

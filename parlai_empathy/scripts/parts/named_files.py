@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.scoring.names import judge_name
+from parlai_empathy.text_file import is_file
 
 
 def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:
@@ -28,5 +28,5 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
 
 def name_and_file(text: str) -> tuple[str, str]:
     """What ``[NAME=]FILE`` says. A file without a name may have ``=`` in its own."""
-    name, file = ("", text) if "=" not in text or Path(text).is_file() else text.split("=", 1)
+    name, file = ("", text) if "=" not in text or is_file(text) else text.split("=", 1)
     return name or judge_name(file), file

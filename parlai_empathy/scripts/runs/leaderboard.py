@@ -5,6 +5,7 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.reports.report import Report
+from parlai_empathy.scripts.parts.samples import check_samples
 from parlai_empathy.scripts.runs.suites import ed, empgpt3, endex, humod
 
 SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "endex": endex.report}
@@ -12,6 +13,7 @@ SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "en
 
 def run(opt: Opt) -> Report:
     """Make the report of ``--suite``."""
+    check_samples(opt)
     report = SUITES[opt["suite"]](opt)
     report.show(opt["out"])
     return report

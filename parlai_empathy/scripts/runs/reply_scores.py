@@ -11,6 +11,8 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports import responses
 from parlai_empathy.reports.report import Report
+from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.names import MODELS, REPLY_METRICS
 from parlai_empathy.scoring.reply_metrics import Needs, reply_metrics
 from parlai_empathy.scoring.systems import System, score_systems
@@ -18,12 +20,16 @@ from parlai_empathy.scoring.word_metrics import Words
 from parlai_empathy.scripts.parts.named_files import by_name
 
 
-def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:
-    """Score systems, and say what there is to say of them."""
-    if opt["resamples"] < 1:
-        raise OptionError(f"--resamples {opt['resamples']}: must be at least 1")
-    if opt["seed"] < 0:
-        raise OptionError(f"--seed {opt['seed']}: must be at least 0")
+def read_logs(opt: Opt) -> dict[str, list[LoggedReply]]:
+    """The logs of ``--logs`` by name."""
+    return {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
+
+
+def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Sequence[str] = ()) -> Report:
+    """Score systems, and say what there is to say of them.
+
+    :param failed: one line for each system that is left out.
+    """
     ratings = by_question(ratings_of(opt["ratings"])) if opt.get("ratings") else None
     if ratings is not None:
         responses.check_rated(systems, ratings)  # better now than when everything has been scored
@@ -36,7 +42,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt) -> Report:
             f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
         )
     tables = [
-        responses.numbers_table(scores, left_out),
+        responses.numbers_table(scores, [*failed, *left_out]),
         responses.intervals_table(scores, opt["resamples"], opt["seed"]),
     ]
     if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):

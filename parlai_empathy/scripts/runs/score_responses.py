@@ -6,18 +6,16 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.systems import systems_of
-from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.runs.reply_scores import response_report
+from parlai_empathy.scoring.systems import systems_of_logs
+from parlai_empathy.scripts.parts.samples import check_samples
+from parlai_empathy.scripts.runs.reply_scores import read_logs, response_report
 
 
 def run(opt: Opt) -> Report:
     """Make the report."""
     if not opt["logs"]:
         raise OptionError("--logs: name at least one log of replies")
-    logs = {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
-    systems = [system for name, log in logs.items() for system in systems_of(name, log)]
-    report = response_report("Replies: scores", systems, opt)
+    check_samples(opt)
+    report = response_report("Replies: scores", systems_of_logs(read_logs(opt)), opt)
     report.show(opt["out"])
     return report

@@ -432,10 +432,29 @@ def test_the_use_of_the_model_is_logged_once(tmp_path: Path, monkeypatch: pytest
     assert f"cost {tokens}.0000" in used[0]  # at a price of one a token
 
 
-def test_it_cannot_be_trained(tmp_path: Path) -> None:
-    options = {**SAMPLE, **ECHO, "datapath": str(tmp_path), "datatype": "train", "num_epochs": 1}
+def test_a_training_keeps_its_options(tmp_path: Path) -> None:
+    options = {**ECHO, "loglevel": "error", "temperature": 0.5, "examples": 1, "edition": "sample", "select": "random"}
+    assert TrainModel.main(**options, model_file=str(tmp_path / "a" / "model")) == ({}, {})
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"model", "model.opt", "model.completions"}
+    made = create_agent_from_model_file(str(tmp_path / "a" / "model"), Opt(loglevel="error"))
+    assert (made.opt["temperature"], made.opt["examples"]) == (0.5, 1)
+    assert ask(made, "Hello!")[0]["text"] == "Hello!"
+
+
+def test_a_training_takes_no_other_models_place(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(b"weights")
+    with pytest.raises(OptionError, match=f"^--model-file {path} is another model already: name a file that is not"):
+        agent(tmp_path).save(str(path))
+    assert path.read_bytes() == b"weights"
+    assert not path.with_name("model.opt").exists()
+
+
+def test_it_learns_nothing_in_several_processes_either(tmp_path: Path) -> None:
+    made = agent(tmp_path)
+    made.observe(Message({"text": "a", "labels": ["b"], "episode_done": True}))
     with pytest.raises(OptionError, match="learns nothing: use parlai eval_model"):
-        TrainModel.main(**options, model_file=str(tmp_path / "model"))
+        made.act()
 
 
 # --- while it is written ---------------------------------------------------------------------------------------------

@@ -31,6 +31,13 @@ def test_an_empty_line_keeps_its_place_and_says_nothing() -> None:
     assert said(spoken) == ["We won!", "By three goals.", "> Wow.", "Yes."]
 
 
+def test_empty_lines_at_the_ends_are_no_turns() -> None:
+    for text in ("I lost my dog.\n", "\n I lost my dog.\n \n"):
+        spoken = Spoken(in_chat=False)
+        spoken.hear({"text": text})
+        assert said(spoken) == ["I lost my dog."]
+
+
 def test_an_episode_of_several_messages_has_the_true_replies() -> None:
     """As ParlAI's own agents remember them: what is asked next answers the true reply."""
     spoken = Spoken(in_chat=False)

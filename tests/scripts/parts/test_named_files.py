@@ -33,6 +33,11 @@ def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path)
     assert name_and_file(f"slow={file}") == ("slow", str(file))
 
 
+def test_a_long_list_of_files_is_a_text_like_others() -> None:
+    files = ",".join(f"model/seed{number}" for number in range(1000))
+    assert name_and_file(f"many={files}") == ("many", files)
+
+
 def test_several_are_kept_in_order() -> None:
     assert list(by_name("--logs", ["b=x", "a=y", "c/d"]).items()) == [("b", "x"), ("a", "y"), ("c/d", "c/d")]
     assert by_name("--logs", []) == {}

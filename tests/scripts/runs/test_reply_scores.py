@@ -73,8 +73,6 @@ def test_the_seed_decides_the_samples() -> None:
 @pytest.mark.parametrize(
     ("arguments", "more", "message"),
     [
-        ((), {"resamples": 0}, "--resamples 0: must be at least 1"),
-        ((), {"seed": -1}, "--seed -1: must be at least 0"),
         (("--metrics", "length", "epitome"), {}, "--metrics epitome needs --epitome-model"),
         (("--metrics", "fluency"), {}, "--metrics fluency needs --fluency-model"),
         (("--metrics", "endex"), {}, "--metrics endex needs --endex-model"),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.reports.evaluations import Evaluations
-from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.systems import System, systems_of
 from parlai_empathy.scripts.parts.named_files import by_name
 
 
@@ -22,15 +21,12 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--fold {opt['fold']}: --suite {opt['suite']} scores valid or test")
 
 
-def models_of(opt: Opt) -> dict[str, str]:
-    """The files of ``--models`` by name; none may be called as a log is."""
-    return by_name("--models", opt["models"], tuple(by_name("--logs", opt["logs"])))
+def models_of(opt: Opt, taken: Sequence[str] = ()) -> dict[str, str]:
+    """The files of ``--models`` by name; none may be called as a log is.
 
-
-def logged_systems(opt: Opt) -> list[System]:
-    """The systems of ``--logs``."""
-    logs = {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
-    return [system for name, log in logs.items() for system in systems_of(name, log)]
+    :param taken: names that neither models nor logs may have.
+    """
+    return by_name("--models", opt["models"], (*taken, *by_name("--logs", opt["logs"], taken)))
 
 
 def eval_options(opt: Opt) -> list[str]:
@@ -45,6 +41,15 @@ def eval_options(opt: Opt) -> list[str]:
 def evaluations(opt: Opt) -> Evaluations:
     """What remembers evaluations below ``--out``, or forgets them without it."""
     return Evaluations(Path(opt["out"]) / "evaluations" if opt["out"] else None)
+
+
+def check_any(has_some: bool, failures: Sequence[str]) -> None:
+    """Raise :class:`ModelFileError` if there is nothing to show: all models failed, and no log was named.
+
+    :param failures: one line for each model.
+    """
+    if failures and not has_some:
+        raise ModelFileError(failures[0] + (f"; all {len(failures)} failed" if failures[1:] else ""))
 
 
 def stopped(opt: Opt) -> SystemExit:

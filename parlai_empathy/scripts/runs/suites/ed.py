@@ -9,18 +9,22 @@ from parlai_empathy.reports.ed_logs import logs_table, score_logs
 from parlai_empathy.reports.ed_models import Measured, measure
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
+from parlai_empathy.scoring.systems import systems_of_logs
 from parlai_empathy.scoring.word_metrics import Words
+from parlai_empathy.scripts.runs.reply_scores import read_logs
 from parlai_empathy.scripts.runs.suites import compared
 
 
 def report(opt: Opt) -> Report:
     """Evaluate the models, and score the logs."""
     compared.check(opt)
-    models, systems = compared.models_of(opt), compared.logged_systems(opt)
+    models, systems = compared.models_of(opt), systems_of_logs(read_logs(opt))
     datasets = list(dict.fromkeys(opt["tasks"]))
     tables, plots, items = [], [], []
     if models:
         found = _measured(models, datasets, opt)
+        failures = [f"{model.name}: {failure}" for model in found for failure in model.failures]
+        compared.check_any(bool(systems) or any(model.values for model in found), failures)
         about = f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
         tables, plots = ed_leaderboard.tables(found, datasets, about), ed_leaderboard.plots(found)
     if systems:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -22,6 +21,7 @@ from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.records import DIMENSIONS
+from parlai_empathy.text_file import is_file
 
 _TAUGHT = {
     "default": ALL_DIMENSIONS,
@@ -32,12 +32,9 @@ _TAUGHT = {
 
 def report(opt: Opt) -> Report:
     """Score all sets by each judge."""
-    if opt["resamples"] < 1 or opt["seed"] < 0:
-        given = f"--resamples {opt['resamples']} --seed {opt['seed']}"
-        raise OptionError(f"{given}: at least 1 resample and a seed of 0 or more are needed")
     rules = rule_judges(opt["seed"])
     files = _files(opt, [judge.name for judge in rules])
-    learnt = {name: _dimensions(name, runs) for name, runs in files.items()}
+    learnt = {name: _dimensions(name, runs, opt["datapath"]) for name, runs in files.items()}
     sets, missing = _sets(opt)
     judges = [judge_scores(judge.name, [judge], sets) for judge in rules]
     judges += [_trained(name, runs, sets, learnt[name], opt) for name, runs in files.items()]
@@ -53,13 +50,13 @@ def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
     found = {name: _runs(name, text) for name, text in by_name("--models", opt["models"], taken).items()}
     for runs in found.values():
         for file in runs:
-            check_engagement_judge(file)
+            check_engagement_judge(file, opt["datapath"])
     return found
 
 
 def _runs(name: str, text: str) -> list[str]:
     """The files that a text names; one that exists may have commas in its own name."""
-    files = [text] if Path(text).is_file() else [file.strip() for file in text.split(",")]
+    files = [text] if is_file(text) else [file.strip() for file in text.split(",")]
     if not all(files) or len(set(files)) < len(files):
         raise OptionError(f"--models {name}={text}: name each training's file once, with commas between them")
     if len(files) > 1 and name == judge_name(text):
@@ -67,12 +64,12 @@ def _runs(name: str, text: str) -> list[str]:
     return files
 
 
-def _dimensions(name: str, files: Sequence[str]) -> str | None:
+def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
     """Which dimensions of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
 
     :raises OptionError: if its trainings learnt from different ones.
     """
-    found = {file: learnt_from(model_options(file)) for file in files}
+    found = {file: learnt_from(model_options(check_engagement_judge(file, datapath))) for file in files}
     if len(set(found.values())) > 1:
         parts = ", ".join(f"{file} from {learnt or 'other data than RED'}" for file, learnt in found.items())
         raise OptionError(f"--models {name}: its trainings learnt from different things ({parts}): give each a name")
@@ -122,6 +119,6 @@ def _trained(name: str, files: Sequence[str], sets: Sets, learnt: str | None, op
     def judges() -> Iterator[Judge]:
         for number, file in enumerate(files, start=1):
             run = name if len(files) == 1 else f"{name} #{number}"
-            yield engagement_judge(file, run, opt["endex_context"], opt["endex_score"])
+            yield engagement_judge(file, run, opt["endex_context"], opt["endex_score"], opt["datapath"])
 
     return judge_scores(name, judges(), sets, learnt)

@@ -25,5 +25,6 @@ def report(opt: Opt) -> Report:
     missing: list[MissingDependencyError] = []
     overlap = overlap_judges(missing)
     models = by_name("--models", opt["models"], [ORACLE, *(judge.name for judge in overlap)])
-    trained = [AgentJudge(file, name) for name, file in models.items()]
-    return leaderboard([*overlap, *trained], pairs, opt["references"], opt["resamples"], about, list(map(str, missing)))
+    trained = [AgentJudge(file, name, opt["datapath"]) for name, file in models.items()]
+    how = opt["references"], opt["resamples"], opt["seed"]
+    return leaderboard([*overlap, *trained], pairs, *how, about, list(map(str, missing)))

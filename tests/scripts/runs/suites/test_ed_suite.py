@@ -174,6 +174,15 @@ def test_if_all_models_fail_the_command_does(tmp_path: Path) -> None:
         board(models=[f"x={tmp_path}/none", f"y={tmp_path}/neither"])
 
 
+def test_if_all_models_fail_logs_are_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text(LOG)
+    report = board(models=[f"x={tmp_path}/none"], logs=[f"MoEL={tmp_path}/log.txt"])
+    measured, logged = report.tables
+    assert any(note.startswith("- x: left out: ") for note in measured.notes)
+    assert [row[0] for row in logged.rows][:2] == ["MoEL: MOE", "MoEL: trs"]
+    assert report.plots == []
+
+
 # --- logs ------------------------------------------------------------------------------------------------------------
 
 

@@ -59,13 +59,17 @@ def test_a_model_is_asked_for_the_last_reply_of_each_conversation(ranker: Path, 
     assert found["ranks"]["replies"] == found["people"]["replies"] == LAST_REPLIES
     task = ("-t", "empathy:empathetic_dialogues:LastReply", "--edition", "sample", "-dt", "test")
     log = tmp_path / "log.jsonl"
-    EvalModel.main(*task, "-mf", str(ranker), "--world-logs", str(log), "--loglevel", "error")
+    choose = ("--eval-candidates", "fixed")
+    EvalModel.main(*task, "-mf", str(ranker), *choose, "--world-logs", str(log), "--loglevel", "error")
     theirs = read_replies_log(log)
     mine = [item for item in report.items if item["system"] == "ranks"]
     assert [item["reply"] for item in mine] == [one.reply for one in theirs]
     people = [item for item in report.items if item["system"] == "people"]
     assert [item["reply"] for item in people] == [one.references[0] for one in theirs]
-    assert found["people"]["AVG BLEU"] == pytest.approx(100)
+    assert found["people"]["AVG BLEU"] is None, "they are what replies are compared with"
+    differences = {row[1] for row in report.tables[2].rows}
+    assert "words a reply" in differences
+    assert not differences & {"AVG BLEU", "BLEU-4 (sacrebleu)"}
 
 
 def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list[list[str]]) -> None:
@@ -78,6 +82,16 @@ def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list
     kept.unlink()
     assert board(models=[f"ranks={ranker}"], out=str(tmp_path)).items == first.items
     assert len(runs) == 2
+
+
+def test_a_language_model_with_a_prompt_takes_part(tmp_path: Path) -> None:
+    path = tmp_path / "echo"
+    TrainModel.main("-m", "empathy:in_context", "--lm-backend", "echo", "-mf", str(path), "--loglevel", "error")
+    report = board(models=[str(path)], out=str(tmp_path / "out"))
+    assert list(rows(report)) == ["people", f"{tmp_path.name}/echo"]
+    last_turns = {one.context[-1] for one in read_replies_log(next((tmp_path / "out").rglob("*.replies.jsonl")))}
+    replies = {item["reply"] for item in report.items if item["system"] != "people"}
+    assert replies == last_turns, "it repeats what was said last"
 
 
 def test_single_turn_mode(ranker: Path) -> None:
@@ -102,8 +116,14 @@ def test_logs_alone(tmp_path: Path, runs: list[list[str]]) -> None:
 
 
 def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Path) -> None:
-    found = rows(board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"]))
-    assert list(found) == ["people", "ranks"]
+    report = board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"])
+    assert list(rows(report)) == ["people", "ranks"]
+    assert any(note.startswith(f"- left out: gone: {tmp_path}/gone is no trained") for note in report.tables[0].notes)
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"reply": "oh dear"}) + "\n")
+    report = board(models=[f"gone={tmp_path}/gone"], logs=[f"theirs={log}"])
+    assert list(rows(report)) == ["theirs"]
+    assert any(note.startswith("- left out: gone: ") for note in report.tables[0].notes)
     with pytest.raises(ModelFileError, match=r"^gone: .*gone is no trained model"):
         board(models=[f"gone={tmp_path}/gone"])
 
@@ -113,6 +133,8 @@ def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Pat
     [
         ({}, "--suite empgpt3: name what is to be compared with --models or --logs"),
         ({"logs": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores valid or test"),
+        ({"models": ["people=b"]}, "--models: people is the name of two: write NAME=FILE to tell them apart"),
+        ({"logs": ["people=b"]}, "--logs: people is the name of two: write NAME=FILE to tell them apart"),
         ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is the name of two: write NAME=FILE to tell them apart"),
     ],
 )

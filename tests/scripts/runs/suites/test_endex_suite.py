@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,18 @@ def test_how_endex_scores_is_an_option(models: dict[str, Path]) -> None:
     assert any("|reads:reply|output:class|" in note for note in report.tables[0].notes)
 
 
+def test_a_model_of_the_zoo_is_a_judge_too(models: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(models["one"].parent, tmp_path / "models" / "empathy" / "text_classifier_emotion")
+    report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], sets=["fed"], datapath=str(tmp_path))
+    assert "zoo" in names(report)
+
+
+def test_a_long_list_of_trainings_is_looked_at_one_by_one(tmp_path: Path) -> None:
+    files = ",".join(f"{tmp_path}/seed{number}" for number in range(500))
+    with pytest.raises(ModelFileError, match=f"^{tmp_path}/seed0 is no trained model: "):
+        board(models=[f"many={files}"])
+
+
 def test_the_seed_decides_about_chance() -> None:
     first, again, other = (
         [item["scores"]["random"] for item in board(seed=seed, sets=["fed"]).items] for seed in (1, 1, 2)
@@ -86,7 +99,7 @@ def test_the_seed_decides_about_chance() -> None:
 
 @pytest.mark.parametrize("options", [{"resamples": 0}, {"seed": -1}])
 def test_samples_and_seed_are_checked(options: dict[str, int]) -> None:
-    with pytest.raises(OptionError, match=r"at least 1 resample and a seed of 0 or more are needed$"):
+    with pytest.raises(OptionError, match=r"^--(resamples 0: must be at least 1|seed -1: must be at least 0)$"):
         board(**options)
 
 

@@ -1,0 +1,60 @@
+"""The fingerprint of a task's data: it changes when any of its files does, all folds counted.
+
+Those of the training decide too: pools of replies and a prompt's examples are taken from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from parlai.core.params import ParlaiParser
+
+from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.builder import sha256_of
+
+
+def data_fingerprint(task: str, options: Sequence[str], datapath: str) -> str:
+    """A digest of the files of one of this package's tasks, which are built if need be.
+
+    :param task: its name, such as ``empathy:reddit``; what stands behind a second colon does not matter.
+    :param options: more of ``eval_model``'s, as they are typed: some say which files are read.
+    :returns: 64 hexadecimal digits.
+    :raises EmpathyError: if the data are not to be had, or cannot be read.
+    """
+    parser, arguments = ParlaiParser(True, False), ["-t", task, "--datapath", datapath, *options]
+    parser.add_extra_args(arguments)  # the task's
+    opt, _ = parser.parse_and_process_known_args(arguments)
+    name = task.split(":")[1]
+    built = importlib.import_module(f"parlai_empathy.tasks.{name}.build").build(opt)
+    digest = hashlib.sha256()
+    for file in _files(built):
+        digest.update(f"{file.name} {_sha256(file)}\n".encode())
+    return digest.hexdigest()
+
+
+def _files(built: Any) -> Iterator[Path]:
+    """The files of what a task's builder gives: a file or a folder, or several."""
+    if isinstance(built, Path):
+        yield from sorted(path for path in built.rglob("*") if path.is_file()) if built.is_dir() else [built]
+        return
+    for part in built.values() if isinstance(built, Mapping) else built:
+        yield from _files(part)
+
+
+def _sha256(file: Path) -> str:
+    try:
+        state = file.stat()
+        return _sha256_of_state(file, state.st_size, state.st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{file} cannot be read ({error.strerror}): see to it, or name other data") from error
+
+
+@cache
+def _sha256_of_state(file: Path, size: int, changed: int) -> str:
+    """The digest of a file, read once as long as nothing writes it: many models are measured on the same data."""
+    return sha256_of(file)
