@@ -16,7 +16,8 @@ column       what it says
 ``version``  the digest of what the study said then
 ``kind``     of the question: ``likert``, ``choice``, ``text`` or ``preference``
 ``check``    of a gold check the right rating, of anything else nothing
-``reply``    what ``parlai score_responses`` calls the reply in the system's log
+``reply``    what ``parlai score_responses`` calls the reply in the system's log; nothing if the study's present version
+             has another reply there
 ``side``     of a pair, where ``system`` stood: ``left`` or ``right``
 ``number``   which of the rater's items it was, from 1
 ``excluded`` why the rater's ratings do not count, if they do not
@@ -34,7 +35,7 @@ from typing import Any, TextIO
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.answering import WHOLE
-from parlai_empathy.rating.database import Row
+from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
 
@@ -50,9 +51,10 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
     :param excluded: whether those of excluded raters are among them.
     """
     with store.reading() as t:
+        present = _present(t, study)
         rows = t.rows(
             f"""SELECT b.*, i.name, i.subject, i.system, i.other, i.content, a.study, a.version, a.rater, a.number,
-                a.swapped, a.state, r.excluded
+                a.swapped, r.excluded
             FROM rating_answers AS b
             JOIN rating_assignments AS a ON a.id = b.assignment
             JOIN rating_items AS i ON i.study = a.study AND i.version = a.version AND i.place = a.place
@@ -61,7 +63,25 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
             ORDER BY b.given, a.number, b.assignment, b.turn, b.question""",
             study=study,
         )
-    return map(_row, rows)
+    return (_row(row, _content(row) in present) for row in rows)
+
+
+_Content = tuple[str, str, str]
+"""Two systems, and what they said to what."""
+
+
+def _present(t: Transaction, study: str) -> set[_Content]:
+    """What the study's present version has to judge."""
+    rows = t.rows(
+        """SELECT i.system, i.other, i.content FROM rating_items AS i
+        JOIN rating_studies AS s ON s.study = i.study AND s.version = i.version WHERE i.study = :study""",
+        study=study,
+    )
+    return set(map(_content, rows))
+
+
+def _content(row: Row) -> _Content:
+    return row["system"], row["other"], row["content"]
 
 
 def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
@@ -86,7 +106,11 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     return len(rows)
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, is_present: bool) -> dict[str, Any]:
+    """A row of the table.
+
+    :param is_present: whether what was judged is in the study's present version.
+    """
     item = item_of(row)
     # Chats have no name of their own in the study: each one is an item.
     name = f"{item.name}-{row['assignment'][:12]}" if item.is_chat else item.name
@@ -105,7 +129,7 @@ def _row(row: Row) -> dict[str, Any]:
         "version": row["version"],
         "check": _short(check),
         "kind": row["kind"],
-        "reply": item.source,
+        "reply": item.source if is_present else "",
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
         "excluded": row["excluded"] or "",

@@ -12,8 +12,11 @@ KINDS = ("likert", "choice", "text", "preference")
 SIDES = {"left": "right", "right": "left"}
 """Where a reply can stand beside another, and where the other one stands then."""
 
-Unit = tuple[str, str, str, str]
-"""What a rater judges: study, item, system and other."""
+Place = tuple[str, str, str]
+"""What systems reply to: study, version and item."""
+
+Unit = tuple[str, str, str, str, str]
+"""What a rater judges: study, version, item, system and other."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Rating:
     :param side: where ``system`` stood: ``left``, ``right`` or empty.
     :param reply: what scores of replies call it.
     :param excluded: why the rater was left out in the study; empty if not.
+    :param version: of the study.
     """
 
     item: str
@@ -47,6 +51,7 @@ class Rating:
     side: str = ""
     reply: str = ""
     excluded: str = ""
+    version: str = ""
 
     @property
     def is_preference(self) -> bool:
@@ -54,9 +59,14 @@ class Rating:
         return bool(self.other) and self.kind in ("", "preference")
 
     @property
+    def place(self) -> Place:
+        """What was replied to, the same for all systems. Another version of a study may call something else so."""
+        return self.study, self.version, self.item
+
+    @property
     def unit(self) -> Unit:
         """What was judged, whichever of two systems stands first."""
-        return (self.study, self.item, *sorted((self.system, self.other)))  # type: ignore[return-value]
+        return (*self.place, *sorted((self.system, self.other)))  # type: ignore[return-value]
 
     def oriented(self) -> Rating:
         """The same answer with the two systems in the order of their names."""

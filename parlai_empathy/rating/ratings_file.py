@@ -14,6 +14,8 @@ there; an answer in the rater's own words has a ``text`` in place of the rating.
     the rating that was expected, where the item is a check of the rater's attention.
 ``study``
     which study the answer is of; items of different studies are different items.
+``version``
+    of the study: its replies may have changed since, so that items of different versions are different items too.
 ``kind``
     of the question: ``likert``, ``choice``, ``text`` or ``preference``; left out, or anything else, it follows from the
     other columns.
@@ -48,7 +50,7 @@ from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 from parlai_empathy.text_file import read_text
 
 REQUIRED = ("item", "rater", "rating")
-NAMES = ("question", "system", "other", "study", "kind", "side", "reply", "excluded")
+NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
 """All columns that are read; a header may name each of them once."""
 

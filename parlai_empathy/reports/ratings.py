@@ -120,7 +120,7 @@ def _overview(answers: Answers, n: int) -> Table:
                     named(question, "question"),
                     kind,
                     len(group),
-                    len({(one.study, one.item) for one in group}),
+                    len({one.place for one in group}),
                     len(systems),
                     len({one.rater for one in group}),
                     len(group) / len(units),
@@ -231,11 +231,11 @@ def _all_groups(answers: Answers) -> dict[str, list[Rating]]:
 
 def _records(answers: Answers) -> list[dict[str, object]]:
     """One record for each thing that was judged: for those who compute with them."""
-    units: dict[tuple[str, str, str, str, str], list[float]] = {}
+    units: dict[tuple[str, ...], list[float]] = {}
     for one in answers.rated:
-        key = (one.question, one.study, one.item, one.system, one.other)
+        key = (one.question, *one.place, one.system, one.other)
         units.setdefault(key, []).append(one.rating or 0.0)
-    names = ("question", "study", "item", "system", "other")
+    names = ("question", "study", "version", "item", "system", "other")
     return [
         {**dict(zip(names, key, strict=True)), "mean": fmean(values), "ratings": len(values)}
         for key, values in units.items()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from tiny_studies import LIKERT, PAIRWISE, Clock
@@ -428,6 +430,29 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
     assert handed(new, "b")
     with pytest.raises(OptionError, match="has version"):
         Desk(store, old.study, clock)
+
+
+def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
+    def replies(*contexts: str) -> dict[str, str]:
+        path = tmp_path / "A.jsonl"
+        path.write_text("".join(json.dumps({"context": [context], "reply": "Oh."}) + "\n" for context in contexts))
+        return {"A": str(path)}
+
+    def rate_all(desk: Desk, rater: str) -> list[str]:
+        contexts = []
+        while isinstance(found := desk.next_item(rater), Assignment):
+            contexts.append(found.item.context[0])
+            desk.answer(found.id, rater, LIKED)
+        return sorted(contexts)
+
+    old = Desk(store, study_of(LIKERT, systems=replies("a", "b", "c"), ratings_per_item=5))
+    assert rate_all(old, "ann") == ["a", "b", "c"]
+    systems = replies("c", "d", "e", "f")
+    new = Desk(store, study_of(LIKERT, systems=systems, ratings_per_item=5), new_version=True)
+    assert new.progress("ann") == Progress(3, 6)
+    assert rate_all(new, "ann") == ["d", "e", "f"]
+    assert new.progress("bob") == Progress(0, 4)
+    assert rate_all(new, "bob") == ["c", "d", "e", "f"]
 
 
 def test_studies_in_a_store_do_not_meet(store: Store, study_of: Make, write_log: Log) -> None:
