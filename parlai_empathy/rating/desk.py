@@ -193,9 +193,11 @@ class Desk:
         """Store what a rater says of one turn of a chat; later marks of a turn take the place of earlier ones.
 
         :param turn: from 1.
+        :param answers: to one question of those that are asked of each turn, or to several: the others can wait.
         :raises OptionError: if an answer is wrong.
         """
-        sent = answering.submission(self.study.turn_questions, answers, None, None)
+        asked = self.study.turn_questions
+        sent = answering.submission([one for one in asked if one.id in answers] or asked, answers, None, None)
         with self.store.writing(self.study.name) as t:
             row, now = self._assigned(t, id, rater), self.clock()
             if row is None or row["excluded"] is not None:

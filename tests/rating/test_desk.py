@@ -507,6 +507,19 @@ def test_chat_is_kept_and_marked(chats: Desk) -> None:
     assert handed(chats, "a").item.system != found.item.system
 
 
+def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:
+    marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("warm", "apt")]
+    study = study_of({**LIKERT, "kind": "chat", "questions": [*marks, *LIKERT["questions"]]}, models={"M": "m"})
+    desk = Desk(store, study)
+    found = handed(desk, "a")
+    for id, value in (("warm", 4), ("apt", 2)):
+        assert desk.mark(found.id, "a", 2, {id: value}) is Outcome.STORED
+    assert sorted(rating for _, rating in stored(desk)) == [2.0, 4.0]
+    for answers in ({}, {"warm": 6}, {"warm": ""}, {"liking": 4}, {"warm": 4, "liking": 4}):
+        with pytest.raises(OptionError):
+            desk.mark(found.id, "a", 2, answers)
+
+
 def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
     found = handed(chats, "a")
     for turn in range(1, 4):

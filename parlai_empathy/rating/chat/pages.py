@@ -18,7 +18,7 @@ from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import new_rater, rater_of
-from parlai_empathy.rating.site.fields import fields_of, sent
+from parlai_empathy.rating.site.fields import fields_of, sent, sent_alone
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.refusals import Refusal, too_many
@@ -135,7 +135,7 @@ class ChatPages:
         """Store what is said of one of the model's turns."""
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
-        said = {question.id: form[question.id] for question in self._desk.study.turn_questions if question.id in form}
+        said = sent_alone(self._desk.study.turn_questions, form)
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)
         except OptionError as error:

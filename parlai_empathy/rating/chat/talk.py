@@ -10,7 +10,7 @@ from parlai_empathy.rating.answering import WHOLE, Said
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment
 from parlai_empathy.rating.questions import FreeText, Question
-from parlai_empathy.rating.site.fields import Option, options_of
+from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.worlds.chat import RATER
 
 DISTRESS = "distress"
@@ -28,11 +28,12 @@ class Feeling(NamedTuple):
 class Mark:
     """What is asked of one of the model's turns, and what was said.
 
+    :param name: of the form's field.
     :param options: to choose from; empty of a free text.
     :param value: what was said; empty if nothing.
     """
 
-    id: str
+    name: str
     text: str
     options: tuple[Option, ...]
     most: int
@@ -136,4 +137,4 @@ def _turn(desk: Desk, said: Sequence[Said], place: int, marks: Mapping[tuple[int
 
 def _mark(question: Question, value: str) -> Mark:
     most = question.most if isinstance(question, FreeText) else 0
-    return Mark(question.id, question.text, options_of(question, ("", "")), most, value)
+    return Mark(PREFIX + question.id, question.text, options_of(question, ("", "")), most, value)

@@ -197,9 +197,9 @@ def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> No
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="no")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", comment="It repeats me.")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="yes")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "no"})
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-comment": "It repeats me."})
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "yes"})
     rows = list(rating_rows(served.desk.store, "free"))
     assert [(row["item"].partition("#")[2], row["question"], row["text"]) for row in rows] == [
         ("2", "comment", "It repeats me."),
@@ -211,21 +211,35 @@ def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> No
     assert ">\nIt repeats me.</textarea>" in page
 
 
+def test_each_mark_of_a_turn_is_kept_by_itself(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("turn", "talk")]
+    questions = [*marks, *LIKERT["questions"]]
+    served = serve_chat(study=study_of({**LIKERT, "kind": "chat", "questions": questions}, models={"M": "m"}))
+    visitor = served.visitor()
+    visitor.say("Hello")
+    for id, value in (("talk", "4"), ("turn", "1")):
+        mark = {f"q-{id}": value}
+        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **mark).status_code == 200
+    marked = {row["question"]: row["rating"] for row in rating_rows(served.desk.store, "herons")}
+    assert marked == {"talk": 4, "turn": 1}
+    assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2").status_code == 422
+
+
 def test_only_the_models_turns_are_marked(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     for turn in ("0", "1", "3", "x", "", "999999", "-2", "\u0662"):
         visitor.load()
-        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, good="yes").status_code == 409
+        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, **{"q-good": "yes"}).status_code == 409
 
 
 def test_mark_that_is_none(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     talk = visitor.hidden("talk")
-    assert visitor.post("/mark", talk=talk, turn="2", good="perhaps").status_code == 422
+    assert visitor.post("/mark", talk=talk, turn="2", **{"q-good": "perhaps"}).status_code == 422
     visitor.load()
-    assert visitor.post("/mark", talk=talk, turn="2", comment="x" * 501).status_code == 422
+    assert visitor.post("/mark", talk=talk, turn="2", **{"q-comment": "x" * 501}).status_code == 422
 
 
 def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve) -> None:
@@ -254,7 +268,7 @@ def test_export_is_ones_own(serve_chat: Serve) -> None:
     first, second = served.visitor(), served.visitor()
     first.say("first's words")
     second.say("second's words")
-    first.post("/mark", talk=first.hidden("talk"), turn="2", good="yes")
+    first.post("/mark", talk=first.hidden("talk"), turn="2", **{"q-good": "yes"})
     text = first.http.get("/conversation.txt")
     assert text.text == "you: first's words\nprogram: first's words\n"
     assert text.headers["content-disposition"] == 'attachment; filename="conversation.txt"'
