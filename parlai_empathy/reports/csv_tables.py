@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,16 +23,38 @@ def save_tables(tables: Sequence[Table], folder: str | Path) -> list[Path]:
     :raises OptionError: if the folder cannot be written to.
     """
     folder = Path(folder)
-    paths: list[Path] = []
+    paths = _paths(folder, [table.title for table in tables])
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for table in tables:
-            path = _free(folder, table.title, paths)
+        for path, table in zip(paths, tables, strict=True):
             with path.open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows(_lines(table))
-            paths.append(path)
     except OSError as error:
         raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
+    return paths
+
+
+def remove_tables(report: str | Path, folder: str | Path) -> None:
+    """Remove the files that :func:`save_tables` wrote for a report: the next one may not have all of its tables.
+
+    :param report: its ``report.json``; nothing happens if there is none.
+    :raises OptionError: if a file cannot be removed.
+    """
+    try:
+        titles = [str(table["title"]) for table in json.loads(Path(report).read_text(encoding="utf-8"))["tables"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # no report of ours
+    try:
+        for path in _paths(Path(folder), titles):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
+
+
+def _paths(folder: Path, titles: Sequence[str]) -> list[Path]:
+    paths: list[Path] = []
+    for title in titles:
+        paths.append(_free(folder, title, paths))
     return paths
 
 
