@@ -62,7 +62,7 @@ def run(opt: Opt) -> None:
 
 
 def _export(opt: Opt, study: Study) -> None:
-    store = open_store(opt["store"])
+    store = open_store(opt["store"], may_make=False)
     try:
         print(f"{write_export(store, study.name, opt['export']):,} marks: {opt['export']}")
     finally:

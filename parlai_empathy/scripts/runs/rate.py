@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import time
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -10,6 +11,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat_models import load_chat_model
 from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.lobby import PATIENCE
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
@@ -32,7 +34,7 @@ def run(opt: Opt) -> None:
     if not opt["study"]:
         raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
     study = read_study(opt["study"], by_name("--logs", opt["logs"]), by_name("--models", opt["models"]))
-    store = open_store(opt["store"])
+    store = open_store(opt["store"], may_make=not opt["export"])
     try:
         if opt["export"]:
             _export(opt, store, study)
@@ -59,7 +61,8 @@ def _world(opt: Opt, desk: Desk, study: Study) -> Any:
 
 def _export(opt: Opt, store: Store, study: Study) -> None:
     if study.kind == "collect":
-        count, what = write_collected(Collection(Desk(store, study)), opt["export"]), "conversations"
+        silent_since = time.time() - PATIENCE
+        count, what = write_collected(store, study, opt["export"], silent_since), "conversations"
     else:
         count, what = write_export(store, study.name, opt["export"]), "ratings"
     print(f"{count:,} {what}: {opt['export']}")
