@@ -1,27 +1,28 @@
 """All ratings of a study as a table, one row each: CSV or JSON lines, which ``ratings_file`` reads.
 
-============ ==========================================================================================================
-column       what it says
-============ ==========================================================================================================
-``item``     what was rated; of one turn of a chat with ``#`` and the turn's number behind it
-``system``   who gave the reply; of a pair, A
-``other``    of a pair, B
-``question`` its id
-``rater``    who answered
-``rating``   the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
-``text``     the words of a free text, and the choice of a choice
-``when``     the time (ISO 8601, UTC)
-``seconds``  spent on the item, with all its questions
-``study``    its name
-``version``  the digest of what the study said then
-``kind``     of the question: ``likert``, ``choice``, ``text`` or ``preference``
-``check``    of a gold check the right rating, of anything else nothing
-``reply``    what ``parlai score_responses`` calls the reply in the system's log; nothing if the study's present version
-             has another reply there
-``side``     of a pair, where ``system`` stood: ``left`` or ``right``
-``number``   which of the rater's items it was, from 1
-``excluded`` why the rater's ratings do not count, if they do not
-============ ==========================================================================================================
+=============== ========================================================================================================
+column          what it says
+=============== ========================================================================================================
+``item``        what was rated; of one turn of a chat with ``#`` and the turn's number behind it
+``system``      who gave the reply; of a pair, A
+``other``       of a pair, B
+``question``    its id
+``rater``       who answered
+``rating``      the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
+``text``        the words of a free text, and the choice of a choice
+``when``        the time (ISO 8601, UTC)
+``seconds``     spent on the item, with all its questions
+``study``       its name
+``version``     the digest of what the study said then
+``kind``        of the question: ``likert``, ``choice``, ``text`` or ``preference``
+``check``       of a gold check the right rating, of anything else nothing
+``reply``       what ``parlai score_responses`` calls the reply in the system's log; nothing if the study's present
+                version has another reply there
+``other_reply`` likewise the reply of ``other``
+``side``        of a pair, where ``system`` stood: ``left`` or ``right``
+``number``      which of the rater's items it was, from 1
+``excluded``    why the rater's ratings do not count, if they do not
+=============== ========================================================================================================
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from parlai_empathy.rating.store import Store
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),
-    *("kind", "reply", "side", "number", "excluded"),
+    *("kind", "reply", "other_reply", "side", "number", "excluded"),
 )
 
 
@@ -130,6 +131,7 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "check": _short(check),
         "kind": row["kind"],
         "reply": item.source if is_present else "",
+        "other_reply": item.other_source if is_present else "",
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
         "excluded": row["excluded"] or "",

@@ -34,6 +34,7 @@ class Item:
     :param other: of a pair, the second system; else empty.
     :param other_context: of a pair of dialogues, the turns before ``other_reply``; of replies it is ``context``.
     :param source: what ``parlai score_responses`` calls the reply.
+    :param other_source: likewise ``other_reply``.
     :param expected: of a gold check: a question's id and the right rating, if it is known.
     """
 
@@ -46,6 +47,7 @@ class Item:
     other_reply: str = ""
     other_context: tuple[str, ...] = ()
     source: str = ""
+    other_source: str = ""
     expected: tuple[tuple[str, float], ...] = ()
 
     @property
@@ -108,10 +110,17 @@ def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
                 f"{study.where}: systems: {system} and {other} have no context in common to be compared in"
             )
         for one, their in both:
-            context, other_context = _context(study, one.logged), _context(study, their.logged)
-            name, subject = one.logged.item or one.number, _subject(study, one)
             yield Item(
-                name, subject, system, one.logged.reply, context, other, their.logged.reply, other_context, one.source
+                one.logged.item or one.number,
+                _subject(study, one),
+                system,
+                one.logged.reply,
+                _context(study, one.logged),
+                other,
+                their.logged.reply,
+                _context(study, their.logged),
+                one.source,
+                their.source,
             )
 
 

@@ -33,6 +33,7 @@ class Rating:
     :param kind: of the question: one of :data:`KINDS`, or empty.
     :param side: where ``system`` stood: ``left``, ``right`` or empty.
     :param reply: what scores of replies call it.
+    :param other_reply: likewise the reply of ``other``.
     :param excluded: why the rater was left out in the study; empty if not.
     :param version: of the study.
     """
@@ -50,6 +51,7 @@ class Rating:
     kind: str = ""
     side: str = ""
     reply: str = ""
+    other_reply: str = ""
     excluded: str = ""
     version: str = ""
 
@@ -72,7 +74,14 @@ class Rating:
         """The same answer with the two systems in the order of their names."""
         if not self.other or self.system <= self.other:
             return self
-        turned = replace(self, system=self.other, other=self.system, side=SIDES.get(self.side, ""))
+        turned = replace(
+            self,
+            system=self.other,
+            other=self.system,
+            side=SIDES.get(self.side, ""),
+            reply=self.other_reply,
+            other_reply=self.reply,
+        )
         if not self.is_preference:
             return turned
         rating, check = (None if value is None else 0.0 - value for value in (self.rating, self.check))

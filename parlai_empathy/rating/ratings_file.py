@@ -23,6 +23,8 @@ there; an answer in the rater's own words has a ``text`` in place of the rating.
     where ``system`` stood when two were compared: ``left`` or ``right``.
 ``reply``
     what ``parlai score_responses`` calls the reply.
+``other_reply``
+    of comparisons, what it calls the second system's.
 ``excluded``
     why the rater was left out in the study.
 
@@ -50,7 +52,7 @@ from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 from parlai_empathy.text_file import read_text
 
 REQUIRED = ("item", "rater", "rating")
-NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "excluded")
+NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
 """All columns that are read; a header may name each of them once."""
 

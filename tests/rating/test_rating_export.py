@@ -58,6 +58,7 @@ def test_row_says_all(store: Store, study_of: Make, write_log: Log, clock: Clock
         "check": None,
         "kind": "likert",
         "reply": "A#1",
+        "other_reply": "",
         "side": "",
         "number": number,
         "excluded": "",
@@ -87,6 +88,7 @@ def test_file_is_read_by_the_analysis(
     for row in rows:
         assert (row["system"], row["other"]) == ("A", "B")
         assert row["side"] in ("left", "right")
+        assert (row["reply"], row["other_reply"]) == (f"A#{row['item']}", f"B#{row['item']}")
         assert datetime.fromisoformat(row["when"]).tzinfo is not None
 
 

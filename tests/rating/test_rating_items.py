@@ -50,6 +50,7 @@ def test_without_contexts_the_place_tells(study_of: Make, tmp_path: Path) -> Non
     b = write(tmp_path / "b.jsonl", {"reply": "b1"}, {"reply": "b2"})
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
     assert [(one.name, one.reply, one.other_reply) for one in items] == [("1", "a1", "b1"), ("2", "a2", "b2")]
+    assert [(one.source, one.other_source) for one in items] == [("A#1", "B#1"), ("A#2", "B#2")]
     assert items[0].subject != items[1].subject
 
 

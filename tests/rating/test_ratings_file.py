@@ -163,6 +163,13 @@ def test_what_else_a_study_knows(tmp_path: Path) -> None:
     assert set(by_unit(found)) == {"better", "sure", "q"}
 
 
+def test_both_replies_of_a_comparison_have_their_names(tmp_path: Path) -> None:
+    content = "item,system,other,rater,rating,reply,other_reply\n1,B,A,Ann,1,B#3,A#4\n"
+    [found] = read_ratings(write(tmp_path, content))
+    assert found == Rating("1", "Ann", "", 1.0, "B", "A", reply="B#3", other_reply="A#4")
+    assert found.oriented() == Rating("1", "Ann", "", -1.0, "A", "B", reply="A#4", other_reply="B#3")
+
+
 def test_a_file_of_texts_alone(tmp_path: Path) -> None:
     assert list(read_ratings(write(tmp_path, "item,rater,text\n1,Ann,Oh!\n"))) == [
         Rating("1", "Ann", "", None, text="Oh!")
