@@ -93,8 +93,8 @@ def test_reply_that_ends_while_the_page_is_made_has_not_failed(
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
 
-    def turns_then_the_reply(desk: Desk, found: Any) -> Talk:
-        talk = talk_of(desk, found)
+    def turns_then_the_reply(desk: Desk, found: Any, is_under_way: bool) -> Talk:
+        talk = talk_of(desk, found, is_under_way)
         served.agent.go_on.set()
         until = time.monotonic() + 20
         while served.replies.is_under_way(found.id):
@@ -300,6 +300,44 @@ def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., S
     [row] = rating_rows(served.desk.store, "herons")
     assert (row["system"], row["question"], row["rating"]) == ("M", "liking", 4)
     assert "Hello" in visitor.http.get("/conversation.txt").text
+
+
+def judged_study(study_of: Callable[..., Study], least: int = 4) -> Study:
+    return study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns={"least": least, "most": 5})
+
+
+def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    visitor = serve_chat(study=judged_study(study_of)).visitor()
+    assert '>Message <span id="number">1</span>; there are 4 to 5.<' in visitor.page
+    visitor.say("Hello")
+    assert '>Message <span id="number">3</span>; there are 4 to 5.<' in visitor.page
+    assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
+    assert "There have to be 4 messages, yours and the program&#39;s, before you can judge it." in visitor.page
+    visitor.say("Hello again")
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+
+
+def test_who_ends_while_the_model_answers_is_told_to_wait(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    served = serve_chat(study=judged_study(study_of, least=1))
+    visitor = served.visitor()
+    visitor.post("/say", **visitor.form(text="SLOW"))
+    assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
+    assert "Wait for the answer first." in visitor.page
+    served.agent.go_on.set()
+    visitor.wait()
+
+
+def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    visitor = serve_chat(study=judged_study(study_of)).visitor()
+    visitor.say("Hello")
+    visitor.say("FAIL")
+    assert "There is no answer yet." in visitor.page
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+    assert visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "1"}).status_code == 200
+    assert visitor.load()
+    assert visitor.said() == []
 
 
 def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
