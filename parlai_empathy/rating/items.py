@@ -162,7 +162,7 @@ def _numbered(study: Study, system: System, numbers: dict[object, str]) -> Itera
         if study.whole_dialogues:
             key: object = sum(seen.values())  # two systems' dialogues have nothing in common: the first meets the first
         else:
-            key = (one.context, one.references) if one.context or one.references else system.place(place)
+            key = one.context or one.references or system.place(place)  # not each log need have the references
         seen[key] += 1
         number = numbers.setdefault((key, seen[key]), str(len(numbers) + 1))
         yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one)
@@ -177,16 +177,17 @@ def _judged(study: Study, system: System) -> Sequence[int]:
 
 
 def _gold(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[_Reply]:
-    first: dict[str, _Reply] = {}
+    first: dict[str, tuple[str, _Reply]] = {}
     for name, ones in replies.items():
         for one in ones:
-            if not one.logged.references:
-                raise DataError(
-                    f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
-                    "write one to each reply, or say gold: false"
-                )
-            first.setdefault(one.number, one)
-    for number, one in first.items():
+            if one.number not in first or (one.logged.references and not first[one.number][1].logged.references):
+                first[one.number] = name, one
+    for number, (name, one) in first.items():
+        if not one.logged.references:
+            raise DataError(
+                f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
+                "write one to each reply, or say gold: false"
+            )
         gold = LoggedReply(one.logged.references[0], one.logged.context, item=one.logged.item)
         yield _Reply(number, f"{GOLD}#{number}", gold)
 

@@ -71,6 +71,21 @@ def test_gold_is_what_the_references_say(study_of: Make, write_log: Callable[...
     assert [one.subject for one in gold] == [one.subject for one in items[:2]]
 
 
+def test_logs_with_and_without_references_share_their_items(study_of: Make, write_log: Callable[..., str]) -> None:
+    systems = {"A": write_log("A", 2, references=False), "B": write_log("B", 2)}
+    items = items_of(study_of(LIKERT, systems=systems, gold=True))
+    assert [(one.system, one.name) for one in items] == [(system, n) for system in ("A", "B", "gold") for n in "12"]
+    assert [one.reply for one in items[4:]] == [f"Herons are lovely, all {n} of them." for n in "12"]
+    assert len(items_of(study_of(PAIRWISE, systems=systems))) == 2
+
+
+def test_without_contexts_the_references_tell(study_of: Make, tmp_path: Path) -> None:
+    a = write(tmp_path / "a.jsonl", *({"reply": f"a {text}", "reference": text} for text in "xy"))
+    b = write(tmp_path / "b.jsonl", *({"reply": f"b {text}", "reference": text} for text in "yx"))
+    items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
+    assert [(one.reply, one.other_reply) for one in items] == [("a x", "b x"), ("a y", "b y")]
+
+
 def test_names_of_the_logs_are_kept(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"context": ["x"], "reply": "a1", "item": "h7", "references": ["r"]})
     items = items_of(study_of(LIKERT, systems={"A": a}, gold=True))
