@@ -107,14 +107,23 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     return len(rows)
 
 
+def item_name(row: Row, assignment: str) -> str:
+    """What ratings call the item of a row. Chats have no name of their own in the study: each one is an item."""
+    item = item_of(row)
+    return f"{item.name}-{assignment[:12]}" if item.is_chat else item.name
+
+
+def moment(when: float) -> str:
+    """Seconds since 1970 as ISO 8601, UTC."""
+    return datetime.fromtimestamp(when, timezone.utc).isoformat(timespec="milliseconds")
+
+
 def _row(row: Row, is_present: bool) -> dict[str, Any]:
     """A row of the table.
 
     :param is_present: whether what was judged is in the study's present version.
     """
-    item = item_of(row)
-    # Chats have no name of their own in the study: each one is an item.
-    name = f"{item.name}-{row['assignment'][:12]}" if item.is_chat else item.name
+    item, name = item_of(row), item_name(row, row["assignment"])
     check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
     return {
         "item": name if row["turn"] == WHOLE else f"{name}#{row['turn']}",
@@ -124,7 +133,7 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "rater": row["rater"],
         "rating": _short(row["rating"]),
         "text": row["text"] or "",
-        "when": datetime.fromtimestamp(row["given"], timezone.utc).isoformat(timespec="milliseconds"),
+        "when": moment(row["given"]),
         "seconds": None if row["seconds"] is None else round(row["seconds"], 3),
         "study": row["study"],
         "version": row["version"],

@@ -19,6 +19,7 @@ from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.talks_file import talks_path, write_talks
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
 from parlai_empathy.rating.worlds.likert import LikertRatingWorld
@@ -66,3 +67,6 @@ def _export(opt: Opt, store: Store, study: Study) -> None:
     else:
         count, what = write_export(store, study.name, opt["export"]), "ratings"
     print(f"{count:,} {what}: {opt['export']}")
+    if study.kind == "chat":
+        talks = talks_path(opt["export"])
+        print(f"{write_talks(store, study.name, talks):,} talks: {talks}")
