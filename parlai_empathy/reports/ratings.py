@@ -35,7 +35,7 @@ class Wishes:
 
     :param unit: what the sign test counts: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
     :param scale: all points that a rating of a single reply can have; None for those that occur with a question.
-    :param tolerance: by how many points the answer to a check may differ.
+    :param tolerance: by how many points the answer to a check may differ, where it is a point of a scale.
     :param excluded: rater to reason, of those who are left out.
     :param exclude_flagged: whether those are left out too whom a rule saw.
     :param hide_raters: whether raters are called by numbers: what a crowd calls them may lead to persons.
