@@ -205,6 +205,8 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
     for column in REQUIRED:
         if _is_empty(record.get(column)) and not (column == "rating" and is_text):
             raise DataError(f"{where}, column {column}: nothing is there: each row needs {', '.join(REQUIRED)}")
+    if isinstance(record.get("excluded"), bool):
+        record = {**record, "excluded": str(record["excluded"])}  # as CSV has it
     names = {column: _name(where, column, record.get(column)) for column in ("item", "rater", *NAMES, "text")}
     if names["other"] and names["other"] == names["system"]:
         raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")

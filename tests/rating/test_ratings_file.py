@@ -163,6 +163,14 @@ def test_what_else_a_study_knows(tmp_path: Path) -> None:
     assert set(by_unit(found)) == {"better", "sure", "q"}
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"), [("false", ""), ("true", "True"), ('"too fast"', "too fast"), ("null", "")]
+)
+def test_exclusion_may_be_said_by_yes_or_no(tmp_path: Path, said: str, reason: str) -> None:
+    path = write(tmp_path, f'{{"item": 1, "rater": "Ann", "rating": 4, "excluded": {said}}}\n', "x.jsonl")
+    assert [one.excluded for one in read_ratings(path)] == [reason]
+
+
 def test_both_replies_of_a_comparison_have_their_names(tmp_path: Path) -> None:
     content = "item,system,other,rater,rating,reply,other_reply\n1,B,A,Ann,1,B#3,A#4\n"
     [found] = read_ratings(write(tmp_path, content))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from parlai.core.opt import Opt
@@ -61,6 +62,8 @@ def _check(opt: Opt) -> None:
     for name, least in (("raters", 1), ("items", 2), ("comparisons_made", 1)):
         if low := [value for value in opt[name] if value < least]:
             raise OptionError(f"--{name.replace('_', '-')} {low[0]}: must be at least {least}")
+    if wrong := [value for value in opt["difference"] if not math.isfinite(value)]:
+        raise OptionError(f"--difference {wrong[0]:g}: must be a number of points")
     if not 0 <= opt["ties"] < 1:
         raise OptionError(f"--ties {opt['ties']:g}: must be at least 0 and below 1, a share of all comparisons")
 
@@ -81,7 +84,8 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
     if opt["sd"] is None and measured is None:
         raise OptionError("--sd: name the standard deviation of single ratings, or --ratings to measure it in")
     same_reply = _first(opt["same_reply"], measured and measured.same_reply, otherwise)
-    same_item = _first(opt["same_item"], measured and measured.same_item, 0.0) if opt["paired"] else 0.0
+    measured_item = measured.same_item if measured and opt["paired"] else None
+    same_item = _first(opt["same_item"], measured_item, 0.0)
     design = LikertDesign(
         sd=_first(opt["sd"], measured and measured.sd, 0.0),
         same_reply=same_reply,
