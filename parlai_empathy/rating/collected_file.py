@@ -6,37 +6,40 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.rating.collection import Collection, Conversation
+from parlai_empathy.rating import raters
+from parlai_empathy.rating.collection import Conversation, finished
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
 from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
 
 _EVALUATED = 3  # the data set's column has three numbers a person
 
 
-def write_collected(collection: Collection, path: str | Path) -> int:
+def write_collected(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
     """Write all finished conversations.
 
     People are numbers in it, in the order in which they came: no name leaves the store.
 
+    :param silent_since: see :func:`~parlai_empathy.rating.collection.finished`.
     :returns: how many conversations there are.
     :raises NotComputableError: if there is none.
     :raises OptionError: if the file cannot be written.
     """
     path = Path(path).expanduser()
-    numbers = {rater.id: number for number, rater in enumerate(collection.desk.raters())}
-    finished = collection.finished()
-    if not finished:
-        raise NotComputableError(
-            f"{path}: no conversation of the study {collection.study.name} is finished: none is written"
-        )
-    questions = [question.id for question in collection.study.questions if question.kind == "likert"]
-    lines = [line for one, said in finished for line in conversation_lines(one, said, questions, numbers)]
+    with store.reading() as t:
+        numbers = {rater.id: number for number, rater in enumerate(raters.found(t, study.name))}
+    found = finished(store, study, silent_since)
+    if not found:
+        raise NotComputableError(f"{path}: no conversation of the study {study.name} is finished: none is written")
+    questions = [question.id for question in study.questions if question.kind == "likert"]
+    lines = [line for one, said in found for line in conversation_lines(one, said, questions, numbers)]
     try:
         path.write_text("\n".join([",".join(COLUMNS), *lines, ""]), encoding="utf-8", newline="\n")
     except OSError as error:
         raise OptionError(
             f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
         ) from error
-    return len(finished)
+    return len(found)
 
 
 def conversation_lines(

@@ -22,6 +22,8 @@ from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Outcome
 from parlai_empathy.rating.questions import Answer, read_answers
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
 
 OPEN, OVER, BROKEN = "open", "over", "left"
 """States of a conversation: under way, ended as it should be, or left by one of the two before it was long enough."""
@@ -148,12 +150,12 @@ class Collection:
         """The conversation about a prompt, inside a transaction; None if it has not begun."""
         sql = "SELECT id FROM rating_conversations WHERE study = :study AND prompt = :prompt"
         row = t.row(sql, study=self.study.name, prompt=prompt)
-        return None if row is None else self._conversation(t, row["id"])
+        return None if row is None else _conversation(t, row["id"])
 
     def conversation(self, id: str, rater: str) -> Conversation | None:
         """A conversation, for one of its two people; None for anybody else."""
         with self.desk.store.reading() as t:
-            return self._conversation(t, id) if self._row(t, id, rater) else None
+            return _conversation(t, id) if self._row(t, id, rater) else None
 
     def say(self, id: str, rater: str, turn: int, text: str, details: Mapping[str, object] | None = None) -> Outcome:
         """Store what one of the two says. The Speaker has the odd turns, the Listener the even ones.
@@ -219,33 +221,46 @@ class Collection:
             )
             return Outcome.STORED
 
-    def finished(self) -> list[tuple[Conversation, dict[str, dict[str, float]]]]:
-        """The conversations that have ended, in the order in which they began, with what each person said of the other:
-        rater to question to rating. Those of excluded people are left out.
-        """
-        with self.desk.store.reading() as t:
-            rows = t.rows(
-                """SELECT id FROM rating_conversations AS c WHERE study = :study AND state = 'over'
-                AND NOT EXISTS (SELECT 1 FROM rating_raters AS r WHERE r.study = c.study
-                    AND r.rater IN (c.speaker, c.listener) AND r.excluded IS NOT NULL) ORDER BY place""",
-                study=self.study.name,
-            )
-            return [(self._conversation(t, row["id"]), self._evaluations(t, row["id"])) for row in rows]
-
     def _row(self, t: Transaction, id: str, rater: str) -> Row | None:
         sql = "SELECT * FROM rating_conversations WHERE id = :id AND study = :study AND :rater IN (speaker, listener)"
         return t.row(sql, id=id, study=self.study.name, rater=rater)
 
-    def _conversation(self, t: Transaction, id: str) -> Conversation:
-        row = t.rows("SELECT * FROM rating_conversations WHERE id = :id", id=id)[0]
-        prompt = prompt_of(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
-        said = tuple(answering.messages(t, id))
-        people = (row["speaker"], row["listener"])
-        return Conversation(id, row["place"], prompt, *people, row["state"] == OVER, said, row["begun"])
 
-    def _evaluations(self, t: Transaction, id: str) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        sql = "SELECT * FROM rating_evaluations WHERE conversation = :id AND rating IS NOT NULL"
-        for row in t.rows(sql, id=id):
-            found.setdefault(row["rater"], {})[row["question"]] = row["rating"]
-        return found
+_FINISHED = """SELECT id FROM rating_conversations AS c WHERE study = :study
+    AND (state = 'over' OR state = 'open'
+        AND EXISTS (SELECT 1 FROM rating_meetings AS m WHERE m.study = c.study
+            AND c.prompt IN (m.first_prompt, m.second_prompt))
+        AND (SELECT count(*) FROM rating_messages AS s WHERE s.assignment = c.id) >= :least
+        AND (SELECT max(said) FROM rating_messages AS s WHERE s.assignment = c.id) < :silent_since)
+    AND NOT EXISTS (SELECT 1 FROM rating_raters AS r WHERE r.study = c.study
+        AND r.rater IN (c.speaker, c.listener) AND r.excluded IS NOT NULL) ORDER BY place"""
+
+
+def finished(
+    store: Store, study: Study, silent_since: float = 0.0
+) -> list[tuple[Conversation, dict[str, dict[str, float]]]]:
+    """The conversations that have ended, in the order in which they began, with what each person said of the other:
+    rater to question to rating. Those of excluded people are left out. Nothing in the store is changed.
+
+    :param silent_since: seconds since 1970; also taken is what two people who met have not gone on with since then, if
+        it is long enough: they have left, though nobody has looked.
+    """
+    with store.reading() as t:
+        rows = t.rows(_FINISHED, study=study.name, least=study.least_turns, silent_since=silent_since)
+        return [(_conversation(t, row["id"]), _evaluations(t, row["id"])) for row in rows]
+
+
+def _conversation(t: Transaction, id: str) -> Conversation:
+    row = t.rows("SELECT * FROM rating_conversations WHERE id = :id", id=id)[0]
+    prompt = prompt_of(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
+    said = tuple(answering.messages(t, id))
+    people = (row["speaker"], row["listener"])
+    return Conversation(id, row["place"], prompt, *people, row["state"] == OVER, said, row["begun"])
+
+
+def _evaluations(t: Transaction, id: str) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    sql = "SELECT * FROM rating_evaluations WHERE conversation = :id AND rating IS NOT NULL"
+    for row in t.rows(sql, id=id):
+        found.setdefault(row["rater"], {})[row["question"]] = row["rating"]
+    return found

@@ -23,6 +23,12 @@ _OWN = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater"
 _ASSIGNED = f"""SELECT own.*, r.excluded, r.consented FROM ({_OWN} AND a.id = :id) AS own
     JOIN rating_raters AS r ON r.study = own.study AND r.rater = own.rater"""
 
+_SUBJECTS = """SELECT count(DISTINCT subject) AS many FROM rating_items
+    WHERE study = :study AND version = :version AND is_check = 0"""
+_FORMER_SUBJECTS = """SELECT rater, count(*) AS many FROM rating_assignments
+    WHERE study = :study AND version <> :version AND is_check = 0 AND state = 'done' AND subject NOT IN
+        (SELECT subject FROM rating_items WHERE study = :study AND version = :version) GROUP BY rater"""
+
 
 class Desk:
     """Hands out a study's items, and keeps what raters say of them.
@@ -43,7 +49,7 @@ class Desk:
         self.study = study
         self.clock = clock
         register(store, study, new_version, clock())
-        self._total = self._most_items() + study.checks_per_rater
+        self._subjects, self._met_before = self._count_subjects()
         self._time = 60.0 * study.minutes
 
     # --- raters ------------------------------------------------------------------------------------------------------
@@ -124,11 +130,11 @@ class Desk:
     def progress(self, rater: str) -> Progress:
         """How far a rater is."""
         with self.store.reading() as t:
-            return self.progress_after(raters.count_done(t, self.study.name, rater))
+            return self.progress_after(rater, raters.count_done(t, self.study.name, rater))
 
-    def progress_after(self, done: int) -> Progress:
-        """How far somebody is who has answered so many items."""
-        return Progress(done, max(done, self._total))
+    def progress_after(self, rater: str, done: int) -> Progress:
+        """How far a rater is who has answered so many items."""
+        return Progress(done, max(done, self._total(rater)))
 
     def counts(self) -> list[ArmCount]:
         """How many ratings each system or pair has, of this version of the study."""
@@ -187,14 +193,16 @@ class Desk:
         """Store what a rater says of one turn of a chat; later marks of a turn take the place of earlier ones.
 
         :param turn: from 1.
+        :param answers: to one question of those that are asked of each turn, or to several: the others can wait.
         :raises OptionError: if an answer is wrong.
         """
-        sent = answering.submission(self.study.turn_questions, answers, None, None)
+        asked = self.study.turn_questions
+        sent = answering.submission([one for one in asked if one.id in answers] or asked, answers, None, None)
         with self.store.writing(self.study.name) as t:
             row, now = self._assigned(t, id, rater), self.clock()
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
-            if row["state"] != assignment.DONE and not answering.hold(t, self.study, row, self._total, now):
+            if row["state"] != assignment.DONE and not answering.hold(t, self.study, row, self._total(rater), now):
                 return Outcome.TOO_LATE
             answering.put(t, self.study, row, sent.answers, _turn(turn), None, now)
             return Outcome.STORED
@@ -217,7 +225,7 @@ class Desk:
             row = self._assigned(t, id, rater)
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
-            is_held = answering.hold(t, self.study, row, self._total, said.said)
+            is_held = answering.hold(t, self.study, row, self._total(rater), said.said)
             return answering.say(t, id, said) if is_held else Outcome.TOO_LATE
 
     def messages(self, id: str, rater: str) -> list[Said]:
@@ -227,16 +235,17 @@ class Desk:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _most_items(self) -> int:
-        """How many items a rater can have, gold checks not counted: a small study may have fewer than it would give."""
+    def _count_subjects(self) -> tuple[int, dict[str, int]]:
+        """How many subjects there are, gold checks not counted, and how many others a rater met in former versions."""
+        own = {"study": self.study.name, "version": self.study.version}
         with self.store.reading() as t:
-            row = t.rows(
-                "SELECT count(DISTINCT subject) AS many FROM rating_items "
-                "WHERE study = :study AND version = :version AND is_check = 0",
-                study=self.study.name,
-                version=self.study.version,
-            )[0]
-        return min(self.study.items_per_rater, int(row["many"]))
+            there, before = t.ask(_SUBJECTS, **own), t.ask(_FORMER_SUBJECTS, **own)
+            return int(there()[0]["many"]), {row["rater"]: int(row["many"]) for row in before()}
+
+    def _total(self, rater: str) -> int:
+        """How many items a rater can have in all versions: a small study may have fewer than it would give."""
+        subjects = self._subjects + self._met_before.get(rater, 0)
+        return min(self.study.items_per_rater, subjects) + self.study.checks_per_rater
 
     def _held(self, rater: str, now: float) -> Assignment | None:
         """The item that a rater has in hand, if they have nearly all the time for it: that takes no writing."""
@@ -248,7 +257,7 @@ class Desk:
     def _take(self, t: Transaction, row: Row | None, sent: Submission, revise: bool, now: float) -> Outcome:
         if row is None or row["excluded"] is not None:
             return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
-        return answering.take(t, self.study, row, sent, revise, self._total, now)
+        return answering.take(t, self.study, row, sent, revise, self._total(row["rater"]), now)
 
     def _next(self, t: Transaction, known: Row, now: float) -> Assignment | Nothing:
         """The next item of a rater.
@@ -264,14 +273,15 @@ class Desk:
         if standing.count(assignment.OPEN):
             return self._again(t, raters.assignments(t, self.study.name, rater, assignment.OPEN)[0], now)
         number = standing.count(assignment.DONE) + 1
-        if number > self._total:
+        total = self._total(rater)
+        if number > total:
             return Nothing.DONE
         late = raters.assignments(t, self.study.name, rater, assignment.LATE) if standing.count(assignment.LATE) else []
         for row in late:
-            if assignment.can_resume(t, self.study, row, self._total):
+            if assignment.can_resume(t, self.study, row, total):
                 assignment.resume(t, row, number, now, now + self._time)
                 return handed({**row, "number": number, "deadline": now + self._time})
-        new = assignment.assign(t, self.study, rater, standing, self._total, now)
+        new = assignment.assign(t, self.study, rater, standing, total, now)
         return why_nothing(t, self.study, rater, number) if new is None else handed(new)
 
     def _again(self, t: Transaction, row: Row, now: float) -> Assignment:

@@ -1,26 +1,28 @@
 """All ratings of a study as a table, one row each: CSV or JSON lines, which ``ratings_file`` reads.
 
-============ ==========================================================================================================
-column       what it says
-============ ==========================================================================================================
-``item``     what was rated; of one turn of a chat with ``#`` and the turn's number behind it
-``system``   who gave the reply; of a pair, A
-``other``    of a pair, B
-``question`` its id
-``rater``    who answered
-``rating``   the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
-``text``     the words of a free text, and the choice of a choice
-``when``     the time (ISO 8601, UTC)
-``seconds``  spent on the item, with all its questions
-``study``    its name
-``version``  the digest of what the study said then
-``kind``     of the question: ``likert``, ``choice``, ``text`` or ``preference``
-``check``    of a gold check the right rating, of anything else nothing
-``reply``    what ``parlai score_responses`` calls the reply in the system's log
-``side``     of a pair, where ``system`` stood: ``left`` or ``right``
-``number``   which of the rater's items it was, from 1
-``excluded`` why the rater's ratings do not count, if they do not
-============ ==========================================================================================================
+=============== ========================================================================================================
+column          what it says
+=============== ========================================================================================================
+``item``        what was rated; of one turn of a chat with ``#`` and the turn's number behind it
+``system``      who gave the reply; of a pair, A
+``other``       of a pair, B
+``question``    its id
+``rater``       who answered
+``rating``      the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
+``text``        the words of a free text, and the choice of a choice
+``when``        the time (ISO 8601, UTC)
+``seconds``     spent on the item, with all its questions
+``study``       its name
+``version``     the digest of what the study said then
+``kind``        of the question: ``likert``, ``choice``, ``text`` or ``preference``
+``check``       of a gold check the right rating, of anything else nothing
+``reply``       what ``parlai score_responses`` calls the reply in the system's log; nothing if the study's present
+                version has another reply there
+``other_reply`` likewise the reply of ``other``
+``side``        of a pair, where ``system`` stood: ``left`` or ``right``
+``number``      which of the rater's items it was, from 1
+``excluded``    why the rater's ratings do not count, if they do not
+=============== ========================================================================================================
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ from typing import Any, TextIO
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.answering import WHOLE
-from parlai_empathy.rating.database import Row
+from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),
-    *("kind", "reply", "side", "number", "excluded"),
+    *("kind", "reply", "other_reply", "side", "number", "excluded"),
 )
 
 
@@ -50,9 +52,10 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
     :param excluded: whether those of excluded raters are among them.
     """
     with store.reading() as t:
+        present = _present(t, study)
         rows = t.rows(
             f"""SELECT b.*, i.name, i.subject, i.system, i.other, i.content, a.study, a.version, a.rater, a.number,
-                a.swapped, a.state, r.excluded
+                a.swapped, r.excluded
             FROM rating_answers AS b
             JOIN rating_assignments AS a ON a.id = b.assignment
             JOIN rating_items AS i ON i.study = a.study AND i.version = a.version AND i.place = a.place
@@ -61,7 +64,25 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
             ORDER BY b.given, a.number, b.assignment, b.turn, b.question""",
             study=study,
         )
-    return map(_row, rows)
+    return (_row(row, _content(row) in present) for row in rows)
+
+
+_Content = tuple[str, str, str]
+"""Two systems, and what they said to what."""
+
+
+def _present(t: Transaction, study: str) -> set[_Content]:
+    """What the study's present version has to judge."""
+    rows = t.rows(
+        """SELECT i.system, i.other, i.content FROM rating_items AS i
+        JOIN rating_studies AS s ON s.study = i.study AND s.version = i.version WHERE i.study = :study""",
+        study=study,
+    )
+    return set(map(_content, rows))
+
+
+def _content(row: Row) -> _Content:
+    return row["system"], row["other"], row["content"]
 
 
 def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
@@ -86,10 +107,23 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     return len(rows)
 
 
-def _row(row: Row) -> dict[str, Any]:
+def item_name(row: Row, assignment: str) -> str:
+    """What ratings call the item of a row. Chats have no name of their own in the study: each one is an item."""
     item = item_of(row)
-    # Chats have no name of their own in the study: each one is an item.
-    name = f"{item.name}-{row['assignment'][:12]}" if item.is_chat else item.name
+    return f"{item.name}-{assignment[:12]}" if item.is_chat else item.name
+
+
+def moment(when: float) -> str:
+    """Seconds since 1970 as ISO 8601, UTC."""
+    return datetime.fromtimestamp(when, timezone.utc).isoformat(timespec="milliseconds")
+
+
+def _row(row: Row, is_present: bool) -> dict[str, Any]:
+    """A row of the table.
+
+    :param is_present: whether what was judged is in the study's present version.
+    """
+    item, name = item_of(row), item_name(row, row["assignment"])
     check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
     return {
         "item": name if row["turn"] == WHOLE else f"{name}#{row['turn']}",
@@ -99,13 +133,14 @@ def _row(row: Row) -> dict[str, Any]:
         "rater": row["rater"],
         "rating": _short(row["rating"]),
         "text": row["text"] or "",
-        "when": datetime.fromtimestamp(row["given"], timezone.utc).isoformat(timespec="milliseconds"),
+        "when": moment(row["given"]),
         "seconds": None if row["seconds"] is None else round(row["seconds"], 3),
         "study": row["study"],
         "version": row["version"],
         "check": _short(check),
         "kind": row["kind"],
-        "reply": item.source,
+        "reply": item.source if is_present else "",
+        "other_reply": item.other_source if is_present else "",
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
         "excluded": row["excluded"] or "",

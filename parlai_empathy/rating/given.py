@@ -62,7 +62,7 @@ def given(desk: Desk, id: str, rater: str) -> Given | None:
     questions = {question.id: question for question in desk.study.page_questions}
     return Given(
         handed(row),
-        desk.progress_after(len(done)),
+        desk.progress_after(rater, len(done)),
         row["state"] == assignment.OPEN,
         row["state"] == assignment.DONE,
         {one["question"]: _sent(questions[one["question"]], one, bool(row["swapped"])) for one in stored},

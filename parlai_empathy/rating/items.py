@@ -34,6 +34,7 @@ class Item:
     :param other: of a pair, the second system; else empty.
     :param other_context: of a pair of dialogues, the turns before ``other_reply``; of replies it is ``context``.
     :param source: what ``parlai score_responses`` calls the reply.
+    :param other_source: likewise ``other_reply``.
     :param expected: of a gold check: a question's id and the right rating, if it is known.
     """
 
@@ -46,6 +47,7 @@ class Item:
     other_reply: str = ""
     other_context: tuple[str, ...] = ()
     source: str = ""
+    other_source: str = ""
     expected: tuple[tuple[str, float], ...] = ()
 
     @property
@@ -108,10 +110,17 @@ def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
                 f"{study.where}: systems: {system} and {other} have no context in common to be compared in"
             )
         for one, their in both:
-            context, other_context = _context(study, one.logged), _context(study, their.logged)
-            name, subject = one.logged.item or one.number, _subject(study, one)
             yield Item(
-                name, subject, system, one.logged.reply, context, other, their.logged.reply, other_context, one.source
+                one.logged.item or one.number,
+                _subject(study, one),
+                system,
+                one.logged.reply,
+                _context(study, one.logged),
+                other,
+                their.logged.reply,
+                _context(study, their.logged),
+                one.source,
+                their.source,
             )
 
 
@@ -153,7 +162,7 @@ def _numbered(study: Study, system: System, numbers: dict[object, str]) -> Itera
         if study.whole_dialogues:
             key: object = sum(seen.values())  # two systems' dialogues have nothing in common: the first meets the first
         else:
-            key = (one.context, one.references) if one.context or one.references else system.place(place)
+            key = one.context or one.references or system.place(place)  # not each log need have the references
         seen[key] += 1
         number = numbers.setdefault((key, seen[key]), str(len(numbers) + 1))
         yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one)
@@ -168,16 +177,17 @@ def _judged(study: Study, system: System) -> Sequence[int]:
 
 
 def _gold(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[_Reply]:
-    first: dict[str, _Reply] = {}
+    first: dict[str, tuple[str, _Reply]] = {}
     for name, ones in replies.items():
         for one in ones:
-            if not one.logged.references:
-                raise DataError(
-                    f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
-                    "write one to each reply, or say gold: false"
-                )
-            first.setdefault(one.number, one)
-    for number, one in first.items():
+            if one.number not in first or (one.logged.references and not first[one.number][1].logged.references):
+                first[one.number] = name, one
+    for number, (name, one) in first.items():
+        if not one.logged.references:
+            raise DataError(
+                f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
+                "write one to each reply, or say gold: false"
+            )
         gold = LoggedReply(one.logged.references[0], one.logged.context, item=one.logged.item)
         yield _Reply(number, f"{GOLD}#{number}", gold)
 

@@ -78,7 +78,7 @@ class PostgresDatabase(Database):
 
 def without_password(url: str) -> str:
     """A server's URL that may be shown."""
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:...@", re.sub(r"password=[^&]*", "password=...", url))
+    return re.sub(r"(://[^:/@]*):[^?]*@", r"\1:...@", re.sub(r"password=[^&]*", "password=...", url))
 
 
 @functools.cache

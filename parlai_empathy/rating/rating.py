@@ -12,8 +12,11 @@ KINDS = ("likert", "choice", "text", "preference")
 SIDES = {"left": "right", "right": "left"}
 """Where a reply can stand beside another, and where the other one stands then."""
 
-Unit = tuple[str, str, str, str]
-"""What a rater judges: study, item, system and other."""
+Place = tuple[str, str, str]
+"""What systems reply to: study, version and item."""
+
+Unit = tuple[str, str, str, str, str]
+"""What a rater judges: study, version, item, system and other."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ class Rating:
     :param kind: of the question: one of :data:`KINDS`, or empty.
     :param side: where ``system`` stood: ``left``, ``right`` or empty.
     :param reply: what scores of replies call it.
+    :param other_reply: likewise the reply of ``other``.
     :param excluded: why the rater was left out in the study; empty if not.
+    :param version: of the study.
     """
 
     item: str
@@ -46,7 +51,9 @@ class Rating:
     kind: str = ""
     side: str = ""
     reply: str = ""
+    other_reply: str = ""
     excluded: str = ""
+    version: str = ""
 
     @property
     def is_preference(self) -> bool:
@@ -54,15 +61,27 @@ class Rating:
         return bool(self.other) and self.kind in ("", "preference")
 
     @property
+    def place(self) -> Place:
+        """What was replied to, the same for all systems. Another version of a study may call something else so."""
+        return self.study, self.version, self.item
+
+    @property
     def unit(self) -> Unit:
         """What was judged, whichever of two systems stands first."""
-        return (self.study, self.item, *sorted((self.system, self.other)))  # type: ignore[return-value]
+        return (*self.place, *sorted((self.system, self.other)))  # type: ignore[return-value]
 
     def oriented(self) -> Rating:
         """The same answer with the two systems in the order of their names."""
         if not self.other or self.system <= self.other:
             return self
-        turned = replace(self, system=self.other, other=self.system, side=SIDES.get(self.side, ""))
+        turned = replace(
+            self,
+            system=self.other,
+            other=self.system,
+            side=SIDES.get(self.side, ""),
+            reply=self.other_reply,
+            other_reply=self.reply,
+        )
         if not self.is_preference:
             return turned
         rating, check = (None if value is None else 0.0 - value for value in (self.rating, self.check))

@@ -14,6 +14,8 @@ there; an answer in the rater's own words has a ``text`` in place of the rating.
     the rating that was expected, where the item is a check of the rater's attention.
 ``study``
     which study the answer is of; items of different studies are different items.
+``version``
+    of the study: its replies may have changed since, so that items of different versions are different items too.
 ``kind``
     of the question: ``likert``, ``choice``, ``text`` or ``preference``; left out, or anything else, it follows from the
     other columns.
@@ -21,6 +23,8 @@ there; an answer in the rater's own words has a ``text`` in place of the rating.
     where ``system`` stood when two were compared: ``left`` or ``right``.
 ``reply``
     what ``parlai score_responses`` calls the reply.
+``other_reply``
+    of comparisons, what it calls the second system's.
 ``excluded``
     why the rater was left out in the study.
 
@@ -48,7 +52,7 @@ from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 from parlai_empathy.text_file import read_text
 
 REQUIRED = ("item", "rater", "rating")
-NAMES = ("question", "system", "other", "study", "kind", "side", "reply", "excluded")
+NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
 """All columns that are read; a header may name each of them once."""
 
@@ -201,6 +205,8 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
     for column in REQUIRED:
         if _is_empty(record.get(column)) and not (column == "rating" and is_text):
             raise DataError(f"{where}, column {column}: nothing is there: each row needs {', '.join(REQUIRED)}")
+    if isinstance(record.get("excluded"), bool):
+        record = {**record, "excluded": str(record["excluded"])}  # as CSV has it
     names = {column: _name(where, column, record.get(column)) for column in ("item", "rater", *NAMES, "text")}
     if names["other"] and names["other"] == names["system"]:
         raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")

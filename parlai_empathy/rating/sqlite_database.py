@@ -23,6 +23,11 @@ class SqliteDatabase(Database):
         self._path = path
 
     @property
+    def is_there(self) -> bool:
+        """Whether the file has been made."""
+        return self._path.exists()
+
+    @property
     def _errors(self) -> tuple[type[Exception], ...]:
         return (sqlite3.Error,)
 

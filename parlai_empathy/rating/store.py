@@ -57,15 +57,18 @@ class Store:
         self._database.close()
 
 
-def open_store(url: str = STORE) -> Store:
+def open_store(url: str = STORE, may_make: bool = True) -> Store:
     """Open a store, or make one.
 
     :param url: a file, or ``postgresql://user:password@host/name``.
-    :raises OptionError: if ``url`` names neither.
+    :param may_make: whether a file may be made; who only reads wants one that is there.
+    :raises OptionError: if ``url`` names neither, or a file that is not there and may not be made.
     :raises StoreError: if there is something else, or the server cannot be reached.
     :raises MissingDependencyError: if PostgreSQL's library is missing.
     """
     database = open_database(str(url))
+    if not may_make and isinstance(database, SqliteDatabase) and not database.is_there:
+        raise OptionError(f"--store {url}: there is no such file: name the one that ratings were kept in")
     prepare(database)
     return Store(database)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def save_tables(tables: Sequence[Table], folder: str | Path) -> list[Path]:
     :raises OptionError: if the folder cannot be written to.
     """
     folder = Path(folder)
-    paths = [folder / name for name in file_names([table.title for table in tables], ".csv", "table")]
+    paths = _paths(folder, [table.title for table in tables])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for table, path in zip(tables, paths, strict=True):
@@ -29,6 +30,27 @@ def save_tables(tables: Sequence[Table], folder: str | Path) -> list[Path]:
     except OSError as error:
         raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
     return paths
+
+
+def remove_tables(report: str | Path, folder: str | Path) -> None:
+    """Remove the files that :func:`save_tables` wrote for a report: the next one may not have all of its tables.
+
+    :param report: its ``report.json``; nothing happens if there is none.
+    :raises OptionError: if a file cannot be removed.
+    """
+    try:
+        titles = [str(table["title"]) for table in json.loads(Path(report).read_text(encoding="utf-8"))["tables"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # no report of ours
+    try:
+        for path in _paths(Path(folder), titles):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
+
+
+def _paths(folder: Path, titles: Sequence[str]) -> list[Path]:
+    return [folder / name for name in file_names(titles, ".csv", "table")]
 
 
 def _lines(table: Table) -> list[list[Cell]]:

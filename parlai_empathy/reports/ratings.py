@@ -35,7 +35,7 @@ class Wishes:
 
     :param unit: what the sign test counts: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
     :param scale: all points that a rating of a single reply can have; None for those that occur with a question.
-    :param tolerance: by how many points the answer to a check may differ.
+    :param tolerance: by how many points the answer to a check may differ, where it is a point of a scale.
     :param excluded: rater to reason, of those who are left out.
     :param exclude_flagged: whether those are left out too whom a rule saw.
     :param hide_raters: whether raters are called by numbers: what a crowd calls them may lead to persons.
@@ -120,7 +120,7 @@ def _overview(answers: Answers, n: int) -> Table:
                     named(question, "question"),
                     kind,
                     len(group),
-                    len({(one.study, one.item) for one in group}),
+                    len({one.place for one in group}),
                     len(systems),
                     len({one.rater for one in group}),
                     len(group) / len(units),
@@ -231,11 +231,11 @@ def _all_groups(answers: Answers) -> dict[str, list[Rating]]:
 
 def _records(answers: Answers) -> list[dict[str, object]]:
     """One record for each thing that was judged: for those who compute with them."""
-    units: dict[tuple[str, str, str, str, str], list[float]] = {}
+    units: dict[tuple[str, ...], list[float]] = {}
     for one in answers.rated:
-        key = (one.question, one.study, one.item, one.system, one.other)
+        key = (one.question, *one.place, one.system, one.other)
         units.setdefault(key, []).append(one.rating or 0.0)
-    names = ("question", "study", "item", "system", "other")
+    names = ("question", "study", "version", "item", "system", "other")
     return [
         {**dict(zip(names, key, strict=True)), "mean": fmean(values), "ratings": len(values)}
         for key, values in units.items()

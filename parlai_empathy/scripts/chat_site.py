@@ -5,7 +5,7 @@
     parlai chat_site -mf model/retrieval
     parlai chat_site -m empathy:in_context --lm-backend openai --lm-model NAME --workers 8
     parlai chat_site --study chat --models A=model/a B=model/b       talk, then judge, as in parlai rate
-    parlai chat_site -mf model/retrieval --export marks.csv          what people said of its answers
+    parlai chat_site -mf model/retrieval --export marks.csv          what people said of its answers, and the talks
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _add_chat(parser: ParlaiParser) -> None:
         "--export",
         default=None,
         metavar="FILE",
-        help="Write all marks and judgements to a .csv or .jsonl file, and stop.",
+        help="Write all marks and judgements to a .csv or .jsonl file, the talks to one beside it, and stop.",
     )
 
 

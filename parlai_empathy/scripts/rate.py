@@ -36,8 +36,8 @@ class Rate(ParlaiScript):
             "--export",
             default=None,
             metavar="FILE",
-            help="Write all ratings to this .csv or .jsonl file, collected dialogues as EmpatheticDialogues' CSV, and "
-            "rate nothing.",
+            help="Write all ratings to this .csv or .jsonl file (talks to one beside it, collected dialogues as "
+            "EmpatheticDialogues' CSV), and rate nothing.",
         )
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the instructions
         return parser

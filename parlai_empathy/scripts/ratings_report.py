@@ -45,7 +45,10 @@ class RatingsReport(ParlaiScript):
             help="What the sign test of comparisons counts: an item, by its raters' majority, or every rating.",
         )
         group.add_argument(
-            "--check-tolerance", type=float, default=0.0, help="Points by which the answer to a gold check may differ."
+            "--check-tolerance",
+            type=float,
+            default=0.0,
+            help="Points of a scale by which the answer to a gold check may differ; other answers must be right.",
         )
         group.add_argument("--exclude", default=None, help="CSV of raters to leave out, with rater and reason.")
         group.add_argument(

@@ -15,7 +15,7 @@ from tiny_studies import Clock
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.collected_file import write_collected
-from parlai_empathy.rating.collection import Collection, Conversation
+from parlai_empathy.rating.collection import Collection, Conversation, finished
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Outcome
 from parlai_empathy.rating.store import Store
@@ -161,9 +161,9 @@ def test_lengths_are_kept(collection: Collection) -> None:
 
 def test_last_message_that_there_may_be_ends_it(collection: Collection) -> None:
     found = talk(collection, "a", "b", turns=7)
-    assert collection.finished() == []
+    assert finished(collection.desk.store, collection.study) == []
     assert collection.say(found.id, "b", 8, "Eight.", {"distress": True}) is Outcome.STORED
-    [(one, _)] = collection.finished()
+    [(one, _)] = finished(collection.desk.store, collection.study)
     assert one.is_over
     assert [message.details for message in one.messages[-2:]] == [{}, {"distress": True}]
     assert collection.say(found.id, "b", 8, "Eight.") is Outcome.REPEATED
@@ -210,7 +210,7 @@ def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: 
     collection.evaluate(first.id, "bob", dict.fromkeys(JUDGED, 2))
     talk(collection, "ann", "bob")  # not ended
     path = tmp_path / "collected.csv"
-    assert write_collected(collection, path) == 2
+    assert write_collected(collection.desk.store, collection.study, path) == 2
     one, two = read_empathetic_dialogues(path)
     assert (one.emotion, one.situation) == (first.prompt.emotion, first.prompt.situation)
     assert [(turn.text, turn.worker, turn.is_listener) for turn in one.turns] == [
@@ -231,11 +231,11 @@ def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_pat
     collection.end(talk(collection, "a", "b").id, "a")
     collection.desk.exclude("b", "not English")
     with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
-        write_collected(collection, tmp_path / "x.csv")
+        write_collected(collection.desk.store, collection.study, tmp_path / "x.csv")
     collection.desk.include("b")
-    assert write_collected(collection, tmp_path / "x.csv") == 1
+    assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1
     with pytest.raises(OptionError, match="cannot be written"):
-        write_collected(collection, tmp_path / "nowhere" / "x.csv")
+        write_collected(collection.desk.store, collection.study, tmp_path / "nowhere" / "x.csv")
 
 
 @given(text=st.text(min_size=1, max_size=60))

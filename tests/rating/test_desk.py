@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from tiny_studies import LIKERT, PAIRWISE, Clock
@@ -430,6 +432,29 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
         Desk(store, old.study, clock)
 
 
+def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
+    def replies(*contexts: str) -> dict[str, str]:
+        path = tmp_path / "A.jsonl"
+        path.write_text("".join(json.dumps({"context": [context], "reply": "Oh."}) + "\n" for context in contexts))
+        return {"A": str(path)}
+
+    def rate_all(desk: Desk, rater: str) -> list[str]:
+        contexts = []
+        while isinstance(found := desk.next_item(rater), Assignment):
+            contexts.append(found.item.context[0])
+            desk.answer(found.id, rater, LIKED)
+        return sorted(contexts)
+
+    old = Desk(store, study_of(LIKERT, systems=replies("a", "b", "c"), ratings_per_item=5))
+    assert rate_all(old, "ann") == ["a", "b", "c"]
+    systems = replies("c", "d", "e", "f")
+    new = Desk(store, study_of(LIKERT, systems=systems, ratings_per_item=5), new_version=True)
+    assert new.progress("ann") == Progress(3, 6)
+    assert rate_all(new, "ann") == ["d", "e", "f"]
+    assert new.progress("bob") == Progress(0, 4)
+    assert rate_all(new, "bob") == ["c", "d", "e", "f"]
+
+
 def test_studies_in_a_store_do_not_meet(store: Store, study_of: Make, write_log: Log) -> None:
     log = write_log("A", 1)
     desks = [Desk(store, study_of(LIKERT, name=name, systems={"A": log})) for name in ("one", "two")]
@@ -480,6 +505,19 @@ def test_chat_is_kept_and_marked(chats: Desk) -> None:
     assert chats.say(found.id, "a", 3, "rater", "One more") is Outcome.TOO_LATE
     assert stored(chats) == [("a", 1.0), ("a", 4.0)]
     assert handed(chats, "a").item.system != found.item.system
+
+
+def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:
+    marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("warm", "apt")]
+    study = study_of({**LIKERT, "kind": "chat", "questions": [*marks, *LIKERT["questions"]]}, models={"M": "m"})
+    desk = Desk(store, study)
+    found = handed(desk, "a")
+    for id, value in (("warm", 4), ("apt", 2)):
+        assert desk.mark(found.id, "a", 2, {id: value}) is Outcome.STORED
+    assert sorted(rating for _, rating in stored(desk)) == [2.0, 4.0]
+    for answers in ({}, {"warm": 6}, {"warm": ""}, {"liking": 4}, {"warm": 4, "liking": 4}):
+        with pytest.raises(OptionError):
+            desk.mark(found.id, "a", 2, answers)
 
 
 def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:

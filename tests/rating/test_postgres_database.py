@@ -8,6 +8,7 @@ import pytest
 from postgres_server import PostgresServer
 
 from parlai_empathy.errors import MissingDependencyError, StoreError
+from parlai_empathy.rating.postgres_database import without_password
 from parlai_empathy.rating.store import open_database, open_store
 
 
@@ -46,3 +47,17 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[rating\]"'):
         open_store("postgresql://host/name")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://u:p@h/db", "postgresql://u:...@h/db"),
+        ("postgresql://u:p@ss@h/db", "postgresql://u:...@h/db"),
+        ("postgresql://u:p/s@h:5432/db?application_name=a@b", "postgresql://u:...@h:5432/db?application_name=a@b"),
+        ("postgresql://u@h:5432/db", "postgresql://u@h:5432/db"),
+        ("postgresql://h:5432/db?user=u&password=p@s&x=y", "postgresql://h:5432/db?user=u&password=...&x=y"),
+    ],
+)
+def test_password_is_not_shown(url: str, shown: str) -> None:
+    assert without_password(url) == shown

@@ -15,6 +15,13 @@ def test_what_was_judged_is_the_same_whoever_stands_first() -> None:
     assert Rating("1", "Ann", "q", 1.0, "A", "B").unit == Rating("1", "Bob", "q", 1.0, "B", "A").unit
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "B").unit
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", study="two").unit
+    assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", version="v2").unit
+
+
+def test_place_is_the_same_for_all_systems_and_another_in_each_version() -> None:
+    one = Rating("1", "Ann", "q", 1.0, "A", study="s", version="v")
+    assert one.place == Rating("1", "Bob", "q", 2.0, "B", study="s", version="v").place
+    assert one.place != Rating("1", "Ann", "q", 1.0, "A", study="s", version="w").place
 
 
 @given(systems, systems, st.sampled_from(PREFERENCES), st.sampled_from(["", "left", "right"]))

@@ -58,6 +58,7 @@ def test_row_says_all(store: Store, study_of: Make, write_log: Log, clock: Clock
         "check": None,
         "kind": "likert",
         "reply": "A#1",
+        "other_reply": "",
         "side": "",
         "number": number,
         "excluded": "",
@@ -87,6 +88,7 @@ def test_file_is_read_by_the_analysis(
     for row in rows:
         assert (row["system"], row["other"]) == ("A", "B")
         assert row["side"] in ("left", "right")
+        assert (row["reply"], row["other_reply"]) == (f"A#{row['item']}", f"B#{row['item']}")
         assert datetime.fromisoformat(row["when"]).tzinfo is not None
 
 
@@ -128,6 +130,21 @@ def test_each_chat_is_an_item_and_its_turns_have_numbers(store: Store, study_of:
         *((f"{name}#2", "good", 2, "no") for name in names),
     }
     assert {row["system"] for row in rows} == {"M"}
+
+
+def test_versions_items_of_one_name_are_different_items(store: Store, study_of: Make, tmp_path: Path) -> None:
+    log, path = tmp_path / "A.jsonl", tmp_path / "ratings.csv"
+    for rater, replies in (("ann", ("Oh no.", "Poor cat.", "Well!")), ("bob", ("Oh no.", "Great!", "Well!"))):
+        log.write_text("".join(json.dumps({"context": [reply[0]], "reply": reply}) + "\n" for reply in replies))
+        desk = Desk(store, study_of(LIKERT, systems={"A": str(log)}), new_version=True)
+        for _ in replies:
+            desk.answer(next_item(desk, rater).id, rater, {"liking": 3})
+    assert write_export(store, "herons", path) == 6
+    ratings = list(read_ratings(path))
+    assert len({one.unit for one in ratings}) == 6
+    # What scores of the present logs call a reply says nothing of another reply.
+    assert {one.item: one.reply for one in ratings if one.rater == "ann"} == {"1": "A#1", "2": "", "3": "A#3"}
+    assert {one.item: one.reply for one in ratings if one.rater == "bob"} == {"1": "A#1", "2": "A#2", "3": "A#3"}
 
 
 def test_files_that_cannot_be(store: Store, tmp_path: Path) -> None:

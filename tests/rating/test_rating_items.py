@@ -50,6 +50,7 @@ def test_without_contexts_the_place_tells(study_of: Make, tmp_path: Path) -> Non
     b = write(tmp_path / "b.jsonl", {"reply": "b1"}, {"reply": "b2"})
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
     assert [(one.name, one.reply, one.other_reply) for one in items] == [("1", "a1", "b1"), ("2", "a2", "b2")]
+    assert [(one.source, one.other_source) for one in items] == [("A#1", "B#1"), ("A#2", "B#2")]
     assert items[0].subject != items[1].subject
 
 
@@ -68,6 +69,21 @@ def test_gold_is_what_the_references_say(study_of: Make, write_log: Callable[...
         ("2", "Herons are lovely, all 2 of them.", "gold#2"),
     ]
     assert [one.subject for one in gold] == [one.subject for one in items[:2]]
+
+
+def test_logs_with_and_without_references_share_their_items(study_of: Make, write_log: Callable[..., str]) -> None:
+    systems = {"A": write_log("A", 2, references=False), "B": write_log("B", 2)}
+    items = items_of(study_of(LIKERT, systems=systems, gold=True))
+    assert [(one.system, one.name) for one in items] == [(system, n) for system in ("A", "B", "gold") for n in "12"]
+    assert [one.reply for one in items[4:]] == [f"Herons are lovely, all {n} of them." for n in "12"]
+    assert len(items_of(study_of(PAIRWISE, systems=systems))) == 2
+
+
+def test_without_contexts_the_references_tell(study_of: Make, tmp_path: Path) -> None:
+    a = write(tmp_path / "a.jsonl", *({"reply": f"a {text}", "reference": text} for text in "xy"))
+    b = write(tmp_path / "b.jsonl", *({"reply": f"b {text}", "reference": text} for text in "yx"))
+    items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
+    assert [(one.reply, one.other_reply) for one in items] == [("a x", "b x"), ("a y", "b y")]
 
 
 def test_names_of_the_logs_are_kept(study_of: Make, tmp_path: Path) -> None:

@@ -112,10 +112,10 @@ def test_everything_that_a_study_exports(tmp_path: Path) -> None:
         "c1,check,,empathy,Ann,2,,,,ed,v1,1\n"
     )
     expected = [
-        Rating("i1", "Ann", "empathy", 4.0, "A", seconds=12.5, study="ed"),
-        Rating("i1", "Ann", "better", -1.0, "A", "B", study="ed"),
-        Rating("i1", "Ann", "reply", None, "A", text="Oh, no!", seconds=30.0, study="ed"),
-        Rating("c1", "Ann", "empathy", 2.0, "check", check=1.0, study="ed"),
+        Rating("i1", "Ann", "empathy", 4.0, "A", seconds=12.5, study="ed", version="v1"),
+        Rating("i1", "Ann", "better", -1.0, "A", "B", study="ed", version="v1"),
+        Rating("i1", "Ann", "reply", None, "A", text="Oh, no!", seconds=30.0, study="ed", version="v1"),
+        Rating("c1", "Ann", "empathy", 2.0, "check", check=1.0, study="ed", version="v1"),
     ]
     assert list(read_ratings(write(tmp_path, ALL + rows))) == expected
     # A scale is that of ratings; comparisons have their own three values.
@@ -163,15 +163,30 @@ def test_what_else_a_study_knows(tmp_path: Path) -> None:
     assert set(by_unit(found)) == {"better", "sure", "q"}
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"), [("false", ""), ("true", "True"), ('"too fast"', "too fast"), ("null", "")]
+)
+def test_exclusion_may_be_said_by_yes_or_no(tmp_path: Path, said: str, reason: str) -> None:
+    path = write(tmp_path, f'{{"item": 1, "rater": "Ann", "rating": 4, "excluded": {said}}}\n', "x.jsonl")
+    assert [one.excluded for one in read_ratings(path)] == [reason]
+
+
+def test_both_replies_of_a_comparison_have_their_names(tmp_path: Path) -> None:
+    content = "item,system,other,rater,rating,reply,other_reply\n1,B,A,Ann,1,B#3,A#4\n"
+    [found] = read_ratings(write(tmp_path, content))
+    assert found == Rating("1", "Ann", "", 1.0, "B", "A", reply="B#3", other_reply="A#4")
+    assert found.oriented() == Rating("1", "Ann", "", -1.0, "A", "B", reply="A#4", other_reply="B#3")
+
+
 def test_a_file_of_texts_alone(tmp_path: Path) -> None:
     assert list(read_ratings(write(tmp_path, "item,rater,text\n1,Ann,Oh!\n"))) == [
         Rating("1", "Ann", "", None, text="Oh!")
     ]
 
 
-def test_a_rater_may_rate_an_item_of_each_system_and_study(tmp_path: Path) -> None:
-    content = "item,rater,rating,system,study\n1,Ann,4,A,x\n1,Ann,5,B,x\n1,Ann,3,A,y\n"
-    assert len(list(read_ratings(write(tmp_path, content)))) == 3
+def test_a_rater_may_rate_an_item_of_each_system_study_and_version(tmp_path: Path) -> None:
+    content = "item,rater,rating,system,study,version\n1,Ann,4,A,x,v\n1,Ann,5,B,x,v\n1,Ann,3,A,y,v\n1,Ann,3,A,y,w\n"
+    assert len(list(read_ratings(write(tmp_path, content)))) == 4
 
 
 def test_ratings_by_what_was_judged() -> None:
@@ -182,12 +197,18 @@ def test_ratings_by_what_was_judged() -> None:
         Rating("1", "Ann", "p", 1.0, "A", "B"),
         Rating("1", "Bob", "p", 1.0, "B", "A"),  # the same two, the other way round
         Rating("1", "Cyd", "q", 3.0, "A", study="two"),
+        Rating("1", "Eve", "q", 1.0, "A", study="two", version="v2"),
         Rating("1", "Dan", "q", None, "A", text="Hm."),
         Rating("c", "Ann", "q", 1.0, "A", check=1.0),
     ]
     assert by_unit(ratings) == {
-        "q": {("", "1", "", "A"): [4.0, 5.0], ("", "1", "", "B"): [2.0], ("two", "1", "", "A"): [3.0]},
-        "p": {("", "1", "A", "B"): [1.0, -1.0]},
+        "q": {
+            ("", "", "1", "", "A"): [4.0, 5.0],
+            ("", "", "1", "", "B"): [2.0],
+            ("two", "", "1", "", "A"): [3.0],
+            ("two", "v2", "1", "", "A"): [1.0],
+        },
+        "p": {("", "", "1", "A", "B"): [1.0, -1.0]},
     }
     assert Rating("1", "Bob", "p", 0.0, "B", "A", check=1.0).oriented() == Rating(
         "1", "Bob", "p", 0.0, "A", "B", check=-1.0

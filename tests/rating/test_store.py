@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from parlai_empathy.errors import OptionError, StoreError
@@ -22,6 +24,15 @@ def test_what_is_no_store(url: str, message: str) -> None:
         open_store(url)
     assert message in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.db"
+    with pytest.raises(OptionError, match="there is no such file: name the one that ratings were kept in"):
+        open_store(str(path), may_make=False)
+    assert not path.exists()
+    open_store(str(path)).close()
+    open_store(str(path), may_make=False).close()
 
 
 def test_store_of_another_format(store_url: str) -> None:

@@ -130,7 +130,7 @@ def test_one_record_a_judged_thing() -> None:
         one.rating or 0 for one in study(items=2) if (one.item, one.question, one.system) == ("i0", "empathy", "A")
     ]
     assert report.items[0] == {
-        **{"question": "empathy", "study": "", "item": "i0", "system": "A", "other": ""},
+        **{"question": "empathy", "study": "", "version": "", "item": "i0", "system": "A", "other": ""},
         **{"mean": pytest.approx(np.mean(first)), "ratings": 3},
     }
     assert {(one["system"], one["other"]) for one in report.items if one["question"] == "better"} == {("A", "B")}

@@ -96,7 +96,10 @@ def test_study_with_two_models(serve: Any, models: dict[str, str]) -> None:
 def test_export(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     serve(*ECHO)
     serve(*ECHO, "--export", str(tmp_path / "marks.csv"))
-    assert "0 marks" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "0 marks" in shown
+    assert f"1 talks: {tmp_path / 'marks_talks.jsonl'}" in shown
+    assert (tmp_path / "marks_talks.jsonl").read_text().startswith('{"item": "chat-')
     assert (tmp_path / "marks.csv").read_text().startswith("item,system")
 
 

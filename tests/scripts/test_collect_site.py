@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from parlai_empathy.errors import MissingDependencyError, NotComputableError, OptionError
+from parlai_empathy.rating.store import open_store
 from parlai_empathy.scripts.collect_site import CollectSite
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -115,6 +116,8 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
     assert "You are in the waiting room." in cid.page
     assert "Message 4, well." in bob.say("Message 4, well.")
     ann.get()
+    with pytest.raises(NotComputableError):  # it is under way
+        CollectSite.main(*COLLECT, "--export", "y.csv")
     ann.post("/end", talk=ann.field("talk"))
     assert "How was conversation 1?" in ann.page
     boss = Visitor(url)
@@ -155,6 +158,9 @@ def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], mes
 
 
 def test_nothing_to_export(folder: Path) -> None:
+    with pytest.raises(OptionError, match=r"--store ratings.db: there is no such file"):
+        CollectSite.main(*COLLECT, "--export", "x.csv")
+    open_store("ratings.db").close()
     with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
         CollectSite.main(*COLLECT, "--export", "x.csv")
     assert not (folder / "x.csv").exists()

@@ -11,6 +11,7 @@ import pytest
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.rating.store import open_store
 from parlai_empathy.scripts.rate import Rate
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -110,16 +111,28 @@ def test_dialogues_are_collected(run: Run) -> None:
     assert [len(dialogue.turns) for dialogue in read_empathetic_dialogues("collected.csv")] == [4, 8]
 
 
+def test_changed_collection_is_exported(run: Run) -> None:
+    Path("mine.yaml").write_text("extends: collect_ed\n")
+    typed = ["yes", "1", "I saw a heron.", "yes", "1", "I fell.", *"abcdefgh", *["5"] * 6, "quit"]
+    run("--study", "mine.yaml", "--rater", "ann", "bob", types=tuple(typed))
+    Path("mine.yaml").write_text("extends: collect_ed\ntitle: Mine\n")
+    assert run("--study", "mine.yaml", "--export", "x.csv") == "1 conversations: x.csv\n"
+
+
 def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     run("--study", "humod", "--logs", *logs, "--rater", "ann", types=("yes", "4", "Lovely."))
     with pytest.raises(OptionError, match="or go on with --new-version true"):
         run("--study", "humod", "--logs", logs[0], "--rater", "ann")
+    # An export takes what there is, whatever the study says by now, and leaves it so.
+    for _ in range(2):
+        assert run("--study", "humod", "--logs", logs[0], "--export", "r.csv") == "2 ratings: r.csv\n"
     assert "[2 of 3]" in run("--study", "humod", "--logs", logs[0], "--rater", "ann", "--new-version", "true")
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        (("--study", "humod", "--export", "x.csv", "--store", "typo.db"), OptionError, "typo.db: there is no"),
         (("--store", "x.db"), OptionError, "--study: say what is to be rated"),
         (("--study", "hmod"), OptionError, "there is no such file; name one, or one of acute"),
         (("--study", "humod"), OptionError, "no systems are named: say --logs NAME=FILE"),
@@ -137,8 +150,10 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     ],
 )
 def test_what_is_wrong_is_one_line(run: Run, arguments: tuple[str, ...], error: type[Exception], message: str) -> None:
+    open_store("ratings.db").close()
     with pytest.raises(error) as caught:
         run(*arguments)
+    assert not Path("typo.db").exists()
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

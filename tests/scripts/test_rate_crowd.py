@@ -106,6 +106,26 @@ def test_no_question_is_asked_if_it_was_said_before(
     assert asked == []
 
 
+def test_who_was_rejected_gets_a_bonus_only_by_name(run: Run, mturk: MturkDouble) -> None:
+    publish(run)
+    mturk.submit("HIT1", "V", "A1", 1)
+    mturk.submit("HIT1", "W", "A2", 2)
+    run("reject", "--batch", "ed", "--workers", "W", "--reason", "Nothing was judged.")
+    bonus = ["bonus", "--batch", "ed", "--amount", "0.50", "--reason", "Great care."]
+    assert "1 paid; 0 had had it before" in run(*bonus)
+    assert "1 paid; 0 had had it before" in run(*bonus, "--workers", "W")
+    assert len(mturk.bonuses) == 2
+
+
+def test_fee_is_that_of_the_hits_own_size(run: Run, mturk: MturkDouble) -> None:
+    publish(run, "--per-hit", "20")  # but there are ten raters only, which is many
+    mturk.submit("HIT1", "V", "A1")
+    assert "1 of them, $1.20 each: $1.68 with" in run("approve", "--batch", "ed")  # 1.20 and two fifths
+    publish(run, "--batch", "few", "--raters", "5", "--per-hit", "20")
+    mturk.submit("HIT2", "V", "A2")
+    assert "1 of them, $1.20 each: $1.44 with" in run("approve", "--batch", "few")  # 1.20 and a fifth
+
+
 def test_bonus_for_money_is_asked_for(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(run, "--live", "true", "--yes", "true")
     mturk.submit("HIT1", "V", "A1")

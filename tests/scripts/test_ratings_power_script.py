@@ -91,6 +91,12 @@ def test_a_measured_spread(ratings: Path) -> None:
             "nothing to compute: name a --difference in points, or a --win-rate, or how many there are: --items or --c",
         ),
         ({"difference": [0.5]}, "--sd: name the standard deviation of single ratings, or --ratings to measure it in"),
+        ({"difference": [float("nan")], "sd": 1.0}, "--difference nan: must be a number of points"),
+        ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be a number of points"),
+        (
+            {"difference": [0.5], "sd": 1.0, "paired": False, "same_item": 0.2},
+            "correlation 0.2 of replies to one item: without pairs it must be 0",
+        ),
         ({"items": [40]}, "--sd: name the standard deviation of single ratings"),
         ({"difference": [0.5], "sd": 0.0}, "standard deviation 0: must be above 0"),
         ({"difference": [0.5], "sd": 1.0, "raters": [0]}, "--raters 0: must be at least 1"),

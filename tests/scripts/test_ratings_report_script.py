@@ -115,6 +115,19 @@ def test_leaving_out_by_file_and_by_flag_and_taking_back(ratings: Path, tmp_path
     assert run(ratings=str(ratings), exclude_flagged=True, check_tolerance=4.0).tables[-1].title == "Raters"
 
 
+def test_edited_list_and_folder_of_its_report(ratings: Path, tmp_path: Path) -> None:
+    flagged, left_out = tmp_path / "out" / "flagged.csv", tmp_path / "out" / "tables" / "left_out.csv"
+    run(ratings=str(ratings), out=str(tmp_path / "out"))
+    edited = "rater,reason\nw0,I know him\n"
+    flagged.write_text(edited)
+    run(ratings=str(ratings), exclude=str(flagged), out=str(tmp_path / "out" / ".." / "out"))
+    assert flagged.read_text() == edited
+    assert "w0" in left_out.read_text()
+    run(ratings=str(ratings), out=str(tmp_path / "out"))
+    assert "w3" in flagged.read_text()
+    assert not left_out.exists()
+
+
 def test_raters_can_be_hidden(ratings: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(ratings=str(ratings), hide_raters=True, exclude_flagged=True, out=str(out))

@@ -91,12 +91,12 @@ class Columns:
 
 
 def columns_of(ratings: Sequence[Rating]) -> Columns:
-    """Ratings as arrays. An item is the same item for all systems, and another one in each study."""
-    items = {one: place for place, one in enumerate(dict.fromkeys((one.study, one.item) for one in ratings))}
+    """Ratings as arrays. An item is the same for all systems, and another one in each study and version."""
+    items = {one: place for place, one in enumerate(dict.fromkeys(one.place for one in ratings))}
     raters = {one: place for place, one in enumerate(dict.fromkeys(one.rater for one in ratings))}
     return Columns(
         np.array([np.nan if one.rating is None else one.rating for one in ratings], dtype=np.float64),
-        np.array([items[one.study, one.item] for one in ratings], dtype=np.intp),
+        np.array([items[one.place] for one in ratings], dtype=np.intp),
         np.array([raters[one.rater] for one in ratings], dtype=np.intp),
     )
 

@@ -71,7 +71,7 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     units: dict[_Judged, list[float]] = {}
     for one in ratings:
         if one.rating is not None:
-            units.setdefault((one.system, one.other, one.item, one.reply), []).append(one.rating)
+            units.setdefault((one.system, one.other, one.item, one.reply, one.other_reply), []).append(one.rating)
     people = {unit: fmean(values) for unit, values in units.items()}
     found = {}
     for metric, values in scores.items():
@@ -79,7 +79,7 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
         if of:
             found[metric] = (list(of.values()), [people[unit] for unit in of])
     if not found:
-        system, _, item, _ = next(iter(people))
+        system, _, item, *_ = next(iter(people))
         theirs, their_item = next(iter(next(iter(scores.values()))))
         raise NotComputableError(
             f"no rated reply has a metric: ratings have item {item!r} of system {system!r}, metrics {their_item!r} of "
@@ -88,20 +88,26 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     return found
 
 
-_Judged = tuple[str, str, str, str]
-"""System, other, item, and what scores call the system's reply, if it is known."""
+_Judged = tuple[str, str, str, str, str]
+"""System, other, item, and what scores call the two systems' replies, if it is known."""
 
 
-def _value(values: Mapping[Name, float], system: str, other: str, item: str, reply: str) -> float | None:
-    first = _of_reply(values, system, reply) if reply else None
-    first = _of_reply(values, system, item) if first is None else first
+def _value(
+    values: Mapping[Name, float], system: str, other: str, item: str, reply: str, other_reply: str
+) -> float | None:
+    first = _of_reply(values, system, reply, item)
     if not other or first is None:
         return first
-    second = _of_reply(values, other, item)
+    second = _of_reply(values, other, other_reply, item)
     return None if second is None else first - second
 
 
-def _of_reply(values: Mapping[Name, float], system: str, item: str) -> float | None:
+def _of_reply(values: Mapping[Name, float], system: str, reply: str, item: str) -> float | None:
+    found = _called(values, system, reply) if reply else None
+    return _called(values, system, item) if found is None else found
+
+
+def _called(values: Mapping[Name, float], system: str, item: str) -> float | None:
     """Without a system the item's name must do; of several systems it then says nothing."""
     if system:
         return values.get((system, item))

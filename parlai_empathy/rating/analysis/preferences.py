@@ -32,7 +32,7 @@ def tallies(preferences: Sequence[Rating], unit: str = "rating") -> dict[tuple[s
         raise OptionError(f"unit {unit!r}: must be one of {', '.join(UNITS)}")
     sums: dict[tuple[str, str], dict[object, float]] = defaultdict(lambda: defaultdict(float))
     for place, one in enumerate(preferences):
-        key = (one.study, one.item) if unit == "item" else place
+        key = one.place if unit == "item" else place
         sums[one.system, one.other][key] += one.rating or 0.0
     found = {}
     for pair, values in sorted(sums.items()):

@@ -46,7 +46,7 @@ class Rater:
 def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0) -> list[Rater]:
     """Look at all raters of a file, in the order of its rows.
 
-    :param tolerance: by how many points the answer to a check may differ.
+    :param tolerance: by how many points the answer to a check may differ, where it is a point of a scale.
     """
     answers = sort_answers(ratings)
     raters = {one.rater: Rater(one.rater) for one in ratings}
@@ -122,10 +122,16 @@ def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating]) -> None:
 
 
 def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> None:
+    choices = {one.question for one in answers.choices}
+
+    def has_failed(one: Rating) -> bool:
+        # Only a scale has points beside the right one: another side or choice is another answer altogether.
+        is_scale = not (one.is_preference or one.kind == "choice" or one.question in choices)
+        return abs((one.rating or 0.0) - (one.check or 0.0)) > (tolerance if is_scale else 0.0)
+
     for name, mine in _by_rater(answers.checks).items():
-        off = [abs(one.rating - one.check) for one in mine if one.rating is not None and one.check is not None]
-        raters[name].checks, raters[name].failed = len(off), sum(one > tolerance for one in off)
-        _note(raters[name], "checks", rater_rules.gold_checks(raters[name].failed, len(off)))
+        raters[name].checks, raters[name].failed = len(mine), sum(map(has_failed, mine))
+        _note(raters[name], "checks", rater_rules.gold_checks(raters[name].failed, len(mine)))
 
 
 def _others(raters: dict[str, Rater], answers: Answers) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.rating.rating import Rating
+from parlai_empathy.rating.rating import Place, Rating
 
 _FEWEST = 3  # shared items that a covariance needs to say anything
 
@@ -38,10 +38,10 @@ def spread(ratings: Sequence[Rating]) -> Spread:
 
     :raises NotComputableError: if no system has two ratings, or they do not vary.
     """
-    systems: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    systems: dict[str, dict[Place, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in ratings:
         if one.rating is not None:
-            systems[one.system][one.study, one.item].append(one.rating)
+            systems[one.system][one.place].append(one.rating)
     values = [[value for reply in replies.values() for value in reply] for replies in systems.values()]
     n = sum(map(len, values))
     if n <= len(values):
@@ -74,7 +74,7 @@ def _same_reply(systems: Sequence[Sequence[Sequence[float]]], total: float) -> f
     return float(np.clip((between - within) / whole, 0.0, 1.0)) if whole > 0 else None
 
 
-def _same_item(means: Sequence[dict[tuple[str, str], float]], sd: float, most: float) -> float | None:
+def _same_item(means: Sequence[dict[Place, float]], sd: float, most: float) -> float | None:
     """The mean over pairs of systems of the covariance of their means of the same items, beside the variance."""
     found = []
     for one, other in combinations(means, 2):

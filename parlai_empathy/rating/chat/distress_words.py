@@ -145,6 +145,10 @@ IDIOMS = (
     r"bungee jump\w*(?: \w+){0,4}",
     r"(?:end|ended|ending) it (?:all )?(?:tonight|today|now|soon|tomorrow|for good)? ?(?:with (?:him|her|my|this|"
     r"that|the)|between us)",
+    # Kilometres; "I am 15 kms" is none.
+    r"(?:ran|run|running|walk(?:ed|ing)?|drove|driv(?:e|en|ing)|cycl(?:e|ed|ing)|rode|rid(?:e|ing)|hik(?:e|ed|ing)|swam|"
+    r"travell?(?:ed|ing)?)(?: \w+)? (?:\d+ )+kms",
+    r"(?:\d+ )+kms (?:from|away|to|of|per|an hour|long|north|south|east|west|each|every)",
     r"(?:plot|ship|game|phone|character|plant|battery|car|joke|trend)s? (?:to die|should die|deserves to die)",
 )
 """What is taken out first: the words are there, and mean something else."""

@@ -70,15 +70,17 @@ def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
     if not country:
         return _notice(raw["international"], file)
     code = {"UK": "GB"}.get(country.upper(), country.upper())
-    if code not in raw["countries"]:
-        there = ", ".join(sorted(raw["countries"]))
+    countries = {name.upper(): services for name, services in raw["countries"].items()}
+    if code not in countries:
+        there = ", ".join(sorted(countries))
         raise OptionError(f"--country {country}: {file.name} has no services for it; it has {there}; left out: all")
-    return _notice(raw["countries"][code], file)
+    return _notice(countries[code], file)
 
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        raw = yaml.safe_load(file.read_text(encoding="utf-8"))
+        # All is text: YAML itself would take Norway's NO for false, and the number 000 for zero.
+        raw = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise OptionError(f"--help-lines {file} cannot be read ({one_line(error)})") from error
     if not isinstance(raw, dict) or not isinstance(raw.get("countries"), dict) or "international" not in raw:

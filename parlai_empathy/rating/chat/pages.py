@@ -18,7 +18,7 @@ from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import new_rater, rater_of
-from parlai_empathy.rating.site.fields import fields_of, sent
+from parlai_empathy.rating.site.fields import fields_of, sent, sent_alone
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.refusals import Refusal, too_many
@@ -67,9 +67,9 @@ class ChatPages:
         """End the conversation: at once, or by way of the study's questions."""
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
-        talk = await in_thread(talk_of, self._desk, found)
-        if talk.turns and any(question.required for question in self._desk.study.page_questions):
-            return visit.redirect("/judge")
+        talk = await self._talk(found)
+        if self._must_judge:
+            return visit.redirect("/judge") if talk.can_end else await self._not_yet(visit, found, talk)
         if talk.turns:
             await in_thread(self._desk.answer, found.id, found.rater, {})
         return visit.redirect("/")
@@ -79,14 +79,14 @@ class ChatPages:
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return visit.redirect("/")
-        talk = await in_thread(talk_of, self._desk, found)
+        talk = await self._talk(found)
         return self._judge_page(visit, talk, {}) if talk.can_end else visit.redirect("/")
 
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to them, and begin anew."""
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
-        talk = await in_thread(talk_of, self._desk, found)
+        talk = await self._talk(found)
         if not talk.can_end:
             return visit.redirect("/")
         said = sent(self._desk.study.page_questions, form)
@@ -119,14 +119,14 @@ class ChatPages:
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return visit.redirect("/")
-        talk = await in_thread(talk_of, self._desk, found)
+        talk = await self._talk(found)
         return self._stream(visit, found, self._replies.start(found) if talk.is_waiting else None)
 
     async def retry(self, visit: Visit) -> Response:
         """Ask once more for an answer that never came. (Where scripts run, the page does so by itself.)"""
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
-        talk = await in_thread(talk_of, self._desk, found)
+        talk = await self._talk(found)
         if talk.is_waiting:
             self._replies.start(found)
         return visit.redirect("/#end")
@@ -135,7 +135,7 @@ class ChatPages:
         """Store what is said of one of the model's turns."""
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
-        said = {question.id: form[question.id] for question in self._desk.study.turn_questions if question.id in form}
+        said = sent_alone(self._desk.study.turn_questions, form)
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)
         except OptionError as error:
@@ -165,6 +165,14 @@ class ChatPages:
         if rater is None or (known := await in_thread(self._desk.rater, rater)) is None or known.consented is None:
             return Nothing.CONSENT
         return await in_thread(self._desk.next_item, rater)
+
+    async def _talk(self, found: Assignment) -> Talk:
+        is_under_way = self._replies.is_under_way(found.id)  # asked first: a reply that ends now is one of the turns
+        return await in_thread(talk_of, self._desk, found, is_under_way)
+
+    @property
+    def _must_judge(self) -> bool:
+        return any(question.required for question in self._desk.study.page_questions)
 
     async def _own(self, visit: Visit, id: str) -> Assignment:
         """The conversation that a form speaks of, if it is the one that the visitor has in hand."""
@@ -221,11 +229,14 @@ class ChatPages:
     async def _talk_page(
         self, visit: Visit, found: Assignment, problem: str = "", text: str = "", status: int = 200
     ) -> Response:
-        is_under_way = self._replies.is_under_way(found.id)  # asked first: a reply that ends now is one of the turns
-        talk = await in_thread(talk_of, self._desk, found)
-        has_failed = talk.is_waiting and not is_under_way
-        values = {"problem": problem, "text": text, "has_failed": has_failed, "anew": _anew(visit)}
-        return visit.page("chat.html", status, **self._shown(talk), **values)
+        talk = await self._talk(found)
+        return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, anew=_anew(visit))
+
+    async def _not_yet(self, visit: Visit, found: Assignment, talk: Talk) -> Response:
+        """The conversation, with the reason why it cannot be judged yet."""
+        least = f"There have to be {talk.least} messages, yours and the program's, before you can judge it."
+        problem = "Wait for the answer first." if talk.is_under_way else f"{least} Talk on a little."
+        return await self._talk_page(visit, found, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:
         return {
@@ -233,7 +244,7 @@ class ChatPages:
             "talk": talk,
             "notice": self._settings.notice,
             "longest": self._settings.longest,
-            "must_judge": any(question.required for question in self._desk.study.page_questions),
+            "must_judge": self._must_judge,
         }
 
     def _judge_page(self, visit: Visit, talk: Talk, said: dict[str, str], check: bool = False) -> Response:
@@ -262,7 +273,7 @@ class ChatPages:
 
     async def _turns(self, visit: Visit, found: Assignment, up_to_message: bool = False) -> str:
         """The turns, as the page has them."""
-        talk = await in_thread(talk_of, self._desk, found)
+        talk = await self._talk(found)
         if up_to_message and talk.turns and not talk.turns[-1].is_own:
             talk = replace(talk, turns=talk.turns[:-1])
         return bytes(visit.page("chat_turns.html", **self._shown(talk)).body).decode()

@@ -10,7 +10,7 @@ from parlai_empathy.rating.answering import WHOLE, Said
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment
 from parlai_empathy.rating.questions import FreeText, Question
-from parlai_empathy.rating.site.fields import Option, options_of
+from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.worlds.chat import RATER
 
 DISTRESS = "distress"
@@ -28,11 +28,12 @@ class Feeling(NamedTuple):
 class Mark:
     """What is asked of one of the model's turns, and what was said.
 
+    :param name: of the form's field.
     :param options: to choose from; empty of a free text.
     :param value: what was said; empty if nothing.
     """
 
-    id: str
+    name: str
     text: str
     options: tuple[Option, ...]
     most: int
@@ -60,16 +61,36 @@ class Turn:
 class Talk:
     """A conversation.
 
-    :param is_waiting: whether the last message is not answered yet.
-    :param can_end: whether it is long enough to be judged.
-    :param can_go_on: whether another message fits in.
+    :param least: how many turns make it long enough to be judged.
+    :param most: how many there may be.
+    :param is_under_way: whether the last message is being answered.
     """
 
     id: str
     turns: tuple[Turn, ...]
-    is_waiting: bool
-    can_end: bool
-    can_go_on: bool
+    least: int
+    most: int
+    is_under_way: bool = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the last message is not answered yet."""
+        return bool(self.turns) and self.turns[-1].is_own
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the answer to the last message does not come by itself."""
+        return self.is_waiting and not self.is_under_way
+
+    @property
+    def can_end(self) -> bool:
+        """Whether it is long enough to be judged; an answer that has failed counts, for there may never be one."""
+        return len(self.turns) + self.has_failed >= self.least and (self.has_failed or not self.is_waiting)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether another message fits in."""
+        return len(self.turns) < self.most
 
     @property
     def next_turn(self) -> int:
@@ -77,15 +98,15 @@ class Talk:
         return len(self.turns) + 1
 
 
-def talk_of(desk: Desk, found: Assignment) -> Talk:
-    """A conversation, as it is now."""
+def talk_of(desk: Desk, found: Assignment, is_under_way: bool = False) -> Talk:
+    """A conversation, as it is now.
+
+    :param is_under_way: whether its last message is being answered.
+    """
     said, marks = desk.messages(found.id, found.rater), marks_of(desk, found)
     turns = tuple(_turn(desk, said, place, marks) for place in range(len(said)))
-    is_waiting = bool(turns) and turns[-1].is_own
-    study = desk.study
-    return Talk(
-        found.id, turns, is_waiting, len(turns) >= study.least_turns and not is_waiting, len(turns) < study.most_turns
-    )
+    is_waiting = bool(turns) and turns[-1].is_own  # an answer that has just ended is one of the turns
+    return Talk(found.id, turns, desk.study.least_turns, desk.study.most_turns, is_under_way and is_waiting)
 
 
 def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
@@ -136,4 +157,4 @@ def _turn(desk: Desk, said: Sequence[Said], place: int, marks: Mapping[tuple[int
 
 def _mark(question: Question, value: str) -> Mark:
     most = question.most if isinstance(question, FreeText) else 0
-    return Mark(question.id, question.text, options_of(question, ("", "")), most, value)
+    return Mark(PREFIX + question.id, question.text, options_of(question, ("", "")), most, value)

@@ -43,10 +43,10 @@ class CollectAdminPages(AdminRoom):
         return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
 
     def _exported(self) -> bytes:
-        self._lobby.close_silent()
+        silent_since = self._desk.clock() - self._lobby.patience
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "conversations.csv"
-            write_collected(self._lobby.collection, path)
+            write_collected(self._desk.store, self._desk.study, path, silent_since)
             return path.read_bytes()
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:

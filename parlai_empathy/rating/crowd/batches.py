@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     """A batch that was published, or begun.
 
     :param offer: its terms, as they were noted.
-    :param hits: those that are known to exist.
+    :param hits: those that are known to exist, and how many raters each has.
     :param qualification: of those who have taken part; empty without one.
     """
 
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
     study: str
     is_live: bool
     offer: dict[str, Any]
-    hits: list[str]
+    hits: dict[str, int]
     qualification: str
 
 
@@ -92,7 +92,7 @@ class Batches:
             raise OptionError(f"--batch {name}: there is none; there are: {', '.join(found) or 'none'}")
         content = found[name].content
         self._check_place(name, content["live"])
-        hits = [step.result for step in self._ledger.steps("hit", name) if step.result]
+        hits = {step.result: step.content["raters"] for step in self._ledger.steps("hit", name) if step.result}
         once = {step.key: step.result or "" for step in self._ledger.steps("qualification")}
         key = _qualification_key(content["study"], content["live"])
         qualification = once.get(key, "") if content["offer"]["only_once"] else ""

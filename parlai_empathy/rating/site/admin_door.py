@@ -20,7 +20,7 @@ VARIABLE = "EMPATHY_ADMIN_TOKEN"
 """The environment variable that holds the token."""
 
 _LEAST = 16
-_COOKIE = "empathy_admin"
+_COOKIE = "empathy_admin_"
 _PATH = "/admin"
 _HOURS = 12
 
@@ -47,7 +47,7 @@ class AdminDoor:
 
     def is_open(self, visit: Visit) -> bool:
         """Whether the visitor has been let in."""
-        given = cookies_of(visit.request.scope).get(_COOKIE, "")
+        given = cookies_of(visit.request.scope).get(_name(visit), "")
         since = visit.site.signer.read(self._purpose(visit), given)
         return since is not None and time.time() - float(since) < _HOURS * 60 * 60
 
@@ -77,7 +77,13 @@ class AdminDoor:
         self._set(visit, response, "", 0)
 
     def _set(self, visit: Visit, response: Response, value: str, seconds: int) -> None:
-        response.headers.append("set-cookie", cookie(visit.request.scope, _COOKIE, value, "Strict", seconds, _PATH))
+        header = cookie(visit.request.scope, _name(visit), value, "Strict", seconds, _PATH)
+        response.headers.append("set-cookie", header)
 
     def _purpose(self, visit: Visit) -> str:
         return f"admin {visit.site.signer.digest('admin token', self._token)}"
+
+
+def _name(visit: Visit) -> str:
+    """What the cookie is called: a host's sites share its cookies whatever their ports, so each has its own."""
+    return f"{_COOKIE}{visit.site.signer.name}"

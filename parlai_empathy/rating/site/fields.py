@@ -82,6 +82,11 @@ def sent(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, st
     return {question.id: form.get(PREFIX + question.id, "") for question in questions}
 
 
+def sent_alone(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
+    """The same of a form that asks only some of the questions."""
+    return sent([question for question in questions if PREFIX + question.id in form], form)
+
+
 def _field(question: Question, sides: tuple[str, str], value: str, is_wrong: bool) -> Field:
     options = options_of(question, sides)
     return Field(

@@ -13,7 +13,7 @@ from parlai_empathy.rating.web.signing import Signer, is_same
 DAYS = 90
 """After which a session ends."""
 
-_NAME = "empathy_session"
+_NAME = "empathy_session_"
 
 
 class Session:
@@ -76,13 +76,20 @@ class Sessions:
 
     def of(self, scope: Any) -> Session:
         """The session of a request; a new one if it has none, or one that is too old or not ours."""
-        token = cookies_of(scope).get(_name(scope), "")
+        token = cookies_of(scope).get(self._name(scope), "")
         return self._read(token) or Session(self._signer, secrets.token_hex(16), {}, self._clock(), known=False)
 
     def cookie(self, scope: Any, session: Session) -> str:
         """The header that gives a session to the browser."""
         same_site = "None; Partitioned" if self._embedded and is_secure(scope) else "Lax"
-        return cookie(scope, _name(scope), session.as_token(), same_site, seconds=DAYS * 24 * 60 * 60)
+        return cookie(scope, self._name(scope), session.as_token(), same_site, seconds=DAYS * 24 * 60 * 60)
+
+    def _name(self, scope: Any) -> str:
+        """What the cookie is called. A host's sites share its cookies whatever their ports, so each has its own.
+
+        Browsers take a cookie whose name begins with ``__Host-`` over https only, and from no neighbouring host.
+        """
+        return f"{'__Host-' if is_secure(scope) else ''}{_NAME}{self._signer.name}"
 
     def _read(self, token: str) -> Session | None:
         text = self._signer.read("session", token) if token else None
@@ -114,8 +121,3 @@ def cookie(scope: Any, name: str, value: str, same_site: str, seconds: int, path
     """A ``Set-Cookie`` header: out of scripts' reach, and over https only where the request came so."""
     secure = "; Secure" if is_secure(scope) else ""
     return f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
-
-
-def _name(scope: Any) -> str:
-    """Browsers take a cookie whose name begins with ``__Host-`` over https only, and from no neighbouring host."""
-    return f"__Host-{_NAME}" if is_secure(scope) else _NAME

@@ -24,6 +24,11 @@ class Signer:
         self._secret = secret
         self._keys: dict[str, bytes] = {}
 
+    @property
+    def name(self) -> str:
+        """Eight letters that tell the owners of two secrets apart, and nothing of the secrets."""
+        return self.digest("name", "")[:8]
+
     def token(self, purpose: str, text: str) -> str:
         """``text`` as a token."""
         return f"{_as_base64(text.encode())}.{self.digest(purpose, text)}"

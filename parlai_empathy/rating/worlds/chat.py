@@ -114,7 +114,7 @@ class ChatThenRateWorld(RatingWorld):
         show(self.rater, "Thank you. Now judge this talk as a whole.")
         self._question(found)
 
-    def _return_to_item_before(self) -> None:
+    def _return_to_item_before(self, left: Assignment) -> None:
         show(self.rater, "This is the first question.")
 
 

@@ -11,6 +11,7 @@ from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.given import given
 from parlai_empathy.rating.handed import Assignment, Nothing
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.showing import consent, introduction, item_text
@@ -42,6 +43,7 @@ class RatingWorld(World):
         self._found: Assignment | None = None
         self._interview: Interview | None = None
         self._shown_at = 0.0
+        self._spent: dict[str, float] = {}  # seconds, on items that were left and may come again
         self._earlier: int | None = None  # which answered item is answered anew, counted from the first
 
     @property
@@ -105,28 +107,35 @@ class RatingWorld(World):
             self._quit()
         elif said is Command.BACK:
             if not self._interview.back():
-                self._return_to_item_before()
+                self._return_to_item_before(found)
         elif wrong := self._interview.hear(said):
             show(self.rater, f"Please answer again: {wrong}.")
         elif self._interview.is_done:
             self._hand_in(found, self._interview.answers)
 
     def _hand_in(self, found: Assignment, answers: dict[str, object]) -> None:
-        seconds = time.monotonic() - self._shown_at
+        self._stop_clock(found)
+        seconds = self._spent[found.id]
         outcome = self.desk.answer(found.id, self.name, answers, seconds, revise=self._earlier is not None)
         if not outcome.is_kept:
             show(self.rater, f"This answer is not kept. {outcome.value}")
         self._found = self._interview = self._earlier = None
 
-    def _return_to_item_before(self) -> None:
+    def _stop_clock(self, found: Assignment) -> None:
+        self._spent[found.id] = self._spent.get(found.id, 0.0) + time.monotonic() - self._shown_at
+
+    def _return_to_item_before(self, left: Assignment) -> None:
         """Let the rater answer an earlier item anew; the present one comes again afterwards."""
         answered = self.desk.answered(self.name)
         place = len(answered) if self._earlier is None else self._earlier
         if place == 0:
             show(self.rater, "This is the first question.")
             return
+        self._stop_clock(left)
         self._earlier = place - 1
         self._found = answered[self._earlier]
+        stored = given(self.desk, self._found.id, self.name)
+        self._spent.setdefault(self._found.id, (stored and stored.seconds) or 0.0)
         show(self.rater, item_text(self.desk.study, self._found))
         self._question(self._found)
 

@@ -23,6 +23,7 @@ from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.talks_file import talks_path, write_talks
 from parlai_empathy.rating.web.needed import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
@@ -62,9 +63,11 @@ def run(opt: Opt) -> None:
 
 
 def _export(opt: Opt, study: Study) -> None:
-    store = open_store(opt["store"])
+    store = open_store(opt["store"], may_make=False)
     try:
         print(f"{write_export(store, study.name, opt['export']):,} marks: {opt['export']}")
+        talks = talks_path(opt["export"])
+        print(f"{write_talks(store, study.name, talks):,} talks: {talks}")
     finally:
         store.close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
@@ -10,7 +12,6 @@ from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.notice import between_people
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
-from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.crowd.entry import check_id_parameter
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin_door import admin_token
@@ -30,7 +31,7 @@ def run(opt: Opt) -> None:
     """Serve until stopped, or export."""
     study, settings = _study(opt), _settings(opt)
     if opt["export"]:
-        _export(opt, study)
+        _export(opt, study, settings.patience)
         return
     check_installed()
     token, secret = admin_token(), site_secret(opt["store"])
@@ -47,11 +48,10 @@ def run(opt: Opt) -> None:
         store.close()
 
 
-def _export(opt: Opt, study: Study) -> None:
-    store = open_store(opt["store"])
+def _export(opt: Opt, study: Study, patience: float) -> None:
+    store = open_store(opt["store"], may_make=False)
     try:
-        desk = Desk(store, study, new_version=opt["new_version"])
-        count = write_collected(Collection(desk), opt["export"])
+        count = write_collected(store, study, opt["export"], silent_since=time.time() - patience)
         print(f"{count:,} conversations: {opt['export']}")
     finally:
         store.close()

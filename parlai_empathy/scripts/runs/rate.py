@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import time
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -10,6 +11,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat_models import load_chat_model
 from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.lobby import PATIENCE
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
@@ -17,6 +19,7 @@ from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.talks_file import talks_path, write_talks
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
 from parlai_empathy.rating.worlds.likert import LikertRatingWorld
@@ -32,7 +35,7 @@ def run(opt: Opt) -> None:
     if not opt["study"]:
         raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
     study = read_study(opt["study"], by_name("--logs", opt["logs"]), by_name("--models", opt["models"]))
-    store = open_store(opt["store"])
+    store = open_store(opt["store"], may_make=not opt["export"])
     try:
         if opt["export"]:
             _export(opt, store, study)
@@ -59,7 +62,11 @@ def _world(opt: Opt, desk: Desk, study: Study) -> Any:
 
 def _export(opt: Opt, store: Store, study: Study) -> None:
     if study.kind == "collect":
-        count, what = write_collected(Collection(Desk(store, study)), opt["export"]), "conversations"
+        silent_since = time.time() - PATIENCE
+        count, what = write_collected(store, study, opt["export"], silent_since), "conversations"
     else:
         count, what = write_export(store, study.name, opt["export"]), "ratings"
     print(f"{count:,} {what}: {opt['export']}")
+    if study.kind == "chat":
+        talks = talks_path(opt["export"])
+        print(f"{write_talks(store, study.name, talks):,} talks: {talks}")

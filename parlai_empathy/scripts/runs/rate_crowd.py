@@ -15,7 +15,7 @@ from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.crowd.links import prolific_link, rater_link
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer, dollars
-from parlai_empathy.rating.crowd.work import REJECTED, SUBMITTED, Piece, Work
+from parlai_empathy.rating.crowd.work import APPROVED, REJECTED, Piece, Work
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study_file import read_study
 
@@ -98,13 +98,11 @@ class _Crowd:
             print(_line(piece))
 
     def _approve(self, batch: Batch) -> None:
-        work, workers = self._work(batch), self._opt["workers"]
-        # Who was rejected is paid only if they are named.
-        wanted = (SUBMITTED, REJECTED) if workers else (SUBMITTED,)
-        pieces = [piece for piece in work.chosen(work.pieces(), workers) if piece.status in wanted]
+        work = self._work(batch)
+        pieces = [piece for piece in self._chosen(work) if piece.status != APPROVED]
         reward = dollars("reward", batch.offer["reward"])
-        fee = reward_fee(reward, batch.offer["per_hit"])
-        self._confirm_all(pieces, f"${reward} each", (reward + fee) * len(pieces))
+        total = sum((reward + reward_fee(reward, batch.hits[piece.hit]) for piece in pieces), Decimal(0))
+        self._confirm_all(pieces, f"${reward} each", total)
         for piece in pieces:
             work.approve(piece, self._opt["reason"])
         print(f"{len(pieces)} approved")
@@ -121,7 +119,7 @@ class _Crowd:
         work, reason = self._work(batch), _needed(self._opt, "reason")
         amount = dollars("--amount", _needed(self._opt, "amount"))
         # A bonus is for the person: who has handed in two pieces gets one.
-        everybody = [piece for piece in work.chosen(work.pieces(), self._opt["workers"]) if piece.is_first]
+        everybody = [piece for piece in self._chosen(work) if piece.is_first]
         due = work.unpaid(everybody, amount, reason)
         self._confirm_all(due, f"${amount} each", bonus_cost([amount] * len(due)).total)
         for piece in due:
@@ -135,6 +133,12 @@ class _Crowd:
         with self._store.reading() as t:
             known = raters.found(t, batch.study)
         return Work(self._ledger, self._mturk, batch, known)
+
+    def _chosen(self, work: Work) -> list[Piece]:
+        """The pieces that are paid: of those who are named, else the first of everybody who was not rejected."""
+        workers = self._opt["workers"]
+        pieces = work.chosen(work.pieces(), workers)
+        return pieces if workers else [piece for piece in pieces if piece.status != REJECTED]
 
     def _name(self) -> str:
         return str(self._opt["batch"] or self._opt["study"] or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from parlai.core.opt import Opt
@@ -13,7 +14,7 @@ from parlai_empathy.rating.analysis.answers import named, sort_answers
 from parlai_empathy.rating.analysis.spread import Spread, spread
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.csv_tables import save_tables
+from parlai_empathy.reports.csv_tables import remove_tables, save_tables
 from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report, Table
@@ -39,6 +40,8 @@ def run(opt: Opt, same_reply: float) -> Report:
     if opt["comparisons_made"]:
         tables.append(wins_seen(opt["comparisons_made"], opt["ties"], _aim(opt)))
     report = Report("Power of ratings", tables, plots)
+    if opt["out"]:
+        remove_tables(f"{opt['out']}/report.json", f"{opt['out']}/tables")
     report.show(opt["out"])
     if opt["out"]:
         save_tables(tables, f"{opt['out']}/tables")
@@ -59,6 +62,8 @@ def _check(opt: Opt) -> None:
     for name, least in (("raters", 1), ("items", 2), ("comparisons_made", 1)):
         if low := [value for value in opt[name] if value < least]:
             raise OptionError(f"--{name.replace('_', '-')} {low[0]}: must be at least {least}")
+    if wrong := [value for value in opt["difference"] if not math.isfinite(value)]:
+        raise OptionError(f"--difference {wrong[0]:g}: must be a number of points")
     if not 0 <= opt["ties"] < 1:
         raise OptionError(f"--ties {opt['ties']:g}: must be at least 0 and below 1, a share of all comparisons")
 
@@ -79,7 +84,8 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
     if opt["sd"] is None and measured is None:
         raise OptionError("--sd: name the standard deviation of single ratings, or --ratings to measure it in")
     same_reply = _first(opt["same_reply"], measured and measured.same_reply, otherwise)
-    same_item = _first(opt["same_item"], measured and measured.same_item, 0.0) if opt["paired"] else 0.0
+    measured_item = measured.same_item if measured and opt["paired"] else None
+    same_item = _first(opt["same_item"], measured_item, 0.0)
     design = LikertDesign(
         sd=_first(opt["sd"], measured and measured.sd, 0.0),
         same_reply=same_reply,

@@ -149,3 +149,15 @@ def test_too_little_to_say_anything(ratings: list[Rating]) -> None:
     for one in judge_raters(ratings):
         assert one.flags == {}
         assert one.correlation is None
+
+
+@pytest.mark.parametrize("kind", ["preference", ""])
+def test_tolerance_is_of_scales_alone(kind: str) -> None:
+    ratings = [
+        Rating("c1", "Ann", "better", 0.0, "check", "check_other", check=1.0, kind=kind),
+        Rating("c2", "Ann", "kind", 2.0, "check", text="white", check=1.0, kind="choice"),
+        Rating("c3", "Ann", "liking", 4.0, "check", check=5.0),
+        Rating("c4", "Ann", "sure", 4.0, "check", "check_other", check=5.0, kind="likert"),
+    ]
+    ann = by_name(ratings, tolerance=1.0)["Ann"]
+    assert (ann.checks, ann.failed) == (4, 2)

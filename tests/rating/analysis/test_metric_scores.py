@@ -91,6 +91,12 @@ def test_a_reply_may_have_another_name_in_the_scores() -> None:
     assert matched(ratings, SCORES)["length"] == ([3.0, 4.0], [4.0, 2.0])
 
 
+def test_of_comparisons_each_reply_has_its_own_name() -> None:
+    one = Rating("i7", "Ann", "q", 1.0, "A", "B", reply="1", other_reply="2")
+    other = Rating("i7", "Bob", "q", 1.0, "B", "A", reply="2", other_reply="1").oriented()
+    assert matched([one, other], SCORES)["length"] == ([3.0 - 9.0], [0.0])
+
+
 def test_without_systems_the_item_must_say_it() -> None:
     scores = {"length": {("A", "a#1"): 3.0, ("B", "b#1"): 7.0, ("A", "x"): 1.0, ("B", "x"): 2.0}}
     ratings = [Rating(item, "Ann", "q", 4.0) for item in ("a#1", "b#1", "x")]

@@ -93,8 +93,8 @@ def test_reply_that_ends_while_the_page_is_made_has_not_failed(
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
 
-    def turns_then_the_reply(desk: Desk, found: Any) -> Talk:
-        talk = talk_of(desk, found)
+    def turns_then_the_reply(desk: Desk, found: Any, is_under_way: bool) -> Talk:
+        talk = talk_of(desk, found, is_under_way)
         served.agent.go_on.set()
         until = time.monotonic() + 20
         while served.replies.is_under_way(found.id):
@@ -197,9 +197,9 @@ def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> No
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="no")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", comment="It repeats me.")
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", good="yes")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "no"})
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-comment": "It repeats me."})
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "yes"})
     rows = list(rating_rows(served.desk.store, "free"))
     assert [(row["item"].partition("#")[2], row["question"], row["text"]) for row in rows] == [
         ("2", "comment", "It repeats me."),
@@ -211,21 +211,35 @@ def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> No
     assert ">\nIt repeats me.</textarea>" in page
 
 
+def test_each_mark_of_a_turn_is_kept_by_itself(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("turn", "talk")]
+    questions = [*marks, *LIKERT["questions"]]
+    served = serve_chat(study=study_of({**LIKERT, "kind": "chat", "questions": questions}, models={"M": "m"}))
+    visitor = served.visitor()
+    visitor.say("Hello")
+    for id, value in (("talk", "4"), ("turn", "1")):
+        mark = {f"q-{id}": value}
+        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **mark).status_code == 200
+    marked = {row["question"]: row["rating"] for row in rating_rows(served.desk.store, "herons")}
+    assert marked == {"talk": 4, "turn": 1}
+    assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2").status_code == 422
+
+
 def test_only_the_models_turns_are_marked(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     for turn in ("0", "1", "3", "x", "", "999999", "-2", "\u0662"):
         visitor.load()
-        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, good="yes").status_code == 409
+        assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, **{"q-good": "yes"}).status_code == 409
 
 
 def test_mark_that_is_none(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     talk = visitor.hidden("talk")
-    assert visitor.post("/mark", talk=talk, turn="2", good="perhaps").status_code == 422
+    assert visitor.post("/mark", talk=talk, turn="2", **{"q-good": "perhaps"}).status_code == 422
     visitor.load()
-    assert visitor.post("/mark", talk=talk, turn="2", comment="x" * 501).status_code == 422
+    assert visitor.post("/mark", talk=talk, turn="2", **{"q-comment": "x" * 501}).status_code == 422
 
 
 def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve) -> None:
@@ -254,7 +268,7 @@ def test_export_is_ones_own(serve_chat: Serve) -> None:
     first, second = served.visitor(), served.visitor()
     first.say("first's words")
     second.say("second's words")
-    first.post("/mark", talk=first.hidden("talk"), turn="2", good="yes")
+    first.post("/mark", talk=first.hidden("talk"), turn="2", **{"q-good": "yes"})
     text = first.http.get("/conversation.txt")
     assert text.text == "you: first's words\nprogram: first's words\n"
     assert text.headers["content-disposition"] == 'attachment; filename="conversation.txt"'
@@ -286,6 +300,44 @@ def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., S
     [row] = rating_rows(served.desk.store, "herons")
     assert (row["system"], row["question"], row["rating"]) == ("M", "liking", 4)
     assert "Hello" in visitor.http.get("/conversation.txt").text
+
+
+def judged_study(study_of: Callable[..., Study], least: int = 4) -> Study:
+    return study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns={"least": least, "most": 5})
+
+
+def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    visitor = serve_chat(study=judged_study(study_of)).visitor()
+    assert '>Message <span id="number">1</span>; there are 4 to 5.<' in visitor.page
+    visitor.say("Hello")
+    assert '>Message <span id="number">3</span>; there are 4 to 5.<' in visitor.page
+    assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
+    assert "There have to be 4 messages, yours and the program&#39;s, before you can judge it." in visitor.page
+    visitor.say("Hello again")
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+
+
+def test_who_ends_while_the_model_answers_is_told_to_wait(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    served = serve_chat(study=judged_study(study_of, least=1))
+    visitor = served.visitor()
+    visitor.post("/say", **visitor.form(text="SLOW"))
+    assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
+    assert "Wait for the answer first." in visitor.page
+    served.agent.go_on.set()
+    visitor.wait()
+
+
+def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    visitor = serve_chat(study=judged_study(study_of)).visitor()
+    visitor.say("Hello")
+    visitor.say("FAIL")
+    assert "There is no answer yet." in visitor.page
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+    assert visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "1"}).status_code == 200
+    assert visitor.load()
+    assert visitor.said() == []
 
 
 def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:

@@ -31,7 +31,7 @@ def test_another_persons_conversation_cannot_be_written(serve_chat: Serve) -> No
     talk = owner.hidden("talk")
     for path, fields in {
         "/say": {"turn": "3", "text": "I am you"},
-        "/mark": {"turn": "2", "good": "no"},
+        "/mark": {"turn": "2", "q-good": "no"},
         "/new": {},
         "/retry": {},
         "/judge": {"q-whole": "bad"},
@@ -65,7 +65,7 @@ def test_whatever_anybody_says_is_escaped(serve_chat: Serve) -> None:
     first = visitor.form(text=f"SAY {ATTACK}")
     events = visitor.events(**first)
     visitor.load()
-    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", comment=f"</textarea>{ATTACK}")
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-comment": f"</textarea>{ATTACK}"})
     for page in (visitor.load(), [value for name, value in events if name == "turns"][-1]):
         assert page.count(ESCAPED) >= 4  # both messages and both emotions
         assert "<script>alert" not in page

@@ -75,6 +75,7 @@ i do not wish to exist anymore
 Sometimes I think about ending it all
 I thought of drowning myself in the river
 kms
+I am 15 kms
 I want to unalive myself
 i want to off myself
 My brother killed himself last year
@@ -130,6 +131,9 @@ This cake is to die for
 I'm dying to see you
 I shot myself in the foot with that email
 We watched Suicide Squad yesterday
+It is 5 kms from my house
+We drove 1,300 kms and saw no heron
+I ran about 10 kms today
 That would be career suicide
 I cut myself shaving
 I hurt myself playing football

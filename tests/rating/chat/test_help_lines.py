@@ -88,6 +88,17 @@ def test_own_file(tmp_path: Path) -> None:
     assert (notice.services[0].name, notice.services[0].how, notice.emergency) == ("Our nurse", "call 7", "8")
 
 
+def test_what_is_not_quoted_is_text(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    block = "{services: [{name: Our nurse, how: 116123}], emergency: 000}"
+    file.write_text(f"international: {block}\ncountries: {{NO: {block}, se: {block}}}\n", encoding="utf-8")
+    for country in (None, "NO", "no", "SE", "se"):
+        notice = notice_for(country, file)
+        assert (notice.services[0].how, notice.emergency) == ("116123", "000")
+    with pytest.raises(OptionError, match="it has NO, SE;"):
+        notice_for("DK", file)
+
+
 @pytest.mark.parametrize(
     "text",
     [

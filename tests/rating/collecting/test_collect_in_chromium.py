@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from chromium_browser import accessibility_problems
 
+from parlai_empathy.rating.collection import finished
+
 Serve = Callable[..., Any]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
@@ -95,7 +97,8 @@ def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any)
             judge(page)
             page.wait_for_selector("text=Thank you!")
             assert accessibility_problems(page) == []
-    assert [len(one.messages) for one, _ in lab.lobby.collection.finished()] == [4, 8]
+    collection = lab.lobby.collection
+    assert [len(one.messages) for one, _ in finished(collection.desk.store, collection.study)] == [4, 8]
 
 
 def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve) -> None:

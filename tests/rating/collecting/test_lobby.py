@@ -16,7 +16,7 @@ from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import AWAY, PATIENCE, Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
-from parlai_empathy.rating.collection import Collection
+from parlai_empathy.rating.collection import Collection, finished
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Outcome
 from parlai_empathy.rating.store import Store, open_store
@@ -194,7 +194,7 @@ def test_a_whole_meeting(lobby: Lobby, tmp_path: Path) -> None:
     judge(lobby, *"ab")
     assert stages(lobby, *"ab") == [Stage.DONE, Stage.DONE]
     assert lobby.place("a").has_earned
-    assert write_collected(lobby.collection, tmp_path / "x.csv") == 2
+    assert write_collected(lobby.collection.desk.store, lobby.collection.study, tmp_path / "x.csv") == 2
 
 
 def test_who_is_done_can_meet_somebody_else(lobby: Lobby) -> None:
@@ -260,7 +260,7 @@ def test_who_is_left_can_tell_it_again(lobby: Lobby, tmp_path: Path) -> None:
     assert lobby.wait("a") is None
     assert lobby.wait("b") == "a"
     say(lobby, 8)
-    assert write_collected(lobby.collection, tmp_path / "x.csv") == 1
+    assert write_collected(lobby.collection.desk.store, lobby.collection.study, tmp_path / "x.csv") == 1
     assert "turn 8" in (tmp_path / "x.csv").read_text()
 
 
@@ -312,7 +312,7 @@ def test_who_does_not_judge_has_left_and_the_conversation_stays(lobby: Lobby, cl
     judge(lobby, "b")
     place = lobby.place("b")
     assert (place.stage, place.left, place.has_earned) == (Stage.BROKEN, True, False)
-    assert write_collected(lobby.collection, tmp_path / "x.csv") == 1
+    assert write_collected(lobby.collection.desk.store, lobby.collection.study, tmp_path / "x.csv") == 1
     # a has told theirs to the end and describes another one; b has told nothing yet.
     assert lobby.go_on("a")
     assert lobby.go_on("b")
@@ -325,7 +325,21 @@ def test_conversation_that_is_long_enough_is_whole_if_somebody_leaves(lobby: Lob
     lobby.leave("b")
     judge(lobby, "a")
     assert lobby.place("a").has_earned
-    assert [len(one.messages) for one, _ in lobby.collection.finished()] == [5]
+    assert [len(one.messages) for one, _ in finished(lobby.collection.desk.store, lobby.collection.study)] == [5]
+
+
+def test_conversation_that_nobody_looks_at_any_more_is_exported_and_stays_as_it_is(lobby: Lobby, clock: Clock) -> None:
+    store, study = lobby.collection.desk.store, lobby.collection.study
+    meet(lobby, *"ab")
+    say(lobby, study.least_turns - 1)
+    clock.now += 100
+    assert finished(store, study, clock.now) == []  # too short
+    say(lobby, 1)
+    assert finished(store, study, clock.now) == []  # under way
+    [(found, _)] = finished(store, study, clock.now + 1)
+    assert len(found.messages) == study.least_turns
+    assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
+    say(lobby, 1)
 
 
 def test_second_conversation_that_is_long_enough_ends_the_meeting_well(lobby: Lobby) -> None:

@@ -64,7 +64,7 @@ def test_calls_are_what_the_library_takes(ledger: Ledger, monkeypatch: pytest.Mo
         stub.assert_no_pending_responses()
         stub.add_response("update_expiration_for_hit", {}, {"HITId": "H1", "ExpireAt": ANY})
         assert batches.close(batch) == 1
-    assert (batch.hits, batch.qualification, batch.study, batch.is_live) == (["H1"], "Q1", "herons", False)
+    assert (batch.hits, batch.qualification, batch.study, batch.is_live) == ({"H1": 3}, "Q1", "herons", False)
 
 
 def test_second_run_publishes_nothing(ledger: Ledger) -> None:

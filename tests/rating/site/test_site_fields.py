@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, problems
-from parlai_empathy.rating.site.fields import fields_of, options_of, sent
+from parlai_empathy.rating.site.fields import fields_of, options_of, sent, sent_alone
 
 SIDES = ("Reply 1", "Reply 2")
 LIKERT = Likert("fit", "Does it fit?", points=5, labels=((1, "not at all"), (5, "very much")))
@@ -65,3 +65,9 @@ def test_explanations_are_named() -> None:
 
 def test_only_what_was_asked_is_read() -> None:
     assert sent((LIKERT, TEXT), {"q-fit": "3", "fit": "4", "q-other": "5"}) == {"fit": "3", "why": ""}
+
+
+def test_form_that_asks_some_of_the_questions() -> None:
+    form = {"q-fit": "3", "why": "not a question's field", "kind": "neither"}
+    assert sent_alone(ALL, form) == {"fit": "3"}
+    assert sent(ALL, form) == {"fit": "3", "kind": "", "why": "", "better": ""}

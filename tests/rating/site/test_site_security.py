@@ -10,13 +10,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from rating_site_lab import EVIL, TOKEN, answers_of, item_of
+from rating_site_lab import EVIL, SECRET, TOKEN, answers_of, item_of
 from web_visitor import FORM, Visitor
 
 from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.site.pages import rating_site
 from parlai_empathy.rating.web.limits import Limits, Rate
+from parlai_empathy.rating.web.signing import Signer
+
+SESSION, ADMIN = (f"empathy_{what}_{Signer(SECRET).name}" for what in ("session", "admin"))
 
 Make = Callable[..., Any]
 
@@ -55,13 +58,13 @@ def test_anothers_item_cannot_be_answered(lab: Make) -> None:
 def test_session_cannot_be_made_or_changed(lab: Make, change: str) -> None:
     site = lab()
     ann, bob = site.rater(), site.visitor()
-    body, _, digest = ann.cookies["empathy_session"].partition(".")
+    body, _, digest = ann.cookies[SESSION].partition(".")
     forged = {
         "id": f"{body[:-2]}AA.{digest}",
         "signature": f"{body}.{digest[:-2]}AA",
         "rater": f"{body}.",
     }[change]
-    bob.cookies["empathy_session"] = forged
+    bob.cookies[SESSION] = forged
     assert "I have read this" in bob.get("/rate").words
     assert len(site.desk.raters()) == 1
 
@@ -73,8 +76,25 @@ def test_session_of_another_site_is_none_here(lab: Make) -> None:
     other.cookies.update(ann.cookies)
     assert other.get("/rate").status == 200
     stranger = Visitor(rating_site(site.desk, b"another secret, of another site").app())
-    stranger.cookies.update(ann.cookies)
+    other_name = f"empathy_session_{Signer(b'another secret, of another site').name}"
+    stranger.cookies.update({**ann.cookies, other_name: ann.cookies[SESSION]})
     assert "I have read this" in stranger.get("/rate").words
+
+
+def test_sites_of_one_host_do_not_take_each_others_cookies(lab: Make) -> None:
+    site = lab(options={"token": TOKEN})
+    ann = site.rater()
+    ann.post("/admin/login", {"admin_token": TOKEN})
+    one, other = site.app, rating_site(site.desk, b"another secret, of another site", token=TOKEN).app()
+    ann.app = other
+    assert "I have read this" in ann.get("/rate").words
+    ann.get("/admin")
+    ann.post("/admin/login", {"admin_token": TOKEN})
+    assert len(ann.cookies) == 4
+    ann.app = one
+    assert ann.get("/rate").status == 200
+    assert "I have read this" not in ann.page.words
+    assert ann.get("/admin/ratings.csv").status == 200
 
 
 # --- forged forms ----------------------------------------------------------------------------------------------------
@@ -157,7 +177,7 @@ def test_wrong_token_is_refused(lab: Make, given: str) -> None:
     body = urlencode({"token": ann.page.hidden("token"), "admin_token": given}, errors="surrogatepass").encode()
     page = ann.send("/admin/login", body, FORM)
     assert page.status in (400, 403)
-    assert "empathy_admin" not in ann.cookies
+    assert ADMIN not in ann.cookies
 
 
 def test_token_is_compared_in_constant_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +203,13 @@ def test_admins_cookie_is_strict_and_forgotten(lab: Make, monkeypatch: pytest.Mo
     boss.get("/admin")
     page = boss.post("/admin/login", {"admin_token": TOKEN}, follow=False)
     cookie = page.header("set-cookie")
-    assert cookie.startswith("empathy_admin=")
+    assert cookie.startswith(f"{ADMIN}=")
     assert cookie.endswith("; Path=/admin; Max-Age=43200; HttpOnly; SameSite=Strict; Secure")
     assert TOKEN not in cookie
     old = dict(boss.cookies)
     boss.get("/admin")
     boss.post("/admin/logout")
-    assert boss.cookies["empathy_admin"] == ""
+    assert boss.cookies[ADMIN] == ""
     assert boss.get("/admin/ratings.csv").status == 403
     boss.cookies.update(old)
     assert boss.get("/admin/ratings.csv").status == 200
@@ -206,7 +226,7 @@ def test_another_token_ends_all_logins(lab: Make) -> None:
 
 def test_raters_cookie_is_no_admins(lab: Make) -> None:
     ann = lab().rater()
-    ann.cookies["empathy_admin"] = ann.cookies["empathy_session"]
+    ann.cookies[ADMIN] = ann.cookies[SESSION]
     assert ann.get("/admin/ratings.csv").status == 403
 
 
@@ -310,10 +330,10 @@ def test_nothing_is_loaded_from_elsewhere(lab: Make) -> None:
 def test_cookies_are_secure_over_https(lab: Make) -> None:
     site = lab()
     plain = site.visitor().get("/").header("set-cookie")
-    assert plain.startswith("empathy_session=")
+    assert plain.startswith(f"{SESSION}=")
     assert plain.endswith("; HttpOnly; SameSite=Lax")
     secure = site.visitor(scheme="https").get("/").header("set-cookie")
-    assert secure.startswith("__Host-empathy_session=")
+    assert secure.startswith(f"__Host-{SESSION}=")
     assert secure.endswith("; HttpOnly; SameSite=Lax; Secure")
 
 
@@ -337,7 +357,7 @@ def test_logs_name_nobody(lab: Make, caplog: pytest.LogCaptureFixture, capfd: py
     ann.post(item_of(ann.page), answers_of(ann.page))
     site.admin()
     said = caplog.text + "".join(capfd.readouterr())
-    for secret in ("5f00000000000000000000aa", "60aa", TOKEN, ann.cookies["empathy_session"]):
+    for secret in ("5f00000000000000000000aa", "60aa", TOKEN, ann.cookies[SESSION]):
         assert secret not in said
 
 

@@ -34,6 +34,13 @@ def test_no_change_goes_unseen(text: str, data: st.DataObject) -> None:
     assert Signer(SECRET).read("x", changed) in (None, text)
 
 
+def test_owners_of_two_secrets_have_two_names() -> None:
+    name = Signer(SECRET).name
+    assert name == Signer(SECRET).name != Signer(b"another secret of 16").name
+    assert len(name) == 8
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")  # of a cookie's name
+
+
 @given(st.text())
 def test_anything_else_is_no_token(text: str) -> None:
     assert Signer(SECRET).read("x", text) is None

@@ -38,7 +38,7 @@ def test_two_conversations_with_roles_swapped(collection: Collection, tmp_path: 
     ann = [*ANN, "4", "4", "5", *(f"ann {n}" for n in range(4)), "3", "3", "3"]
     bob = [*BOB, *(f"bob {n}" for n in range(4)), "1", "2", "3"]
     raters = collect(collection, ann, bob)
-    assert write_collected(collection, tmp_path / "x.csv") == 2
+    assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 2
     first, second = read_empathetic_dialogues(tmp_path / "x.csv")
     assert [turn.text for turn in first.turns] == ["You will not believe this.", "What?", "In my garden!", "A heron?"]
     assert [turn.text for turn in second.turns][:3] == ["bob 0", "ann 0", "bob 1"]
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_asked_again(collection: Collection) -> None:
 def test_who_quits_ends_it_for_both(collection: Collection, tmp_path: Path) -> None:
     raters = collect(collection, [*ANN, "4", "4", "5", "quit"], [*BOB, "And now me."])
     assert all(rater.saw("Somebody has quit: it ends here.") for rater in raters)
-    assert write_collected(collection, tmp_path / "x.csv") == 1
+    assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1
 
 
 def test_two_different_people_are_needed(collection: Collection) -> None:

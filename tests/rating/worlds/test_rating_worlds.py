@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from scripted_rater import ScriptedRater, run
-from tiny_studies import LIKERT, PAIRWISE
+from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
@@ -16,6 +17,7 @@ from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import STUDIES, read_study
+from parlai_empathy.rating.worlds import rating_world
 from parlai_empathy.rating.worlds.likert import LikertRatingWorld
 from parlai_empathy.rating.worlds.pairwise import PairwiseWorld
 from parlai_empathy.rating.worlds.rating_world import RatingWorld
@@ -119,6 +121,27 @@ def test_back_returns_to_the_item_before(desk: Desk) -> None:
         ("2", "why"): (None, "thin"),
     }
     assert sum("A says 1." in one for one in rater.seen) == 2
+
+
+def test_time_on_an_item_is_the_sum_of_all_looks_at_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(rating_world, "time", SimpleNamespace(monotonic=clock))
+
+    def after(seconds: float, says: str) -> Callable[[str], str]:
+        def act(seen: str) -> str:
+            clock.now += seconds
+            return says
+
+        return act
+
+    def seconds() -> dict[str, float]:
+        return {row["item"]: row["seconds"] for row in rating_rows(desk.store, desk.study.name)}
+
+    first = [after(2, "4"), after(1, "soft")]
+    rate(desk, *first, after(5, "back"), after(10, "5"), after(0, "softer"), after(20, "1"), after(0, "thin"), "quit")
+    assert seconds() == {"1": 13, "2": 25}
+    rate(desk, after(100, "back"), after(1000, "5"), after(0, "thick"), "quit")  # another day
+    assert seconds() == {"1": 13, "2": 1025}
 
 
 def test_back_goes_back_several_items_but_not_further(desk: Desk) -> None:

@@ -6,8 +6,8 @@
   const turns = byId("turns");
   const write = byId("write");
   if (!turns || !write) return;
-  const [text, turn, problem, typing, part, failed, heard] =
-    ["text", "turn", "problem", "typing", "part", "failed", "heard"].map(byId);
+  const [text, turn, problem, typing, part, failed, heard, number] =
+    ["text", "turn", "problem", "typing", "part", "failed", "heard", "number"].map(byId);
   const send = write.querySelector("button");
   let isBusy = false;
 
@@ -40,6 +40,7 @@
     }
     const count = turns.children.length;
     turn.value = count + 1;
+    if (number) number.textContent = count + 1;
     const last = turns.lastElementChild;
     if (!last || count <= before) return;
     // What is new is said aloud to who does not see it: help lines, and answers.

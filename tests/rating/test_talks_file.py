@@ -1,0 +1,74 @@
+"""Talks as a file, beside the ratings of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny_studies import LIKERT, Clock
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.talks_file import talks_path, write_talks
+from parlai_empathy.scoring.logs import read_replies_log
+
+Make = Callable[..., Study]
+
+
+def talk(desk: Desk, rater: str, *texts: str) -> str:
+    found = desk.next_item(rater)
+    assert isinstance(found, Assignment)
+    for turn, text in enumerate(texts, start=1):
+        desk.say(found.id, rater, turn, "rater" if turn % 2 else "M", text, {"distress": True} if turn == 1 else {})
+    return found.id
+
+
+@pytest.fixture
+def desk(store: Store, study_of: Make, clock: Clock) -> Desk:
+    clock.now = 0.0
+    return Desk(store, study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}), clock)
+
+
+def test_talks_have_the_names_that_ratings_call_them_by(desk: Desk, tmp_path: Path) -> None:
+    id = talk(desk, "ann", "Oh, a heron ☘!", "Where?")
+    desk.answer(id, "ann", {"liking": 4})
+    [row] = rating_rows(desk.store, "herons")
+    assert write_talks(desk.store, "herons", tmp_path / "x.jsonl") == 1
+    record = json.loads((tmp_path / "x.jsonl").read_text(encoding="utf-8"))
+    when = "1970-01-01T00:00:00.000+00:00"
+    assert record == {
+        **{key: row[key] for key in ("item", "system", "rater", "study", "version")},
+        "dialog": [
+            [
+                {"id": "rater", "text": "Oh, a heron ☘!", "turn": 1, "when": when, "distress": True},
+                {"id": "M", "text": "Where?", "turn": 2, "when": when},
+            ]
+        ],
+    }
+
+
+def test_file_is_a_log_of_conversations(desk: Desk, clock: Clock, tmp_path: Path) -> None:
+    talk(desk, "ann", "Hi.", "Hello.", "A heron!", "Where?")
+    clock.now += 1
+    talk(desk, "bob", "Well.")  # not answered yet
+    talk(desk, "cid", "Rude.", "Well!")
+    desk.exclude("cid", "rude")
+    desk.enrol("dan")
+    assert write_talks(desk.store, "herons", tmp_path / "x.jsonl") == 2
+    assert [(one.context, one.reply, bool(one.no_answer)) for one in read_replies_log(tmp_path / "x.jsonl")] == [
+        (("Hi.",), "Hello.", False),
+        (("Hi.", "Hello.", "A heron!"), "Where?", False),
+        (("Well.",), "", True),
+    ]
+
+
+def test_where_it_goes(store: Store, tmp_path: Path) -> None:
+    assert talks_path("some/marks.csv") == Path("some/marks_talks.jsonl")
+    with pytest.raises(OptionError, match="cannot be written"):
+        write_talks(store, "herons", tmp_path / "nowhere" / "x.jsonl")
