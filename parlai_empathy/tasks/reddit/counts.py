@@ -13,11 +13,13 @@ from typing import Any
 import parlai.utils.logging as logging
 
 
-def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], int]) -> int:
+def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:
     """The number that ``count`` gives, from a file in ``folder`` if it was counted before.
 
     :param files: what is counted: another size or time of change makes the number be counted anew.
     :param settings: all else that the number depends on, as plain data.
+    :param count: gives the number, and whether it is that of whole files: another one is not stored, for next time
+        more of a file may be read.
     """
     about = {"files": [_about(file) for file in files], "settings": settings}
     path = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]}.json"
@@ -26,7 +28,9 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
         if stored["about"] == about:
             return int(stored["count"])
     logging.info(f"counting the pairs once (stored in {path}); --reddit-epoch-size spares a large dump this pass")
-    number = count()
+    number, is_whole = count()
+    if not is_whole:
+        return number
     try:
         _write(path, json.dumps({"about": about, "count": number}))
     except OSError as error:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import zstandard
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError, MissingDependencyError
 from parlai_empathy.tasks.reddit import lines
-from parlai_empathy.tasks.reddit.lines import read_lines
+from parlai_empathy.tasks.reddit.lines import BrokenFileError, read_lines
 
 OneLine = Callable[..., None]
 
@@ -100,11 +101,20 @@ def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line:
     assert_one_line(caught.value, path, "cannot be read on")
 
 
-def test_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
-    for path in (tmp_path / "b.zst", tmp_path / "b.jsonl", tmp_path):
+def test_no_file_or_one_that_may_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    def check(path: Path, reason: str) -> None:
         with pytest.raises(DataError) as caught:
             read(path)
-        assert_one_line(caught.value, path, "cannot be read on")
+        assert not isinstance(caught.value, BrokenFileError)
+        assert_one_line(caught.value, f"{path} cannot be opened ({reason}): make it readable")
+
+    check(tmp_path / "b.zst", "No such file or directory")
+    check(tmp_path, "Is a directory")
+    path = write(tmp_path, "jsonl", TEXT)
+    monkeypatch.setattr(Path, "open", Mock(side_effect=PermissionError(13, "Permission denied")))
+    check(path, "Permission denied")
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine) -> None:
