@@ -12,7 +12,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 
 from parlai_empathy.curation.choice import CLASSES, Chosen, choose, chosen_posts, write
-from parlai_empathy.curation.duck import clear_errors
+from parlai_empathy.curation.duck import clear_errors, stoppable
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import KINDS
@@ -82,8 +82,9 @@ def curate(plan: Plan, engine: Engine) -> Curated:
     :raises DataError: if no dump holds a post, or the folder cannot be written to.
     :raises OptionError: if DuckDB may take too little memory.
     :raises NotComputableError: if there are too few posts to choose from.
+    :raises KeyboardInterrupt: if someone stops it, whatever runs at that moment.
     """
-    with clear_errors(plan.memory, plan.folder):
+    with stoppable(), clear_errors(plan.memory, plan.folder):
         return _curate(plan, engine)
 
 
