@@ -126,6 +126,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"weights": "ae"}, OptionError, ("--weights 'ae': must be of the form ae=3,re=3",)),
         ({"weights": "ae=x"}, OptionError, ("--weights 'ae=x'",)),
         ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is none of",)),
+        ({"weights": "ee=1,re=0"}, OptionError, ("--weights: only ee has one", "--emotion-model")),
         ({"weights": ""}, OptionError, ("--weights: all are 0",)),
         ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number above 0",)),
         ({"medians": "pv=nan"}, OptionError, ("--medians pv=nan",)),
