@@ -111,7 +111,7 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     fates["submission"] = engine.rows("SELECT count(*) FROM posts WHERE parent IS NULL")[0][0]
     scorers = _make_candidates(engine, plan, parts, fates)
     logging.info("how engaging the posts are")
-    measures = measure(engine, plan.recipe, plan.dimensions)
+    measures = measure(engine, plan.recipe, plan.dimensions, fates)
     chosen = choose(engine, plan.recipe, measures)
     fates["neither engaging nor not"] = measures.posts - sum(chosen.ends)
     fates["more than the other class has"] = sum(chosen.ends) - 2 * chosen.each

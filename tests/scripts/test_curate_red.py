@@ -87,7 +87,7 @@ def test_the_constants_reach_the_recipe(dump: Path, tmp_path: Path) -> None:
 
 def test_toxic_words_subreddits_and_negative_samples(dump: Path, tmp_path: Path) -> None:
     (words := tmp_path / "words.txt").write_text("# nobody likes these\nseven purple\nROME\n")
-    options = {"toxicity": f"words:{words}", "subreddits": ["Gardening", "baking"], "negative_samples": 0.5}
+    options = {"toxicity": f"words:{words}", "subreddits": ["/r/Gardening", "r/baking"], "negative_samples": 0.5}
     curated = curate(dump, tmp_path / "red", **options)
     rows = records(tmp_path / "red")
     assert curated.fates["toxic"] > 0
@@ -139,7 +139,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"valid_share": 2.0}, OptionError, ("--valid-share 2.0",)),
         ({"toxic_above": -1.0}, OptionError, ("--toxic-above -1.0",)),
         ({"seed": -1}, OptionError, ("--seed -1",)),
-        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)",)),
+        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)", "most are: ", " in another subreddit")),
         ({"toxicity": "words:nowhere.txt"}, DataError, ("nowhere.txt cannot be read",)),
         ({"toxicity": "words:"}, DataError, ("cannot be read",)),
         ({"toxicity": "/no/such/model"}, ModelFileError, ("--toxicity /no/such/model cannot be loaded",)),
