@@ -51,6 +51,7 @@ def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.Ca
     }
     printed = capsys.readouterr().out
     assert f"{out / 'red.parquet'}: {len(expected)} posts" in printed
+    assert f"{out / 'work'}: every post of the dumps with its id; delete it before you publish {out}" in printed
     assert (out / "report.md").read_text().startswith(printed.split("\n\nred")[0][:100])
     rows = {row[0]: row[1] for row in tables(out)["What became of the lines"]["rows"]}
     assert rows == curated.fates
