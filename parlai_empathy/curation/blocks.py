@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import functools
-import lzma
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, BrokenFileError, read_bytes
+from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, READ_ERRORS, BrokenFileError, read_bytes
 
 BLOCK = 1 << 20  # bytes of lines that are read together: a vector of DuckDB's, and no more than a cache holds
 
@@ -67,7 +66,7 @@ def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[b
                 pieces, length = [rest], len(rest)
                 if cut:
                     yield content[:cut], None
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except READ_ERRORS as error:
         content = b"".join(pieces)
         yield content[: content.rfind(b"\n") + 1], error  # what follows is the beginning of a line
         return

@@ -47,7 +47,7 @@ def state(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
 def test_a_part_holds_the_posts_and_its_account_the_lines(tmp_path: Path, ending: str) -> None:
     dump = tmp_path / f"RC_2006-01{ending}"
     content = "\n".join([*lines(POSTS), "", "?", " ", "[]", "?"]).encode()
@@ -82,7 +82,7 @@ def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) ->
     assert unpacked([other], tmp_path / "parts")[0].file != first[1].file
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
 def test_the_progress_comes_to_the_size_of_the_dumps(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +176,7 @@ def test_signs_that_engines_read_as_patterns_are_not_in_a_parts_name(tmp_path: P
     assert len(rows(part)) == 60
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_ends(tmp_path: Path, ending: str) -> None:
     many = random_posts(6_000, seed=6)
     dump = write_dump(tmp_path / f"a{ending}", many)

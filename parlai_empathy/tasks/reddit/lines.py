@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
 _PACKED_BLOCK = 1 << 13  # bytes; of zstandard, which may make some thousand times as many of them
-_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
+"""What is raised where a file cannot be read on."""
 _WIDEST_WINDOW = 1 << 31  # bytes; the dumps are packed with --long=31, which the decoder refuses unless told
 
 
@@ -35,7 +39,7 @@ def _reason(error: Exception) -> str:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a ``.zst``, ``.bz2`` or ``.xz`` file, or of one that is not packed, each with its number.
+    """The lines of a ``.zst``, ``.bz2``, ``.gz`` or ``.xz`` file, or of one that is not packed, each with its number.
 
     :returns: None in place of a line that is longer than any post can be.
     :raises DataError: if the file cannot be opened.
@@ -46,7 +50,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
     try:
         for number, line in enumerate(_split(read_bytes(path)), start=1):
             yield number, line
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except READ_ERRORS as error:
         raise BrokenFileError(path, number + 1, error) from error
 
 
@@ -68,7 +72,7 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
 
     :param seen: told of how many bytes of the file, as it is packed, each time that some were read.
     :raises DataError: if it cannot be opened.
-    :raises OSError: or EOFError, or lzma.LZMAError, where it cannot be read on.
+    :raises OSError: or another of :data:`READ_ERRORS`, where it cannot be read on.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
     try:
