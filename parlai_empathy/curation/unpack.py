@@ -24,6 +24,7 @@ from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
+from parlai_empathy.whole_file import whole_file
 
 _FORMAT = "3"  # of parts: another one makes them anew
 # A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and
@@ -102,9 +103,8 @@ def _kept(file: Path) -> Part | None:
 
 
 def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
-    unfinished = file.with_suffix(".unfinished")
-    written = "'" + str(unfinished).replace("'", "''") + "'"
-    try:
+    with whole_file(file) as unfinished:
+        written = "'" + str(unfinished).replace("'", "''") + "'"
         with connect(memory, threads) as database:
             database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
             database.register("lines", lines.stream())
@@ -114,9 +114,6 @@ def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
             account = _account(database, lines.dump, written)
         account.broken = lines.broken
         _write_account(account, file.with_suffix(".json"))
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return Part(file, account)
 
 
@@ -167,12 +164,8 @@ def _account(database: Any, dump: Path, part: str) -> Account:
 
 
 def _write_account(account: Account, file: Path) -> None:
-    unfinished = file.with_suffix(".json.unfinished")
-    try:
+    with whole_file(file) as unfinished:
         unfinished.write_text(json.dumps(vars(account), indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _read_account(file: Path) -> Account:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
+
+from parlai_empathy.whole_file import whole_file
 
 
 def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:
@@ -32,7 +33,9 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
     if not is_whole:
         return number
     try:
-        _write(path, json.dumps({"about": about, "count": number}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path, is_shared=True) as unfinished:
+            unfinished.write_text(json.dumps({"about": about, "count": number}))
     except OSError as error:
         logging.warning(f"{path} cannot be written ({error.strerror}): the pairs will be counted again next time")
     return number
@@ -41,11 +44,3 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
 def _about(file: Path) -> list[str | int]:
     status = file.stat()
     return [str(file.resolve()), status.st_size, status.st_mtime_ns]
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: several processes may count at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_text(text)
-    os.replace(unfinished, path)
