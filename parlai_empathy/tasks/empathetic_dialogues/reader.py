@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 
 EMOTIONS = tuple(
     "afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed "  # noqa: SIM905
@@ -140,8 +140,8 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     evaluations = dict(zip([*header, *COLUMNS[len(header) :]], fields, strict=False)).get("selfeval", "")
     if len(fields) > len(header) and _seems_shifted(evaluations, candidates):
         raise DataError(
-            f"{path}, line {number}: {len(fields)} fields, and {evaluations!r} behind the utterance is no evaluation: "
-            "write a comma in a text as _comma_"
+            f"{path}, line {number}: {len(fields)} fields, and {shown(evaluations)} behind the utterance is no "
+            "evaluation: write a comma in a text as _comma_"
         )
     named = dict(zip(header, fields, strict=False))
     if named["context"] not in EMOTIONS:
