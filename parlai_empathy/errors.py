@@ -17,6 +17,8 @@
 On the command line these errors are shown without a traceback; ``--loglevel debug`` shows it.
 """
 
+from reprlib import Repr
+
 
 class EmpathyError(Exception):
     """Anything that this package reports to its user."""
@@ -60,6 +62,15 @@ class NotComputableError(EmpathyError):
 
 class MissingDependencyError(EmpathyError, ImportError):
     """An optional library is not installed."""
+
+
+_values = Repr()
+_values.maxstring = _values.maxother = 60
+
+
+def shown(value: object) -> str:
+    """A value of a file as a message shows it: in one line, and not too long a one."""
+    return _values.repr(value)
 
 
 def one_line(error: BaseException) -> str:

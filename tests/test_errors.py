@@ -53,3 +53,9 @@ def test_what_another_library_says_becomes_one_short_line() -> None:
     assert errors.one_line(ValueError("two\n  lines\tand\r\n more ")) == "two lines and more"
     assert errors.one_line(ValueError("long " * 100)) == ("long " * 40)
     assert errors.one_line(ValueError()) == ""
+
+
+def test_a_value_of_a_file_is_shown_in_one_short_line() -> None:
+    assert errors.shown("two\nlines") == r"'two\nlines'"
+    assert errors.shown({"a": 1}) == "{'a': 1}"
+    assert errors.shown("x" * 100) == f"'{'x' * 27}...{'x' * 28}'"  # 60 characters in all

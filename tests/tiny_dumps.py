@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import importlib.util
 import json
 import lzma
@@ -22,7 +23,12 @@ from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
 from parlai_empathy.curation.engine import open_engine
 from parlai_empathy.curation.recipe import Recipe
 
-PACKERS = {".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}
+PACKERS = {
+    ".bz2": bz2.compress,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
 KAPPA = 0.3217  # low enough that small dumps give posts; no post lies at exactly this distance
 LARGE = 160  # posts of which always some are chosen
 

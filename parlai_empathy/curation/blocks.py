@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import functools
-import lzma
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_bytes
+from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, READ_ERRORS, BrokenFileError, read_bytes
 
 BLOCK = 1 << 20  # bytes of lines that are read together: a vector of DuckDB's, and no more than a cache holds
 
@@ -40,7 +38,8 @@ def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | N
 
     :param size: about how many bytes of lines a block holds.
     :param seen: told of how many bytes of the dump, as it is packed, each time that some were read.
-    :raises DataError: naming file and line, if the file cannot be read (on). What can be read has come before.
+    :raises DataError: if the file cannot be opened.
+    :raises BrokenFileError: naming file and line, if it cannot be read on. What can be read has come before.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
     number = 1
@@ -49,9 +48,7 @@ def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | N
             yield (block := Block(content, number))
             number += len(block.ends)
         if failure:
-            reason = (getattr(failure, "strerror", None) or str(failure)).split("\n")[0]
-            place = f"{path}, line {number}" if number > 1 else str(path)
-            raise DataError(f"{place}: it cannot be read on ({reason}); fetch the file again") from failure
+            raise BrokenFileError(path, number, failure) from failure
 
 
 def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[bytes, Exception | None]]:
@@ -69,7 +66,7 @@ def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[b
                 pieces, length = [rest], len(rest)
                 if cut:
                     yield content[:cut], None
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except READ_ERRORS as error:
         content = b"".join(pieces)
         yield content[: content.rfind(b"\n") + 1], error  # what follows is the beginning of a line
         return

@@ -15,6 +15,7 @@ from parlai_empathy.curation.negative_samples import KINDS, negative_sample
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.tasks.reddit.cleaning import clean
+from parlai_empathy.whole_file import whole_file
 
 CLASSES = ("not engaging", "engaging")
 _ROWS = 10_000  # posts that are written together
@@ -162,13 +163,12 @@ def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
     """
     import pyarrow.parquet as parquet
 
-    unfinished, sources = file.with_suffix(".unfinished"), Counter[str]()
-    try:
-        with parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd") as writer:
-            for table in tables:
-                writer.write_table(table)
-                sources.update(table["source"].to_pylist())
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    sources = Counter[str]()
+    with (
+        whole_file(file) as unfinished,
+        parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd") as writer,
+    ):
+        for table in tables:
+            writer.write_table(table)
+            sources.update(table["source"].to_pylist())
     return sources

@@ -12,7 +12,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 
 from parlai_empathy.curation.choice import CLASSES, Chosen, choose, chosen_posts, write
-from parlai_empathy.curation.duck import clear_errors
+from parlai_empathy.curation.duck import clear_errors, stoppable
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import KINDS
@@ -20,7 +20,7 @@ from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.curation.relations import gather, relate
 from parlai_empathy.curation.texts import TextScorer, score_texts
 from parlai_empathy.curation.unpack import Account, Part, unpack
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, OptionError
 
 FILE = "red.parquet"
 
@@ -58,6 +58,7 @@ class Plan:
     :param emotion: scores how positive replies are; None leaves emotional engagement out.
     :param toxicity: scores how toxic posts are; None keeps all.
     :param negatives: the share of the posts for which a negative sample is added.
+    :raises OptionError: if only emotional engagement has a weight, and nothing measures it.
     """
 
     dumps: Sequence[Path]
@@ -69,6 +70,17 @@ class Plan:
     with_ids: bool = False
     memory: str = "4GB"
     threads: int = 2
+
+    def __post_init__(self) -> None:
+        if not any(self.recipe.weights.get(name) for name in self.dimensions):
+            raise OptionError(
+                "--weights: only ee has one, and nothing measures it: name an --emotion-model, or give ae, be or re one"
+            )
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Those that are measured."""
+        return tuple(name for name in DIMENSIONS if name != "ee" or self.emotion)
 
     @property
     def work(self) -> Path:
@@ -82,8 +94,9 @@ def curate(plan: Plan, engine: Engine) -> Curated:
     :raises DataError: if no dump holds a post, or the folder cannot be written to.
     :raises OptionError: if DuckDB may take too little memory.
     :raises NotComputableError: if there are too few posts to choose from.
+    :raises KeyboardInterrupt: if someone stops it, whatever runs at that moment.
     """
-    with clear_errors(plan.memory, plan.folder):
+    with stoppable(), clear_errors(plan.memory, plan.folder):
         return _curate(plan, engine)
 
 
@@ -98,8 +111,7 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     fates["submission"] = engine.rows("SELECT count(*) FROM posts WHERE parent IS NULL")[0][0]
     scorers = _make_candidates(engine, plan, parts, fates)
     logging.info("how engaging the posts are")
-    dimensions = tuple(name for name in DIMENSIONS if name != "ee" or plan.emotion)
-    measures = measure(engine, plan.recipe, dimensions)
+    measures = measure(engine, plan.recipe, plan.dimensions, fates)
     chosen = choose(engine, plan.recipe, measures)
     fates["neither engaging nor not"] = measures.posts - sum(chosen.ends)
     fates["more than the other class has"] = sum(chosen.ends) - 2 * chosen.each

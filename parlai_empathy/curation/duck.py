@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
@@ -48,6 +51,30 @@ def clear_errors(memory: str, folder: Path) -> Iterator[None]:
         raise DataError(
             f"{place} cannot be written ({_reason(error)}): make room, or name another folder, and run again"
         ) from error
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let Ctrl-C be a ``KeyboardInterrupt``: of one that comes while it computes, DuckDB makes errors of many kinds."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield  # whoever runs this has seen to signals
+        return
+    stopped = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopped.set()
+        handler(number, frame)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except Exception as error:
+        if stopped.is_set():
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _library() -> Any:

@@ -6,6 +6,7 @@ All sums are of whole numbers, so that no order of adding up shows: emotions and
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from parlai_empathy.curation.engine import Engine
@@ -35,14 +36,23 @@ class Measures:
     deviation: float
 
 
-def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> Measures:
+def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], fates: Mapping[str, int]) -> Measures:
     """Make the table ``engagement`` of the table ``candidates``: the dimensions raw and normalised, and the aggregate.
 
     ``candidates`` need ``name``, ``ee``, ``ae``, ``be``, ``re`` and ``pv``, whole numbers; ``ee`` in millionths.
 
+    :param fates: how many posts became what instead, for who is told that too few are left.
     :raises NotComputableError: if there are fewer than two posts, a median is 0, or all posts are equally engaging.
     """
-    medians, count = _medians(engine, recipe, dimensions)
+    count = engine.rows("SELECT count(*) FROM candidates")[0][0]
+    if count < 2:
+        most = sorted(fates.items(), key=lambda fate: -fate[1])[:3]
+        others = ", ".join(f"{number:,} {fate}" for fate, number in most if number) or "there are none"
+        raise NotComputableError(
+            f"{count} post(s) with a known parent and replies are left (of the others most are: {others}): give more "
+            "dumps, with the submissions (RS_) of the same months, lower --min-replies, or leave fewer out"
+        )
+    medians = _medians(engine, recipe, dimensions, count)
     alphas = {name: recipe.alphas.get(name, medians[name]) for name in dimensions}
     engine.table("engagement", _query(recipe, dimensions, medians, alphas))
     total, squares = engine.rows(
@@ -56,15 +66,10 @@ def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> Meas
     return Measures(count, dimensions, medians, alphas, int(total) / count, math.sqrt(variance))
 
 
-def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> tuple[dict[str, float], int]:
+def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], count: int) -> dict[str, float]:
     wanted = [*dimensions, "pv"]
     expressions = ", ".join(f"median({_positive(name)})" for name in wanted)
-    count, *found = engine.rows(f"SELECT count(*), {expressions} FROM candidates")[0]
-    if count < 2:
-        raise NotComputableError(
-            f"{count} post(s) with a known parent and replies are left: give more dumps, with the submissions (RS_) of "
-            "the same months, or lower --min-replies"
-        )
+    found = engine.rows(f"SELECT {expressions} FROM candidates")[0]
     units = {"ee": MILLION}
     measured = {name: float(value) / units.get(name, 1) for name, value in zip(wanted, found, strict=True)}
     medians = {name: recipe.medians.get(name, measured[name]) for name in wanted}
@@ -75,7 +80,7 @@ def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...]) -> tup
                 f"the median of {meaning} is {value:g} over {count:,} posts, and nothing can be divided by it: give "
                 f"one with --medians {name}=1, or more dumps"
             )
-    return medians, count
+    return medians
 
 
 def _positive(name: str) -> str:

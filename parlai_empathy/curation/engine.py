@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from parlai_empathy.curation.duck import connect
-from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
+from parlai_empathy.errors import DataError, MissingDependencyError, OptionError, one_line
 
 ENGINES = ("duckdb", "spark")
 
@@ -115,6 +116,26 @@ class _Duck:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Say in one line what Spark, or Java, says in many."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise OptionError(
+            f"--engine spark: Spark fails ({one_line(error)}): if memory is short, give it more with "
+            "spark.driver.memory in its settings; or take --engine duckdb"
+        ) from error
+
+
+def _address(path: Path) -> str:
+    """A path that is none of the cluster's default file system."""
+    return f"file://{path.resolve()}"
+
+
 class _Spark:
     name = "spark"
 
@@ -127,44 +148,49 @@ class _Spark:
             ) from error
         builder: Any = SparkSession.builder
         builder = builder.appName("parlai curate_red").config("spark.sql.session.timeZone", "UTC")
-        builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        builder = builder.config("spark.sql.warehouse.dir", _address(folder / "warehouse"))
         if master:
             builder = builder.master(master)
         try:
             self._session = builder.getOrCreate()
         except Exception as error:  # Java's errors come as whatever the gateway makes of them
-            reason = str(error).strip().splitlines()[0][:200]
+            reason = one_line(error)
             raise OptionError(f"--engine spark: Spark does not start ({reason}): it needs Java 17 or later") from error
         self._session.sparkContext.setLogLevel("ERROR")
 
+    @_clear_errors()
     def view(self, name: str, files: Sequence[Path]) -> None:
-        escaped = [re.sub(r"([][*?{}\\])", r"\\\1", str(file)) for file in files]  # a path is a pattern to Spark
+        escaped = [re.sub(r"([][*?{}\\])", r"\\\1", _address(file)) for file in files]  # a path is a pattern to Spark
         self._session.read.parquet(*escaped).createOrReplaceTempView(name)
 
+    @_clear_errors()
     def view_of(self, name: str, query: str) -> None:
         self._session.sql(query).createOrReplaceTempView(name)
 
+    @_clear_errors()
     def table(self, name: str, query: str) -> None:
-        from pyspark import StorageLevel
+        # A table that is merely persisted brings its plan, with those of all tables before it, into each that reads it:
+        # with several dumps Spark's plans alone would fill the memory.
+        self._session.sql(query).localCheckpoint().createOrReplaceTempView(name)
 
-        self._session.sql(query).persist(StorageLevel.MEMORY_AND_DISK).createOrReplaceTempView(name)
-
+    @_clear_errors()
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in self._session.sql(query).collect()]
 
     def batches(self, query: str, size: int) -> Iterator[Any]:
         import pyarrow
 
-        found = self._session.sql(query)
-        names, rows = found.columns, []
-        for row in found.toLocalIterator():
-            rows.append(row.asDict())
-            if len(rows) == size:
-                yield pyarrow.Table.from_pylist(rows)
-                rows = []
+        rows = []
+        with _clear_errors():
+            for row in self._session.sql(query).toLocalIterator():
+                rows.append(row.asDict())
+                if len(rows) == size:
+                    yield pyarrow.Table.from_pylist(rows)
+                    rows = []
         if rows:
-            yield pyarrow.Table.from_pylist(rows).select(names)
+            yield pyarrow.Table.from_pylist(rows)
 
+    @_clear_errors()
     def close(self) -> None:
         self._session.catalog.clearCache()
         self._session.stop()

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.whole_file import whole_file
 
 BATCH = 1 << 13  # texts that are scored and kept together
 
@@ -69,9 +70,5 @@ def _write(file: Path, names: Any, values: NDArray[np.int64]) -> None:
     import pyarrow
     import pyarrow.parquet as parquet
 
-    unfinished = file.with_suffix(".unfinished")
-    try:
+    with whole_file(file) as unfinished:
         parquet.write_table(pyarrow.table({"name": names, "value": values}), unfinished)
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """One dump after another becomes a part: its posts, checked, in a Parquet file, and an account of its lines.
 
 Parts are kept, so that a run that was killed goes on with the next dump, and a run with other constants starts with
-what is there. A part appears under its name only when it is whole. No part holds the name of an author.
+what is there; those of broken dumps are made anew, for next time more of them may be read. A part appears under its
+name only when it is whole. No part holds the name of an author.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
 from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
-from parlai_empathy.errors import DataError
 from parlai_empathy.memory import keep_freed_memory
+from parlai_empathy.tasks.reddit.lines import BrokenFileError
+from parlai_empathy.whole_file import whole_file
 
 _FORMAT = "3"  # of parts: another one makes them anew
 # A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and
@@ -60,6 +62,7 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
 
     A dump that is named twice, or by a link too, is read once.
 
+    :raises DataError: if a dump cannot be opened. One that is broken is read as far as it goes.
     :raises OSError: if the folder cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,11 +74,11 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
         for dump in dumps:
             bar.set_postfix_str(dump.name)
             file = folder / f"{_key(dump)}.parquet"
-            if file.is_file() and file.with_suffix(".json").is_file():
+            if part := _kept(file):
                 bar.update(dump.stat().st_size)
             else:
-                _unpack_one(_Lines(dump, bar.update), file, memory, threads)
-            parts.append(Part(file, _read_account(file.with_suffix(".json"))))
+                part = _unpack_one(_Lines(dump, bar.update), file, memory, threads)
+            parts.append(part)
     return parts
 
 
@@ -87,10 +90,21 @@ def _key(dump: Path) -> str:
     return f"{name}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
 
 
-def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> None:
-    unfinished = file.with_suffix(".unfinished")
-    written = "'" + str(unfinished).replace("'", "''") + "'"
+def _kept(file: Path) -> Part | None:
+    """The part that is there, if it is whole and all of its dump is in it."""
+    import pyarrow.parquet as parquet
+
     try:
+        part = Part(file, _read_account(file.with_suffix(".json")))
+        is_whole = parquet.read_metadata(file).num_rows == part.account.lines
+    except (OSError, ValueError, TypeError, KeyError):  # cut, damaged, or not there
+        return None
+    return part if is_whole and not part.account.broken else None
+
+
+def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
+    with whole_file(file) as unfinished:
+        written = "'" + str(unfinished).replace("'", "''") + "'"
         with connect(memory, threads) as database:
             database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
             database.register("lines", lines.stream())
@@ -100,9 +114,7 @@ def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> None:
             account = _account(database, lines.dump, written)
         account.broken = lines.broken
         _write_account(account, file.with_suffix(".json"))
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    return Part(file, account)
 
 
 class _Lines:
@@ -130,7 +142,7 @@ class _Lines:
         try:
             for block in read_blocks(self.dump, seen=self._seen):
                 yield lines_of(block)
-        except DataError as error:
+        except BrokenFileError as error:
             self.broken = str(error)
         except GeneratorExit:
             raise
@@ -152,12 +164,8 @@ def _account(database: Any, dump: Path, part: str) -> Account:
 
 
 def _write_account(account: Account, file: Path) -> None:
-    unfinished = file.with_suffix(".json.unfinished")
-    try:
+    with whole_file(file) as unfinished:
         unfinished.write_text(json.dumps(vars(account), indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _read_account(file: Path) -> Account:

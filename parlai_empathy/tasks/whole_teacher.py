@@ -1,4 +1,4 @@
-"""What teachers of small data sets share: ``--edition``, and data that are read whole."""
+"""What teachers of small data sets share: options in a group of their own, and data that are read whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.tasks.edition import add_edition
 
 
 class WholeTeacher(DialogTeacher):
-    """A teacher whose only option is ``--edition``; a subclass yields the messages of its ``fold``.
+    """A teacher that has the option ``--edition``; a subclass yields the messages of its ``fold``.
 
     :cvar title: the data set's name, as the help shows it.
     """
@@ -26,14 +26,19 @@ class WholeTeacher(DialogTeacher):
     @staticmethod
     @abstractmethod
     def build(opt: dict[str, Any]) -> Path:
-        """Where the data are, brought there if need be."""
+        """Where the data of the datatype's fold are, brought there if need be."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the option of the task."""
+        """Add the options of the task."""
         super().add_cmdline_args(parser, partial_opt)
-        add_edition(parser.add_argument_group(cls.title))
+        cls.add_options(parser.add_argument_group(cls.title))
         return parser
+
+    @classmethod
+    def add_options(cls, group: Any) -> None:
+        """Add ``--edition``; a subclass may add more."""
+        add_edition(group)
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         opt = copy.deepcopy(opt)

@@ -254,6 +254,14 @@ def test_tables_of_the_card(dumps: list[Path], rows: list[dict[str, Any]], tmp_p
     assert curated.fates["neither engaging nor not"] + sum(curated.chosen.ends) == curated.measures.posts
 
 
+def test_emotion_alone_needs_a_scorer(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+    run(dumps, tmp_path, emotion=ByLength(), recipe={"weights": {"ee": 1.0}})
+    assert records(tmp_path)
+    with pytest.raises(OptionError) as caught:
+        run(dumps, tmp_path / "none", recipe={"weights": {"ee": 1.0, "re": 0.0}})
+    assert_one_line(caught.value, "--weights: only ee has one", "--emotion-model")
+
+
 # --- what is no dump -------------------------------------------------------------------------------------------------
 
 

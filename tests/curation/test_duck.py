@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from parlai_empathy.curation.duck import clear_errors, connect
+from parlai_empathy.curation.duck import clear_errors, connect, stoppable
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
 
 OneLine = Callable[..., None]
@@ -66,3 +69,54 @@ def test_other_errors_pass(tmp_path: Path) -> None:
         raise ZeroDivisionError
     with pytest.raises(duckdb.ParserException), clear_errors("1GB", tmp_path), connect("1GB", 1) as connection:
         connection.execute("SELEC")
+
+
+ENDLESS = "SELECT count(*) FROM range(100_000_000) AS a(n), range(100_000) AS b(m) WHERE (n * m) % 7 = 3"
+
+
+def press_ctrl_c(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_while_duckdb_computes() -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    with connect("1GB", 1) as connection:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt), stoppable():
+            connection.execute(ENDLESS).fetchall()
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_ctrl_c_while_duckdb_calls_python() -> None:
+    """DuckDB calls that an error of the function, and so does Arrow of what is read as a stream."""
+    with connect("1GB", 1) as connection:
+        connection.create_function("stop", press_ctrl_c, ["BIGINT"], "BIGINT")
+        with pytest.raises(duckdb.InvalidInputException):
+            connection.execute("SELECT stop(1)").fetchall()
+        with pytest.raises(KeyboardInterrupt), stoppable():
+            connection.execute("SELECT stop(1)").fetchall()
+
+
+def test_other_errors_stay_what_they_are_and_so_does_what_ctrl_c_does() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(RuntimeError, match=r"^other$"), stoppable():
+        raise RuntimeError("other")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_signals_that_are_ignored_stay_so_and_other_threads_have_none() -> None:
+    def run() -> None:
+        with stoppable():
+            done.append(1)
+
+    done: list[int] = []
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable():
+            press_ctrl_c()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done == [1]

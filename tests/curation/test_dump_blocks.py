@@ -85,7 +85,7 @@ def test_a_line_is_too_long_beyond_four_mebibytes(tmp_path: Path, length: int, e
     assert middle["unreadable"] == ("too long a line" if length > LONGEST_LINE else None)
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst", ".jsonl"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst", ".jsonl"])
 @pytest.mark.parametrize("size", [1, 1_000, 1 << 24])
 def test_packed_or_not(tmp_path: Path, ending: str, size: int) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(TEXT))
@@ -96,7 +96,7 @@ def test_packed_or_not(tmp_path: Path, ending: str, size: int) -> None:
     assert len(found) == 1 or size < len(TEXT)
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 def test_of_a_cut_archive_whole_lines_come_before_the_error(
     tmp_path: Path, ending: str, assert_one_line: OneLine
 ) -> None:
@@ -113,7 +113,7 @@ def test_of_a_cut_archive_whole_lines_come_before_the_error(
     assert_one_line(caught.value, f"{place}: it cannot be read on", "fetch the file again")
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 @pytest.mark.parametrize("content", [b"no archive at all", b"\x28\xb5\x2f\xfd" + b"\xff" * 40, b"BZh9" + b"\0" * 40])
 def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_one_line: OneLine) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(content)
@@ -122,7 +122,7 @@ def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_
     assert_one_line(caught.value, f"{path}: it cannot be read on")
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst", ".jsonl"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst", ".jsonl"])
 def test_an_archive_of_nothing_has_no_block(tmp_path: Path, ending: str) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(b""))
     assert list(read_blocks(path)) == []

@@ -19,6 +19,7 @@ from parlai_empathy.errors import NotComputableError
 
 ALL = ("ee", "ae", "be", "re")
 WITHOUT_EMOTION = ALL[1:]
+FATES = {"toxic": 4, "submission": 1_200, "quote": 5, "deleted": 6}
 # Raw dimensions and popularity of three posts; ee in millionths.
 POSTS = [
     {"name": "t1_a", "ee": 500_000, "ae": 4, "be": -3, "re": 1, "pv": 2},
@@ -41,7 +42,7 @@ def measured(
     layout = pyarrow.schema([("name", "string"), *((name, "int64") for name in (*ALL, "pv"))])
     parquet.write_table(pyarrow.Table.from_pylist(posts, layout), folder / "candidates.parquet")
     engine.view("candidates", [folder / "candidates.parquet"])
-    measures = measure(engine, Recipe(**recipe), dimensions)
+    measures = measure(engine, Recipe(**recipe), dimensions, FATES)
     rows = [row for table in engine.batches("SELECT * FROM engagement", 100) for row in table.to_pylist()]
     return measures, {row["name"]: row for row in rows}
 
@@ -95,7 +96,9 @@ def test_constants_that_are_given(engine: Engine, tmp_path: Path) -> None:
 def test_too_few_posts(engine: Engine, tmp_path: Path, count: int, assert_one_line: Callable[..., None]) -> None:
     with pytest.raises(NotComputableError) as caught:
         measured(engine, tmp_path, POSTS[:count])
-    assert_one_line(caught.value, f"{count} post(s)", "RS_")
+    assert_one_line(
+        caught.value, f"{count} post(s)", "RS_", "(of the others most are: 1,200 submission, 6 deleted, 5 quote)"
+    )
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,18 @@ from parlai_empathy.curation import choice, texts
 from parlai_empathy.curation.curate import Curated, Plan, curate
 from parlai_empathy.curation.engine import Engine, exactly, open_engine
 from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.reddit.build import SAMPLE
 
 pytest.importorskip("pyspark")
 if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
     pytest.skip("Spark needs Java", allow_module_level=True)
 
+OneLine = Callable[..., None]
+
 # Small data: what Spark does to spread work over many machines would take most of the time.
 SETTINGS = {
     "spark.sql.shuffle.partitions": 2,
-    "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
@@ -77,6 +79,12 @@ def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: 
     assert found[0].fates["read twice"] > 0
 
 
+def test_many_dumps(spark: Engine, tmp_path: Path) -> None:
+    posts = random_posts(2 * LARGE, seed=3)
+    dumps = [write_dump(tmp_path / f"RC_{n}.jsonl", posts[n::8]) for n in range(8)]
+    assert_same(tmp_path, *both(spark, dumps, tmp_path))
+
+
 def test_the_real_dumps(spark: Engine, tmp_path: Path, real_data: Path) -> None:
     dumps = sorted((real_data / "reddit").glob("R[CS]_*"))
     found = both(spark, dumps, tmp_path, recipe={"kappa": 1.0})
@@ -96,3 +104,31 @@ def test_tables_views_and_batches(spark: Engine, tmp_path: Path) -> None:
     assert pyarrow.concat_tables(tables).to_pylist() == [{"n": 18 - 2 * n, "s": "jihgfedcba"[n]} for n in range(10)]
     assert [len(table) for table in exactly(spark, query, 3)] == [3, 3, 3, 1]
     assert list(spark.batches("SELECT n FROM numbers WHERE n > 99", 4)) == []
+
+
+def test_files_are_those_of_this_machine_whatever_the_clusters_file_system_is(spark: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "a [b]{c}*%20.parquet"
+    parquet.write_table(pyarrow.table({"n": [1, 2]}), file)
+    settings = spark._session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    before = settings.get("fs.defaultFS")
+    settings.set("fs.defaultFS", "hdfs://nowhere.invalid:9")
+    try:
+        spark.view("numbers", [file])
+        assert sorted(spark.rows("SELECT n FROM numbers")) == [(1,), (2,)]
+    finally:
+        settings.set("fs.defaultFS", before)
+
+
+def test_what_spark_and_java_say_is_one_line(spark: Engine, tmp_path: Path, assert_one_line: OneLine) -> None:
+    ways: list[Callable[[], object]] = [
+        lambda: spark.rows("SELECT n FROM nothing"),
+        lambda: spark.rows("SELECT raise_error('a\\nb')"),
+        lambda: list(spark.batches("SELECT raise_error('a\\nb')", 4)),
+        lambda: spark.view("none", [tmp_path / "none.parquet"]),
+        lambda: spark.view_of("none", "SELECT"),
+        lambda: spark.table("none", "SELECT n FROM nothing"),
+    ]
+    for way in ways:
+        with pytest.raises(OptionError) as caught:
+            way()
+        assert_one_line(caught.value, "--engine spark: Spark fails (", "spark.driver.memory")

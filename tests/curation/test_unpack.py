@@ -10,10 +10,11 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import pytest
@@ -24,6 +25,9 @@ from tiny_dumps import AUTHORS, PACKERS, comment, lines, random_posts, write_dum
 from tqdm import tqdm
 
 from parlai_empathy.curation.unpack import Part, unpack
+from parlai_empathy.errors import DataError
+
+OneLine = Callable[..., None]
 
 POSTS = random_posts(60, seed=5)
 
@@ -43,7 +47,7 @@ def state(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
 def test_a_part_holds_the_posts_and_its_account_the_lines(tmp_path: Path, ending: str) -> None:
     dump = tmp_path / f"RC_2006-01{ending}"
     content = "\n".join([*lines(POSTS), "", "?", " ", "[]", "?"]).encode()
@@ -78,7 +82,7 @@ def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) ->
     assert unpacked([other], tmp_path / "parts")[0].file != first[1].file
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
 def test_the_progress_comes_to_the_size_of_the_dumps(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +109,55 @@ def test_a_part_without_its_account_is_made_again(tmp_path: Path) -> None:
     assert part.file.with_suffix(".json").is_file()
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+@pytest.mark.parametrize("left", [0, 9, -9])
+def test_a_damaged_part_is_made_again(tmp_path: Path, suffix: str, left: int) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    part = unpacked([dump], tmp_path / "parts")[0]
+    damaged = part.file.with_suffix(suffix)
+    damaged.write_bytes(damaged.read_bytes()[:left])
+    assert unpacked([dump], tmp_path / "parts") == [part]
+    assert len(rows(part)) == 60
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"dump": "a", "bad": 3}', '{"bad": {}, "lines": "60", "dump": 1}'])
+def test_an_account_of_something_else_is_written_again(tmp_path: Path, content: str) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    part = unpacked([dump], tmp_path / "parts")[0]
+    part.file.with_suffix(".json").write_text(content)
+    assert unpacked([dump], tmp_path / "parts") == [part]
+    assert unpacked([dump], tmp_path / "parts") == [part]
+
+
+def test_what_could_not_be_read_once_is_read_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+
+    def failing(path: Path, seen: Any) -> Iterator[bytes]:
+        yield dump.read_bytes()[:2_000]
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("parlai_empathy.curation.blocks.read_bytes", failing)
+        part = unpacked([dump], tmp_path / "parts")[0]
+    assert "it cannot be read on (Input/output error)" in part.account.broken
+    assert 0 < len(rows(part)) < 60
+    part = unpacked([dump], tmp_path / "parts")[0]
+    assert (len(rows(part)), part.account.broken) == (60, "")
+
+
+def test_a_dump_that_may_not_be_opened_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", Mock(side_effect=PermissionError(13, "Permission denied")))
+        with pytest.raises(DataError) as caught:
+            unpacked([dump], tmp_path / "parts")
+    assert_one_line(caught.value, f"{dump} cannot be opened (Permission denied): make it readable")
+    assert list((tmp_path / "parts").iterdir()) == []
+    assert len(rows(unpacked([dump], tmp_path / "parts")[0])) == 60
+
+
 def test_a_dump_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     (link := tmp_path / "link.jsonl").symlink_to(dump)
@@ -123,7 +176,7 @@ def test_signs_that_engines_read_as_patterns_are_not_in_a_parts_name(tmp_path: P
     assert len(rows(part)) == 60
 
 
-@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_ends(tmp_path: Path, ending: str) -> None:
     many = random_posts(6_000, seed=6)
     dump = write_dump(tmp_path / f"a{ending}", many)

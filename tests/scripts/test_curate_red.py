@@ -51,6 +51,7 @@ def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.Ca
     }
     printed = capsys.readouterr().out
     assert f"{out / 'red.parquet'}: {len(expected)} posts" in printed
+    assert f"{out / 'work'}: every post of the dumps with its id; delete it before you publish {out}" in printed
     assert (out / "report.md").read_text().startswith(printed.split("\n\nred")[0][:100])
     rows = {row[0]: row[1] for row in tables(out)["What became of the lines"]["rows"]}
     assert rows == curated.fates
@@ -87,7 +88,7 @@ def test_the_constants_reach_the_recipe(dump: Path, tmp_path: Path) -> None:
 
 def test_toxic_words_subreddits_and_negative_samples(dump: Path, tmp_path: Path) -> None:
     (words := tmp_path / "words.txt").write_text("# nobody likes these\nseven purple\nROME\n")
-    options = {"toxicity": f"words:{words}", "subreddits": ["Gardening", "baking"], "negative_samples": 0.5}
+    options = {"toxicity": f"words:{words}", "subreddits": ["/r/Gardening", "r/baking"], "negative_samples": 0.5}
     curated = curate(dump, tmp_path / "red", **options)
     rows = records(tmp_path / "red")
     assert curated.fates["toxic"] > 0
@@ -126,6 +127,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"weights": "ae"}, OptionError, ("--weights 'ae': must be of the form ae=3,re=3",)),
         ({"weights": "ae=x"}, OptionError, ("--weights 'ae=x'",)),
         ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is none of",)),
+        ({"weights": "ee=1,re=0"}, OptionError, ("--weights: only ee has one", "--emotion-model")),
         ({"weights": ""}, OptionError, ("--weights: all are 0",)),
         ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number above 0",)),
         ({"medians": "pv=nan"}, OptionError, ("--medians pv=nan",)),
@@ -138,7 +140,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"valid_share": 2.0}, OptionError, ("--valid-share 2.0",)),
         ({"toxic_above": -1.0}, OptionError, ("--toxic-above -1.0",)),
         ({"seed": -1}, OptionError, ("--seed -1",)),
-        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)",)),
+        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)", "most are: ", " in another subreddit")),
         ({"toxicity": "words:nowhere.txt"}, DataError, ("nowhere.txt cannot be read",)),
         ({"toxicity": "words:"}, DataError, ("cannot be read",)),
         ({"toxicity": "/no/such/model"}, ModelFileError, ("--toxicity /no/such/model cannot be loaded",)),

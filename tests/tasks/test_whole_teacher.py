@@ -59,3 +59,16 @@ def test_its_only_option_is_the_edition() -> None:
     group = next(group for group in parser._action_groups if group.title == "Toys")
     assert [action.dest for action in group._group_actions] == ["edition"]
     assert "edition" not in before
+
+
+def test_a_subclass_has_its_options_in_the_same_group() -> None:
+    class Chosen(Toy):
+        @classmethod
+        def add_options(cls, group: Any) -> None:
+            super().add_options(group)
+            group.add_argument("--colour")
+
+    parser = ParlaiParser(False, False)
+    Chosen.add_cmdline_args(parser)
+    (group,) = (group for group in parser._action_groups if group.title == "Toys")
+    assert [action.dest for action in group._group_actions] == ["edition", "colour"]

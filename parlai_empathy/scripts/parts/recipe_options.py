@@ -45,7 +45,8 @@ def recipe_of(opt: Opt) -> Recipe:
     """
     numbers = {name: opt[name] for name in _NUMBERS}
     maps: dict[str, Any] = {name: _numbers_of(name, opt[name]) for name in _MAPS}
-    return Recipe(**maps, **numbers, subreddits=tuple(opt["subreddits"]))
+    subreddits = tuple(name.removeprefix("/").removeprefix("r/") for name in opt["subreddits"])
+    return Recipe(**maps, **numbers, subreddits=subreddits)
 
 
 def _numbers_of(option: str, text: str) -> dict[str, float]:

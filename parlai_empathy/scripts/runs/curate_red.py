@@ -30,6 +30,7 @@ def run(opt: Opt) -> Curated:
     data_card(curated, plan, engine.name).show(plan.folder)
     added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
     print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
+    print(f"{plan.work}: every post of the dumps with its id; delete it before you publish {plan.folder}")
     return curated
 
 

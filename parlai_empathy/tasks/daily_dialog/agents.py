@@ -6,7 +6,6 @@ shuffle freely and each agent sees the same context.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
@@ -23,19 +20,19 @@ from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.daily_dialog.build import build
 from parlai_empathy.tasks.daily_dialog.overlap import without_overlap
 from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS, Dialogue, read_daily_dialog
-from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
+from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
-class DailyDialogTeacher(DialogTeacher):
+class DailyDialogTeacher(WholeTeacher):
     """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
 
+    title = "DailyDialog"
+
     @classmethod
-    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+    def add_options(cls, group: Any) -> None:
         """Add the options of the task."""
-        super().add_cmdline_args(parser, partial_opt)
-        group = parser.add_argument_group("DailyDialog")
-        add_edition(group)
+        super().add_options(group)
         group.add_argument(
             "--dd-history",
             type=int,
@@ -48,17 +45,14 @@ class DailyDialogTeacher(DialogTeacher):
             default=False,
             help="Train without the dialogues that share a turn and its answer with the validation or test split.",
         )
-        return parser
+
+    @staticmethod
+    def build(opt: dict[str, Any]) -> Path:
+        """The fold's zip file or folder."""
+        return build(opt)[DatatypeHelper.fold(opt["datatype"])]
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        opt = copy.deepcopy(opt)
-        self.fold: str = DatatypeHelper.fold(opt["datatype"])
         self.history_size = check_history("--dd-history", opt.get("dd_history", DEFAULT))
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
-        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        self._files = build(opt)
-        opt["datafile"] = str(self._files[self.fold])
         super().__init__(opt, shared)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
@@ -75,7 +69,8 @@ class DailyDialogTeacher(DialogTeacher):
         dialogues = list(read_daily_dialog(path))
         if self.fold != "train" or not self.opt.get("dd_drop_overlap"):
             return dialogues
-        held_out = [dialogue for fold in ("valid", "test") for dialogue in read_daily_dialog(self._files[fold])]
+        files = build(self.opt)
+        held_out = [dialogue for fold in ("valid", "test") for dialogue in read_daily_dialog(files[fold])]
         kept = without_overlap(dialogues, held_out)
         logging.info(f"{path}: left out {len(dialogues) - len(kept)} dialogue(s) that overlap with valid or test")
         if not kept:

@@ -6,7 +6,6 @@ shuffle freely and each agent sees the same context.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -17,32 +16,29 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.candidates import sample_candidates
-from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
+from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 POLITICAL = "<POLITICAL>"
 
 
-class EmpatheticDialoguesTeacher(DialogTeacher):
+class EmpatheticDialoguesTeacher(WholeTeacher):
     """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
 
+    title = "EmpatheticDialogues"
     default_history = DEFAULT
 
     @classmethod
-    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
+    def add_options(cls, group: Any) -> None:
         """Add the options of the task."""
-        super().add_cmdline_args(parser, partial_opt)
-        group = parser.add_argument_group("EmpatheticDialogues")
-        add_edition(group)
+        super().add_options(group)
         group.add_argument(
             "--ed-history",
             type=int,
@@ -55,16 +51,14 @@ class EmpatheticDialoguesTeacher(DialogTeacher):
             default=False,
             help=f"Leave out the conversations that the file tags {POLITICAL}.",
         )
-        return parser
+
+    @staticmethod
+    def build(opt: dict[str, Any]) -> Path:
+        """The fold's file."""
+        return build(opt) / f"{DatatypeHelper.fold(opt['datatype'])}.csv"
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        opt = copy.deepcopy(opt)
-        self.fold: str = DatatypeHelper.fold(opt["datatype"])
         self.history_size = check_history("--ed-history", opt.get("ed_history", self.default_history))
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
-        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        opt["datafile"] = str(build(opt) / f"{self.fold}.csv")
         super().__init__(opt, shared)
         self.metrics = QuickMetrics(opt.get("metrics", "default"), shared["metrics"] if shared else None)
 

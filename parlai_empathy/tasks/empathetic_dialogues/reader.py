@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 
 EMOTIONS = tuple(
     "afraid angry annoyed anticipating anxious apprehensive ashamed caring confident content devastated disappointed "  # noqa: SIM905
@@ -131,9 +131,17 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     # The official header does not always name the last columns of its own rows: tags, or candidates, may be absent.
     fewest = max(header.index(name) for name in _REQUIRED) + 1
     last = max(len(header), len(COLUMNS))
-    if not fewest <= len(fields) <= last + 1:
+    most = last if "candidates" in header else last + 1
+    if not fewest <= len(fields) <= most:
         raise DataError(
-            f"{path}, line {number}: {len(fields)} fields, expected {fewest} to {last + 1} (commas are written _comma_)"
+            f"{path}, line {number}: {len(fields)} fields, expected {fewest} to {most} (commas are written _comma_)"
+        )
+    candidates = fields[last] if len(fields) > last else ""
+    evaluations = dict(zip([*header, *COLUMNS[len(header) :]], fields, strict=False)).get("selfeval", "")
+    if len(fields) > len(header) and _seems_shifted(evaluations, candidates):
+        raise DataError(
+            f"{path}, line {number}: {len(fields)} fields, and {shown(evaluations)} behind the utterance is no "
+            "evaluation: write a comma in a text as _comma_"
         )
     named = dict(zip(header, fields, strict=False))
     if named["context"] not in EMOTIONS:
@@ -144,8 +152,15 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
         raise DataError(
             f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a turn's number (1, 2 ...)"
         )
-    candidates = named.pop("candidates", fields[last] if len(fields) > last else "")
-    return _Row(number, named, candidates)
+    return _Row(number, named, named.pop("candidates", candidates))
+
+
+def _seems_shifted(evaluations: str, candidates: str) -> bool:
+    """Whether a row with more fields than the header names has one from an utterance that is split at a comma.
+
+    Its rest then stands where the evaluations should. With several candidates behind, no field is too many.
+    """
+    return bool(evaluations) and not parse_self_evaluations(evaluations) and "|" not in candidates
 
 
 def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
 from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
-from parlai_empathy.tasks.engagement.tables import shown
 
 SCALE = (1, 2, 3, 4, 5)
 _BETWEEN_TURNS = "|||"
@@ -39,7 +38,5 @@ def _ratings(scores: Any, where: str) -> tuple[float, ...]:
     except ValueError:
         found = None
     if not isinstance(found, list) or not found:
-        raise DataError(
-            f"{where}: {shown.repr(scores)} is no list of scores: take the file as its authors published it"
-        )
+        raise DataError(f"{where}: {shown(scores)} is no list of scores: take the file as its authors published it")
     return tuple(number(score, where, SCALE[0], SCALE[-1]) for score in found)

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.engagement.tables import shown
+from parlai_empathy.errors import DataError, shown
 
 
 def read_objects(path: str | Path) -> list[dict[str, Any]]:
@@ -23,10 +22,10 @@ def read_objects(path: str | Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError) as error:  # also what is not UTF-8
         raise DataError(f"{path}: it is no JSON ({str(error).splitlines()[0]}): fetch it again") from error
     if not isinstance(found, list):
-        raise DataError(f"{path}: it holds {shown.repr(found)} where a list of objects was expected")
+        raise DataError(f"{path}: it holds {shown(found)} where a list of objects was expected")
     for place, one in enumerate(found):
         if not isinstance(one, dict):
-            raise DataError(f"{path}, entry {place}: {shown.repr(one)} is no object")
+            raise DataError(f"{path}, entry {place}: {shown(one)} is no object")
     return found
 
 
@@ -36,5 +35,5 @@ def text_of(one: dict[str, Any], field: str, where: str) -> str:
     :raises DataError: if it is missing or something else.
     """
     if not isinstance(one.get(field), str):
-        raise DataError(f"{where}: its field {field} is {shown.repr(one.get(field))} where a text was expected")
+        raise DataError(f"{where}: its field {field} is {shown(one.get(field))} where a text was expected")
     return str(one[field])

@@ -1,7 +1,7 @@
 """Tables of replies and their scores whose published layout is not known: several names of each column are taken.
 
 The scores stand either in numbered columns, one a rater (``annotator_1``, ``rater2``, ``score3``), or in one column.
-Then rows with the same texts are the same reply's raters.
+Then rows with the same texts, of the same system, are the same reply's raters.
 """
 
 from __future__ import annotations
@@ -27,18 +27,17 @@ def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
     :raises DataError: naming file, line and column, for a column that is missing, an empty reply, or a score that is
         no number.
     """
-    found: dict[tuple[str, str], list[float]] = {}
-    systems: dict[tuple[str, str], str | None] = {}
-    for row in read_table(path):
+    rated: dict[tuple[str, str, str | None, int | None], list[float]] = {}
+    for place, row in enumerate(read_table(path)):
         reply = one_line(row.text(*REPLIES))
         if not reply:
             raise DataError(f"{row.where}, column {row.column(REPLIES)}: it is empty: each row needs a reply")
-        pair = (_first(row, CONTEXTS) or "", reply)
-        found.setdefault(pair, []).extend(_ratings(row))
-        systems.setdefault(pair, _first(row, SYSTEMS))
-    for place, (pair, ratings) in enumerate(found.items()):
-        context, reply = pair
-        yield RatedReply(str(place), (context,) if context else (), reply, tuple(ratings), systems[pair])
+        numbered = [name for name in row.fields if _NUMBERED.fullmatch(name)]
+        own = place if numbered else None  # a row with all raters is a reply of its own, whatever it says
+        key = (_first(row, CONTEXTS) or "", reply, _first(row, SYSTEMS), own)
+        rated.setdefault(key, []).extend(_ratings(row, numbered or [row.column(SCORES)]))
+    for place, ((context, reply, system, _), ratings) in enumerate(rated.items()):
+        yield RatedReply(str(place), (context,) if context else (), reply, tuple(ratings), system)
 
 
 def _first(row: Row, names: tuple[str, ...]) -> str | None:
@@ -47,6 +46,5 @@ def _first(row: Row, names: tuple[str, ...]) -> str | None:
     return one_line(row.text(*there)) or None if there else None
 
 
-def _ratings(row: Row) -> list[float]:
-    columns = [name for name in row.fields if _NUMBERED.fullmatch(name)] or [row.column(SCORES)]
+def _ratings(row: Row, columns: list[str]) -> list[float]:
     return [number(row.text(name), f"{row.where}, column {name}") for name in columns]

@@ -7,17 +7,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import Repr
 from typing import IO, Any
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.text_file import open_text
 
 KINDS = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-
-shown = Repr()
-shown.maxstring = shown.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Row:
         for name in names:
             if name in self.fields:
                 return name
-        found = shown.repr(", ".join(self.fields))
+        found = shown(", ".join(self.fields))
         raise DataError(f"{self.where}: it has no column {' or '.join(names)}, but {found}")
 
     def text(self, *names: str) -> str:
@@ -50,7 +46,7 @@ class Row:
         name = self.column(names)
         value = "" if self.fields[name] is None else self.fields[name]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise DataError(f"{self.where}, column {name}: {shown.repr(value)} is neither a text nor a number")
+            raise DataError(f"{self.where}, column {name}: {shown(value)} is neither a text nor a number")
         return str(value).strip()
 
 
@@ -98,7 +94,7 @@ def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{where}: it is no JSON ({str(error).splitlines()[0]}): one object a line") from error
         if not isinstance(found, dict):
-            raise DataError(f"{where}: {shown.repr(found)} is no object with columns: one object a line")
+            raise DataError(f"{where}: {shown(found)} is no object with columns: one object a line")
         yield Row(where, {_name(name): value for name, value in found.items()})
 
 

@@ -6,18 +6,14 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import Repr
 from typing import NoReturn
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
 from parlai_empathy.tasks.epitome.spans import Span, clean, find_spans, quotations
 from parlai_empathy.text_file import open_text
 
 COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales")
-
-_shown = Repr()
-_shown.maxstring = _shown.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -111,7 +107,7 @@ def _check_header(path: Path, names: list[str]) -> None:
     if missing:
         raise DataError(
             f"{path}, line 1: the column {missing[0]} is missing; {', '.join(COLUMNS)} were expected, found "
-            f"{_shown.repr(','.join(names))}"
+            f"{shown(','.join(names))}"
         )
 
 
@@ -154,4 +150,4 @@ def _rating(path: Path, line: int, row: dict[str, str | None]) -> Rating:
 
 
 def _wrong(path: Path, line: int, column: str | int, value: object, reason: str) -> NoReturn:
-    raise DataError(f"{path}, line {line}, column {column}: {_shown.repr(value)} {reason}")
+    raise DataError(f"{path}, line {line}, column {column}: {shown(value)} {reason}")

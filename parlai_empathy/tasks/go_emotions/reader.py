@@ -6,10 +6,9 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import Repr
 from typing import NoReturn
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
 from parlai_empathy.text_file import open_text
 
@@ -20,9 +19,6 @@ COLUMNS = ("text", "emotions", "id")
 """What the three columns hold; the files themselves do not name them."""
 
 _NUMBERS = {str(number): emotion for number, emotion in enumerate(EMOTIONS)}
-
-_shown = Repr()
-_shown.maxstring = _shown.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -70,4 +66,4 @@ def _comment(path: Path, line: int, row: list[str]) -> Comment:
 
 
 def _wrong(path: Path, line: int, column: str, value: str, reason: str) -> NoReturn:
-    raise DataError(f"{path}, line {line}, column {column}: {_shown.repr(value)} {reason}")
+    raise DataError(f"{path}, line {line}, column {column}: {shown(value)} {reason}")

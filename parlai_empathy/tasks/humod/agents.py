@@ -6,7 +6,6 @@ judged, it is the last line of the text.
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher
-from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.humod.build import build
@@ -26,16 +23,18 @@ from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
+from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
-class HumodTeacher(DialogTeacher):
+class HumodTeacher(WholeTeacher):
     """What the teachers below share: options, file, fold. Each says what its :meth:`examples` are."""
 
+    title = "HUMOD"
+    build = staticmethod(build)
+
     @classmethod
-    def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the options of the task."""
-        super().add_cmdline_args(parser, partial_opt)
-        group = parser.add_argument_group("HUMOD")
+    def add_options(cls, group: Any) -> None:
+        """Add the options of the task, ``--edition`` among them."""
         add_file_options(group)
         group.add_argument(
             "--humod-split",
@@ -44,17 +43,10 @@ class HumodTeacher(DialogTeacher):
             help="paper: 1,000 of 9,500 pairs are for test. rated: half of the rated pairs are, for copies that tell "
             "few ratings.",
         )
-        return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        opt = copy.deepcopy(opt)
-        self.fold: str = DatatypeHelper.fold(opt["datatype"])
         if opt.get("humod_split", "paper") not in SPLITS:  # behind a colon ParlAI takes any value
             raise OptionError(f"--humod-split {opt['humod_split']}: must be one of {', '.join(SPLITS)}")
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
-        opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        opt["datafile"] = str(build(opt))
         super().__init__(opt, shared)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.whole_file import whole_file
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,10 @@ def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
     :raises OptionError: if the file cannot be written.
     """
     path = Path(path)
-    beside = path.parent / f"{path.name}.part"
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
-        beside.replace(path)
+        lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+        with whole_file(path) as unfinished:
+            unfinished.write_text(lines, encoding="utf-8")
     except OSError as error:
         raise OptionError(f"--out {path} cannot be written ({error.strerror}): name another file") from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)

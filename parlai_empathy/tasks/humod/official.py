@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NoReturn
 
-from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.humod.records import SCALE, Pair, Place, decode, shown, words
+from parlai_empathy.errors import DataError, shown
+from parlai_empathy.tasks.humod.records import SCALE, Pair, Place, decode, words
 
 COLUMNS = ("Dialogue Context", "Reply", "User Relevance Score", "User Reply")
 """Those that the header must have."""
@@ -67,7 +67,7 @@ def read_header(place: Place, line: bytes) -> Header:
         keys.append(key if key not in keys else f"{key} {len(keys) + 1}")
     if missing := ", ".join(name for name in COLUMNS if name.lower() not in keys):
         raise DataError(
-            f"{place.path}, line {place.line}: the header {shown.repr(text)} lacks the column(s) {missing}: it should "
+            f"{place.path}, line {place.line}: the header {shown(text)} lacks the column(s) {missing}: it should "
             f"be tab-separated and name {', '.join(COLUMNS)}"
         )
     context, reply, rating, human_reply = required = [keys.index(name.lower()) for name in COLUMNS]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 
 SCALE = (1, 2, 3, 4, 5)
 """The ratings: 1 is irrelevant, 5 is relevant (Merdivan et al. 2020, section 3)."""
-
-shown = reprlib.Repr()  # of values in messages: one line, and not too long a one
-shown.maxstring = shown.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Place:
 
     def wrong(self, column: str | int, value: object, reason: str) -> NoReturn:
         """Raise an error that names file, line, column and value."""
-        raise DataError(f"{self.path}, line {self.line}, column {column}: {shown.repr(value)} {reason}")
+        raise DataError(f"{self.path}, line {self.line}, column {column}: {shown(value)} {reason}")
 
 
 def decode(place: Place, line: bytes, column: Callable[[bytes], str | int]) -> str:

@@ -16,8 +16,9 @@ def labelled_by(dimension: str, posts: Sequence[RedPost], kappa: float = 1.0) ->
     """The posts that people reacted to, with labels by the z-score of one dimension's normalised score.
 
     Posts above ``kappa`` are engaging, those below ``-kappa`` are not, and those between are left out: the rule by
-    which the aggregate makes RED's own labels. Where it leaves a class empty, as with a score that is 0 for most
-    posts, the median decides: what lies above it is engaging, and the rest is not.
+    which the aggregate makes RED's own labels, but of the larger class none are left out. Where it leaves a class
+    empty, as with a score that is 0 for most posts, the median decides: what lies above it is engaging, and the rest
+    is not.
 
     :param dimension: one of :data:`~parlai_empathy.tasks.red.records.DIMENSIONS`.
     :param posts: of all folds, so that one threshold holds for all.

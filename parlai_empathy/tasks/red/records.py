@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.engagement.reader import number, one_line
-from parlai_empathy.tasks.engagement.tables import shown
 
 CLASSES = ("not engaging", "engaging")
 """In this order, so that a judge's second probability is that of an engaging post."""
@@ -62,7 +61,7 @@ def post_of(fields: Mapping[str, Any], where: str) -> RedPost:
     for name, allowed in (("label", CLASSES), ("fold", FOLDS)):
         if texts[name] not in allowed:
             raise DataError(
-                f"{where}, column {name}: {shown.repr(texts[name])} is none of {', '.join(allowed)}: make the file anew"
+                f"{where}, column {name}: {shown(texts[name])} is none of {', '.join(allowed)}: make the file anew"
             )
     made = texts["source"] != REACTION
     if not texts["source"] or (not texts["post"] and not made):
@@ -92,14 +91,14 @@ def check_columns(found: list[str], where: str) -> None:
     """
     if missing := [name for name in COLUMNS if name not in found]:
         raise DataError(
-            f"{where}: the column {missing[0]} is missing, found {shown.repr(', '.join(found))}: make the file anew "
+            f"{where}: the column {missing[0]} is missing, found {shown(', '.join(found))}: make the file anew "
             "with `parlai curate_red`"
         )
 
 
 def _text(value: object, where: str) -> str:
     if value is not None and not isinstance(value, str):
-        raise DataError(f"{where}: {shown.repr(value)} is no text: make the file anew")
+        raise DataError(f"{where}: {shown(value)} is no text: make the file anew")
     return one_line(value or "")
 
 

@@ -112,12 +112,12 @@ class RedditTeacher(DialogTeacher):
         del settings["history"]  # the number does not depend on it
         return stored_count(Path(self.opt["datapath"]) / "reddit_counts", self._files, settings, self._pass)
 
-    def _pass(self) -> int:
+    def _pass(self) -> tuple[int, bool]:
         tally = Tally()
         for _ in read_reddit(self._files, self._limits, folds.thread_filter(self.fold), tally):
             pass
         tally.report(f"{self._described()}, {self.fold}")
-        return tally.pairs
+        return tally.pairs, not tally.broken
 
     def _described(self) -> str:
         first, *others = map(str, self._files)

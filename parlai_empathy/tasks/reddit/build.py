@@ -18,7 +18,7 @@ from parlai_empathy.tasks.edition import is_sample
 
 FOLDER = "reddit"
 SAMPLE = Path(__file__).parent / "sample"
-_DUMP = re.compile(r"R[CS]_[\w-]+|.+\.(jsonl|ndjson|zst|bz2|xz)")
+_DUMP = re.compile(r"R[CS]_[\w-]+|.+\.(jsonl|ndjson|zst|bz2|gz|xz)")
 
 
 def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:

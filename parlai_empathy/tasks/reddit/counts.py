@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
 
+from parlai_empathy.whole_file import whole_file
 
-def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], int]) -> int:
+
+def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:
     """The number that ``count`` gives, from a file in ``folder`` if it was counted before.
 
     :param files: what is counted: another size or time of change makes the number be counted anew.
     :param settings: all else that the number depends on, as plain data.
+    :param count: gives the number, and whether it is that of whole files: another one is not stored, for next time
+        more of a file may be read.
     """
     about = {"files": [_about(file) for file in files], "settings": settings}
     path = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]}.json"
@@ -26,9 +29,13 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
         if stored["about"] == about:
             return int(stored["count"])
     logging.info(f"counting the pairs once (stored in {path}); --reddit-epoch-size spares a large dump this pass")
-    number = count()
+    number, is_whole = count()
+    if not is_whole:
+        return number
     try:
-        _write(path, json.dumps({"about": about, "count": number}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path, is_shared=True) as unfinished:
+            unfinished.write_text(json.dumps({"about": about, "count": number}))
     except OSError as error:
         logging.warning(f"{path} cannot be written ({error.strerror}): the pairs will be counted again next time")
     return number
@@ -37,11 +44,3 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
 def _about(file: Path) -> list[str | int]:
     status = file.stat()
     return [str(file.resolve()), status.st_size, status.st_mtime_ns]
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: several processes may count at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_text(text)
-    os.replace(unfinished, path)

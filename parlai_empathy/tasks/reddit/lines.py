@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,25 +17,41 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
 _PACKED_BLOCK = 1 << 13  # bytes; of zstandard, which may make some thousand times as many of them
-_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
+"""What is raised where a file cannot be read on."""
 _WIDEST_WINDOW = 1 << 31  # bytes; the dumps are packed with --long=31, which the decoder refuses unless told
 
 
+class BrokenFileError(DataError):
+    """A file ends early, or cannot be read on: what could be read of it has come before.
+
+    :param line: the number of the line that cannot be read; 1 if no line can.
+    """
+
+    def __init__(self, path: Path, line: int, cause: Exception) -> None:
+        place = f"{path}, line {line}" if line > 1 else str(path)
+        super().__init__(f"{place}: it cannot be read on ({_reason(cause)}); fetch the file again")
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).split("\n")[0]
+
+
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a ``.zst``, ``.bz2`` or ``.xz`` file, or of one that is not packed, each with its number.
+    """The lines of a ``.zst``, ``.bz2``, ``.gz`` or ``.xz`` file, or of one that is not packed, each with its number.
 
     :returns: None in place of a line that is longer than any post can be.
-    :raises DataError: naming file and line, if the file cannot be read (on).
+    :raises DataError: if the file cannot be opened.
+    :raises BrokenFileError: naming file and line, if it cannot be read on.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
     path, number = Path(path), 0
     try:
         for number, line in enumerate(_split(read_bytes(path)), start=1):
             yield number, line
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).split("\n")[0]
-        place = f"{path}, line {number + 1}" if number else str(path)
-        raise DataError(f"{place}: it cannot be read on ({reason}); fetch the file again") from error
+    except READ_ERRORS as error:
+        raise BrokenFileError(path, number + 1, error) from error
 
 
 def _split(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
@@ -53,10 +71,15 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
     """A file's content, unpacked, piece by piece.
 
     :param seen: told of how many bytes of the file, as it is packed, each time that some were read.
-    :raises OSError: or EOFError, or lzma.LZMAError, where it cannot be read (on).
+    :raises DataError: if it cannot be opened.
+    :raises OSError: or another of :data:`READ_ERRORS`, where it cannot be read on.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
-    with path.open("rb") as packed:
+    try:
+        packed = path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened ({_reason(error)}): make it readable, or leave it out") from error
+    with packed:
         file: Any = CallbackIOWrapper(seen, packed, "read") if seen else packed
         if path.suffix == ".zst":
             yield from _unpacked(file)

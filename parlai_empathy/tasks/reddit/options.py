@@ -34,7 +34,7 @@ def add(parser: ParlaiParser) -> None:
     group.add_argument(
         "--reddit-file",
         default=None,
-        help="Read this dump (.zst, .bz2, .xz or JSON lines), several (a,b), or a folder of them, in place of an "
+        help="Read this dump (.zst, .bz2, .gz, .xz or JSON lines), several (a,b), or a folder of them, in place of an "
         "edition.",
     )
     group.add_argument(

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
-from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.reddit.cleaning import as_context, clean, decoded, flaw_of, reply_flaw_of
-from parlai_empathy.tasks.reddit.lines import read_lines
+from parlai_empathy.tasks.reddit.lines import BrokenFileError, read_lines
 from parlai_empathy.tasks.reddit.records import BadLine, Post, post_of_line
 from parlai_empathy.tasks.reddit.tally import Tally
 from parlai_empathy.tasks.reddit.window import Turn, Window
@@ -62,6 +61,7 @@ def read_reddit(
     :param files: dumps of comments and of submissions. Those of the same month are read side by side.
     :param is_wanted: whether a thread, given by its submission's full name, shall be read.
     :param tally: counts what is read and left out.
+    :raises DataError: if a file cannot be opened. One that is broken is read as far as it goes.
     :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
     """
     window = Window(limits.window)
@@ -144,5 +144,5 @@ def _posts(path: Path, tally: Tally) -> Iterator[Post]:
                 tally.add_bad(path, number, post)
             else:
                 yield post
-    except DataError as error:
+    except BrokenFileError as error:
         tally.broken.append(str(error))

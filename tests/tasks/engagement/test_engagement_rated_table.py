@@ -48,6 +48,16 @@ def test_the_same_reply_in_another_context_is_another(tmp_path: Path) -> None:
     assert [one.ratings for one in read_rated_table(path)] == [(1,), (0,)]
 
 
+def test_the_same_reply_of_another_system_is_another(tmp_path: Path) -> None:
+    path = write(tmp_path, "post,label,system\nYes.,1,us\nYes.,0,them\nYes.,1,them\n")
+    assert [(one.system, one.ratings) for one in read_rated_table(path)] == [("us", (1,)), ("them", (0, 1))]
+
+
+def test_a_row_with_all_raters_is_a_reply_of_its_own(tmp_path: Path) -> None:
+    path = write(tmp_path, "post,parent,rater1,rater2\nYes.,A?,1,0\nYes.,A?,1,1\n")
+    assert [(one.item, one.ratings) for one in read_rated_table(path)] == [("0", (1, 0)), ("1", (1, 1))]
+
+
 @pytest.mark.parametrize(
     ("content", "parts"),
     [

@@ -31,6 +31,12 @@ def test_the_middle_is_left_out() -> None:
     assert labels(labelled_by("ae", posts_of([0.1, 0.5, 0.9, 0.5]))) == {"0": "not engaging", "2": "engaging"}
 
 
+def test_the_larger_class_keeps_all_its_posts() -> None:
+    # The mean is .433 and the deviation sqrt((4 x .333 ** 2 + 2 x .667 ** 2) / 6) = .471.
+    found = labels(labelled_by("ae", posts_of([0.1, 0.1, 0.1, 0.1, 1.1, 1.1]), kappa=0.5))
+    assert sorted(found.values()) == ["engaging"] * 2 + ["not engaging"] * 4
+
+
 def test_kappa_0_leaves_nothing_out() -> None:
     found = labels(labelled_by("ae", posts_of([0.1, 0.4, 0.6, 0.9]), kappa=0))
     assert found == {"0": "not engaging", "1": "not engaging", "2": "engaging", "3": "engaging"}

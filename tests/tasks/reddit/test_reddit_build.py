@@ -34,11 +34,19 @@ def names(files: list[Path]) -> list[str]:
 
 def test_a_folder_gives_its_dumps_and_nothing_else(tmp_path: Path, opt: dict[str, Any]) -> None:
     folder = fill(
-        tmp_path / "dumps", "RC_2006-02.bz2", "RC_2005-12.zst", "RS_2006-01", "x.jsonl", "README.md", "sums.txt", ".x"
+        tmp_path / "dumps",
+        "RC_2006-02.bz2",
+        "RC_2006-03.gz",
+        "RC_2005-12.zst",
+        "RS_2006-01",
+        "x.jsonl",
+        "README.md",
+        "sums.txt",
+        ".x",
     )
     (folder / "more.zst").mkdir()
     found = build({**opt, "reddit_file": str(folder)})
-    assert names(found) == ["RC_2005-12.zst", "RC_2006-02.bz2", "RS_2006-01", "x.jsonl"]
+    assert names(found) == ["RC_2005-12.zst", "RC_2006-02.bz2", "RC_2006-03.gz", "RS_2006-01", "x.jsonl"]
 
 
 def test_several_files_and_folders(tmp_path: Path, opt: dict[str, Any]) -> None:

@@ -14,12 +14,13 @@ from parlai_empathy.tasks.reddit.counts import stored_count
 class Counter:
     """Counts how often it is asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_whole: bool = True) -> None:
         self.asked = 0
+        self.is_whole = is_whole
 
-    def __call__(self) -> int:
+    def __call__(self) -> tuple[int, bool]:
         self.asked += 1
-        return 100 + self.asked
+        return 100 + self.asked, self.is_whole
 
 
 @pytest.fixture
@@ -47,6 +48,12 @@ def test_other_settings_files_or_contents_are_counted_anew(tmp_path: Path, files
     assert stored_count(folder, files, {"a": 1}, count) == 104
     os.utime(files[0], ns=(1, 1))
     assert stored_count(folder, files, {"a": 1}, count) == 105
+
+
+def test_the_number_of_a_broken_file_is_not_kept(tmp_path: Path, files: list[Path]) -> None:
+    count = Counter(is_whole=False)
+    assert [stored_count(tmp_path / "counts", files, {}, count) for _ in range(2)] == [101, 102]
+    assert not (tmp_path / "counts").exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"count": 5}', '{"about": 1, "count": 5}'])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import gzip
 import lzma
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import zstandard
@@ -17,13 +19,14 @@ from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError, MissingDependencyError
 from parlai_empathy.tasks.reddit import lines
-from parlai_empathy.tasks.reddit.lines import read_lines
+from parlai_empathy.tasks.reddit.lines import BrokenFileError, read_lines
 
 OneLine = Callable[..., None]
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "zst": zstandard.ZstdCompressor().compress,
     "bz2": bz2.compress,
+    "gz": gzip.compress,
     "xz": lzma.compress,
     "jsonl": bytes,
 }
@@ -47,7 +50,7 @@ def test_the_lines_of_each_kind_of_file(tmp_path: Path, ending: str) -> None:
     assert list(read_lines(str(path))) == found
 
 
-@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
     """Pushshift's files are of many frames; a line may begin in one and end in the next."""
     parts = [TEXT[:1_000], b"", TEXT[1_000:70_000], TEXT[70_000:]]
@@ -69,7 +72,7 @@ def test_a_window_as_wide_as_that_of_the_dumps(tmp_path: Path) -> None:
     assert read(write(tmp_path, "zst", packed)) == [b"first", b"second"]
 
 
-@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_a_cut_archive_gives_what_is_left_and_then_the_place(
     tmp_path: Path, ending: str, assert_one_line: OneLine
 ) -> None:
@@ -82,7 +85,7 @@ def test_a_cut_archive_gives_what_is_left_and_then_the_place(
     assert_one_line(caught.value, path, "cannot be read on", f"line {len(found) + 1}" if found else "a.")
 
 
-@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
     packed = bytearray(PACKERS[ending](TEXT * 5))
     packed[len(packed) // 2 :] = bytes(len(packed) - len(packed) // 2)
@@ -92,7 +95,7 @@ def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine
     assert_one_line(caught.value, path, "cannot be read on")
 
 
-@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
     path = write(tmp_path, ending, b"<html>Please log in</html>\n")
     with pytest.raises(DataError) as caught:
@@ -100,11 +103,20 @@ def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line:
     assert_one_line(caught.value, path, "cannot be read on")
 
 
-def test_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
-    for path in (tmp_path / "b.zst", tmp_path / "b.jsonl", tmp_path):
+def test_no_file_or_one_that_may_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    def check(path: Path, reason: str) -> None:
         with pytest.raises(DataError) as caught:
             read(path)
-        assert_one_line(caught.value, path, "cannot be read on")
+        assert not isinstance(caught.value, BrokenFileError)
+        assert_one_line(caught.value, f"{path} cannot be opened ({reason}): make it readable")
+
+    check(tmp_path / "b.zst", "No such file or directory")
+    check(tmp_path, "Is a directory")
+    path = write(tmp_path, "jsonl", TEXT)
+    monkeypatch.setattr(Path, "open", Mock(side_effect=PermissionError(13, "Permission denied")))
+    check(path, "Permission denied")
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine) -> None:
@@ -142,7 +154,7 @@ def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a
         path = write(Path(folder), ending, start + content)
         with contextlib.suppress(DataError):
             found.extend(line for _, line in read_lines(path))
-    assert found[:1] == [b"good"] or not behind_a_good_part or ending in ("bz2", "xz")  # those two may read ahead
+    assert found[:1] == [b"good"] or not behind_a_good_part or ending in ("bz2", "gz", "xz")  # those may read ahead
 
 
 @pytest.mark.parametrize(("name", "number"), [("RC_2005-12.zst", 1_075), ("RC_2006-01.bz2", 3_666)])

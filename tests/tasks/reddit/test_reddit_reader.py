@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import run, succeeded
 
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.reddit.folds import thread_filter
 from parlai_empathy.tasks.reddit.reader import Limits, Pair, by_month, posts_of, read_reddit
 from parlai_empathy.tasks.reddit.tally import Tally
@@ -182,6 +183,12 @@ def test_after_a_broken_file_comes_the_next(tmp_path: Path) -> None:
     assert len(found) == 5
     (message,) = tally.broken
     assert message.startswith(f"{tmp_path / 'RC_2006-01.bz2'}: it cannot be read on (")
+
+
+def test_a_file_that_cannot_be_opened_is_not_left_out(tmp_path: Path) -> None:
+    (tmp_path / "RC_2006-01").mkdir()
+    with pytest.raises(DataError, match="RC_2006-01 cannot be opened"):
+        pairs(tmp_path / "RC_2006-01", Tally())
 
 
 # --- several files ---------------------------------------------------------------------------------------------------

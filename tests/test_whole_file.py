@@ -1,0 +1,49 @@
+"""Files that are whole, or not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.whole_file import whole_file
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_the_file_is_there_when_it_is_whole_and_nothing_else(tmp_path: Path, is_shared: bool) -> None:
+    (path := tmp_path / "a.json").write_text("old")
+    with whole_file(path, is_shared) as unfinished:
+        unfinished.write_text("new")
+        assert path.read_text() == "old"
+        assert str(os.getpid()) in unfinished.name or not is_shared
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_on_an_error_nothing_is_left(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail() -> None:
+        with whole_file(tmp_path / "a.json") as unfinished:
+            unfinished.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "a.json") as unfinished:
+        unfinished.write_text("whole")
+        left = unfinished
+    left.write_text("half")
+    with whole_file(tmp_path / "a.json") as unfinished:
+        unfinished.write_text("again")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["again"]
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a file")
+    with pytest.raises(NotADirectoryError), whole_file(tmp_path / "a" / "b") as unfinished:
+        unfinished.write_text("new")
