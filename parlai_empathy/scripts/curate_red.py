@@ -30,7 +30,7 @@ class CurateRed(ParlaiScript):
             nargs="+",
             default=[],
             metavar="FILE",
-            help="Dumps (.zst, .bz2, .xz, JSON lines), or folders of them; left out, those of empathy:reddit.",
+            help="Dumps (.zst, .bz2, .gz, .xz, JSON lines), or folders of them; left out, those of empathy:reddit.",
         )
         add_edition(group)
         group.add_argument(
