@@ -89,7 +89,7 @@ def table(actions: list[argparse.Action]) -> list[str]:
     rows = [
         f"| `{_names(action)}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
         for action in actions
-        if not isinstance(action, argparse._HelpAction)
+        if not isinstance(action, argparse._HelpAction) and action.help != argparse.SUPPRESS
     ]
     return ["| option | default | |", "|---|---|---|", *rows]
 

@@ -12,8 +12,8 @@ CARDS = Path(__file__).with_name("cards")
 _ABOUT = """\
 ## Data and use
 
-Trained on {data}: English, and no more of the world than stands there. For research. What it says may be wrong, or \
-hurt, and is no help in an emergency.
+Trained on {data}: English only, and it knows nothing that is not in these texts. For research. What it says may be \
+wrong, or hurt, and is no help in an emergency.
 """
 
 
@@ -27,7 +27,7 @@ def _origin(model: ZooModel) -> str:
     mirror = f"Where `EMPATHY_MIRROR` names a mirror, it is taken from there: `{model.source.on_mirror}`."
     if model.recipe is not None:
         command = model.training(f"data/models/empathy/{model.name}/{model.file}")
-        data = "`data` stands for ParlAI's data folder, see `--datapath`."
+        data = "`data` stands for ParlAI's data folder: `data` beside its package, or `--datapath`."
         return f"There is no public download. Train it:\n\n```console\n$ {command}\n```\n\n{data} {mirror}"
     checksum = f"SHA-256 `{model.sha256}`" if model.sha256 else "no checksum is published: what came is logged"
     return f"Downloaded from <{model.url}> when it is first used ({checksum}). {mirror}"

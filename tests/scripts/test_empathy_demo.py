@@ -9,7 +9,7 @@ from parlai.core.metrics import AverageMetric
 
 from parlai_empathy.scripts.empathy_demo import EmpathyDemo
 from parlai_empathy.scripts.runs import empathy_demo
-from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, table
+from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, next_steps, table
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -52,3 +52,20 @@ def test_shares_are_shown_in_percent_beside_chance() -> None:
     lines = table({"p_at_3_100_ordered": AverageMetric(1, 8), "avg_bleu": AverageMetric(5.25)}).splitlines()
     assert lines[1].split() == ["P@3,100", "ordered", "12.5", "%", "(3", "%)"]
     assert lines[2].split() == ["AVG", "BLEU", "5.2"]
+
+
+@pytest.mark.parametrize(
+    ("called", "path", "expected"),
+    [
+        (".venv/bin/parlai", "", ".venv/bin/parlai interactive"),  # as `make demo` calls it
+        ("{bin}/parlai", "{bin}", "   parlai interactive"),  # an environment that is active
+        ("/usr/bin/python", "", "   parlai interactive"),
+    ],
+)
+def test_what_to_type_next_is_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, called: str, path: str, expected: str
+) -> None:
+    (tmp_path / "parlai").touch(mode=0o755)
+    monkeypatch.setattr("sys.argv", [called.format(bin=tmp_path), "empathy_demo"])
+    monkeypatch.setenv("PATH", path.format(bin=tmp_path))
+    assert expected in next_steps("model")

@@ -73,7 +73,10 @@ def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
     countries = {name.upper(): services for name, services in raw["countries"].items()}
     if code not in countries:
         there = ", ".join(sorted(countries))
-        raise OptionError(f"--country {country}: {file.name} has no services for it; it has {there}; left out: all")
+        raise OptionError(
+            f"--country {country}: {file.name} has no services for it; it has {there}; left out, a directory "
+            "of all countries' is shown"
+        )
     return _notice(countries[code], file)
 
 

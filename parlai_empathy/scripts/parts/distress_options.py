@@ -24,7 +24,8 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
         "--country",
         default=None,
         metavar="XX",
-        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(COUNTRIES)}; left out, all of them.",
+        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(COUNTRIES)}; left out, a directory of "
+        "all countries'.",
     )
     group.add_argument(
         "--help-lines",

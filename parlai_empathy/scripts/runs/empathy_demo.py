@@ -1,10 +1,12 @@
-"""What ``parlai empathy_demo`` does: it trains on the sample dialogues, evaluates, and answers three messages."""
+"""What ``parlai empathy_demo`` does: it trains on the sample dialogues, answers three messages, and evaluates."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,12 @@ from parlai.scripts.train_model import TrainLoop, TrainModel, set_seed
 from tqdm import tqdm
 
 from parlai_empathy.metrics.names import METRIC_NAMES
+from parlai_empathy.metrics.precision_at_k import key
 from parlai_empathy.metrics.signature import signature_lines
 from parlai_empathy.zoo.model_list import MODELS
 
 RECIPE = MODELS["retrieval_sample"].recipe or ""
+SHOWN = (*(key(1, protocol) for protocol in ("shuffled", "ordered", "inline")), "avg_bleu")
 MESSAGES = (
     "I finally passed my driving test after failing it twice!",
     "My dog died last week and the house feels so empty.",
@@ -28,7 +32,7 @@ MESSAGES = (
 
 
 def run(opt: Opt) -> None:
-    """Train (or go on with a training that was interrupted, or leave a finished one), evaluate, answer."""
+    """Train (or go on with a training that was interrupted, or leave a finished one), answer, evaluate."""
     model_file = opt["model_file"]
     Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
     if Path(f"{model_file}.pool").exists():  # it is stored when training has ended
@@ -39,10 +43,11 @@ def run(opt: Opt) -> None:
             train(model_file)
         except KeyboardInterrupt:
             raise SystemExit("\nStopped. The same command goes on from the last checkpoint.") from None
-    print("\n2. Evaluating on 64 others")
-    print(table(evaluate(model_file)))
-    print("\n3. Three messages that it has never seen")
+    print("\n2. Three messages that it has never seen")
     answer(model_file)
+    print("\n3. Evaluating on 64 other dialogues")
+    report = evaluate(model_file)
+    print(table({name: report[name] for name in SHOWN}))
     print(next_steps(model_file))
 
 
@@ -75,12 +80,12 @@ def evaluate(model_file: str) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The paper's metrics as a small table, each group with its signature."""
     rows = [f"   {'metric':<22}{'value':>8}   (chance)"]
-    ours = {key: report[key] for key in METRIC_NAMES if key in report}
-    for key, metric in ours.items():
-        is_share = key.startswith("p_at")
+    ours = {name: report[name] for name in METRIC_NAMES if name in report}
+    for name, metric in ours.items():
+        is_share = name.startswith("p_at")
         value = float(metric) * (100 if is_share else 1)
-        chance = f" %  ({key.split('_')[2]} %)" if is_share else ""
-        rows.append(f"   {METRIC_NAMES[key][0]:<22}{value:>8.1f}{chance}")
+        chance = f" %  ({name.split('_')[2]} %)" if is_share else ""
+        rows.append(f"   {METRIC_NAMES[name][0]:<22}{value:>8.1f}{chance}")
     signatures = [line.split(": ", 1)[1] for line in signature_lines(ours)]
     return "\n".join([*rows, "   How they were made:", *(f"   {text}" for text in signatures)])
 
@@ -95,8 +100,15 @@ def answer(model_file: str) -> None:
 
 def next_steps(model_file: str) -> str:
     """What to type next."""
+    parlai = _called()
     return f"""
 Chat with it:
-   parlai interactive -mf {model_file}
+   {parlai} interactive -mf {model_file}
 Train on the real data (25,000 conversations, downloaded once):
-   parlai train_model -t empathy:empathetic_dialogues -m empathy:retrieval -mf model/retrieval"""
+   {parlai} train_model -t empathy:empathetic_dialogues -m empathy:retrieval -mf model/retrieval"""
+
+
+def _called() -> str:
+    """How this command was called: what stands in an environment that is not active has to be named by its path."""
+    called = sys.argv[0]
+    return called if Path(called).name == "parlai" and not shutil.which("parlai") else "parlai"
