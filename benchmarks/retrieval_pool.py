@@ -32,7 +32,6 @@ from parlai_empathy.agents.retrieval.pool import Pool
 from parlai_empathy.agents.retrieval.pool_search import best_replies
 from parlai_empathy.agents.retrieval.replies import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.vector_index import exact_search
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
@@ -78,10 +77,8 @@ def _store_pool(agent: RetrievalAgent, number: int) -> Pool:
         noise = torch.randn(part.shape, generator=draw) * (_NOISE * (start > 0) * agent.dim**-0.5)
         noisy = part + noise * part.norm(dim=1, keepdim=True)
         all_vectors[start : start + len(part)] = noisy * (part.norm(dim=1) / noisy.norm(dim=1)).unsqueeze(1)
-    fingerprint = f"{weights_fingerprint(agent.bare_model)} {agent._pool_source()}"
-    Pool(list(itertools.islice(itertools.cycle(texts), number)), all_vectors, fingerprint).save(
-        agent._pool_path() or ""
-    )
+    copies = list(itertools.islice(itertools.cycle(texts), number))
+    Pool(copies, all_vectors, agent.pool_fingerprint()).save(agent._pool_path() or "")
     return agent.pool()
 
 

@@ -258,16 +258,19 @@ class PoolRanker(TorchRankerAgent):
     def pool(self) -> Pool:
         """The replies to choose from: stored beside the model, or built now and stored for the next time."""
         if self._pool is None:
-            reading = " ".join(str(self.opt.get(name)) for name in _READING)
-            fingerprint = f"{weights_fingerprint(self.bare_model)} {reading} {self._pool_source()}"
             path = self._pool_path()
-            pool, is_new = stored_or_new(path, fingerprint, self._pool_texts, self._encode_replies)
+            pool, is_new = stored_or_new(path, self.pool_fingerprint(), self._pool_texts, self._encode_replies)
             if is_new and path and is_primary_worker() and was_saved(path, pool.save):
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
                 pool = load_pool(path)  # mapped, it takes less memory
             device = next(self.bare_model.parameters()).device
             self._pool = replace(pool, encodings=pool.encodings.to(device))
         return self._pool
+
+    def pool_fingerprint(self) -> str:
+        """What decides the pool's texts and encodings: if it is another one, a stored pool is outdated."""
+        reading = " ".join(str(self.opt.get(name)) for name in _READING)
+        return f"{weights_fingerprint(self.bare_model)} {reading} {self._pool_source()}"
 
     @abstractmethod
     def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
@@ -286,7 +289,7 @@ class PoolRanker(TorchRankerAgent):
         return f"{self.opt['model_file']}.{ending}" if self.opt.get("model_file") else None
 
     def _pool_source(self) -> str:
-        """What decides the pool's texts: a change of it makes a stored pool outdated."""
+        """What decides the pool's texts."""
         if self.fixed_candidates_path:
             return file_fingerprint(self.fixed_candidates_path)
         return source_of(self._pool_tasks(), self.opt)
