@@ -58,6 +58,7 @@ def test_shares_are_shown_in_percent_beside_chance() -> None:
     ("called", "path", "expected"),
     [
         (".venv/bin/parlai", "", ".venv/bin/parlai interactive"),  # as `make demo` calls it
+        (".venv/bin/parlai", "{bin}", ".venv/bin/parlai interactive"),  # another one is active
         ("{bin}/parlai", "{bin}", "   parlai interactive"),  # an environment that is active
         ("/usr/bin/python", "", "   parlai interactive"),
     ],

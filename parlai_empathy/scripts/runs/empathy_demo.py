@@ -110,5 +110,6 @@ Train on the real data (25,000 conversations, downloaded once):
 
 def _called() -> str:
     """How this command was called: what stands in an environment that is not active has to be named by its path."""
-    called = sys.argv[0]
-    return called if Path(called).name == "parlai" and not shutil.which("parlai") else "parlai"
+    called, found = Path(sys.argv[0]), shutil.which("parlai")
+    is_known = called.name != "parlai" or (found is not None and called.exists() and called.samefile(found))
+    return "parlai" if is_known else str(called)
