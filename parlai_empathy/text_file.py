@@ -1,4 +1,4 @@
-"""Text files that people bring: found, and read whole, or one line says what is wrong with them."""
+"""Texts that people bring: a file is found and read whole, or one line says what is wrong; a text can be written."""
 
 from __future__ import annotations
 
@@ -38,3 +38,8 @@ def open_text(path: str | Path, expected: str) -> io.StringIO:
     :raises DataError: as :func:`read_text`.
     """
     return io.StringIO(read_text(path, expected), newline="")
+
+
+def as_unicode(text: str) -> str:
+    """A text that can be written as UTF-8. Half characters, such as a terminal's broken input leaves, become ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.text_file import is_file, open_text, read_text
+from parlai_empathy.text_file import as_unicode, is_file, open_text, read_text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.startswith("\ufeff")))
@@ -47,3 +47,10 @@ def test_what_can_be_no_path_is_no_file(tmp_path: Path) -> None:
     assert is_file(tmp_path / "there")
     assert is_file(str(tmp_path / "there"))
     assert not any(map(is_file, (tmp_path, tmp_path / "none", "x" * 5000, "a\0b", "")))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"), [("naïve 😢", "naïve 😢"), ("hi \ud83d", "hi ?"), ("\udcff", "?"), ("", "")]
+)
+def test_half_characters_become_question_marks(text: str, written: str) -> None:
+    assert as_unicode(text).encode() == written.encode()

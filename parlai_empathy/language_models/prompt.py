@@ -29,11 +29,6 @@ Prompt = str | tuple[Message, ...]
 """A text to be continued, or a chat to be answered."""
 
 
-def as_unicode(text: str) -> str:
-    """A text that can be written as UTF-8. Half characters, such as a terminal's broken input leaves, become ``?``."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 @dataclass(frozen=True)
 class Sampling:
     """How the next token is chosen, with OpenAI's names and meanings. The defaults are those of Lee et al. 2022.

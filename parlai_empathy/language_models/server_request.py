@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parlai_empathy.errors import LanguageModelError
-from parlai_empathy.language_models.prompt import Prompt, Sampling, as_unicode
+from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server_address import ServerAddress
 from parlai_empathy.language_models.server_answer import (
     BrokenAnswerError,
@@ -20,6 +20,7 @@ from parlai_empathy.language_models.server_answer import (
 from parlai_empathy.language_models.server_dialect import Dialect
 from parlai_empathy.language_models.server_stream import ServerStream
 from parlai_empathy.language_models.telling import Say
+from parlai_empathy.text_file import as_unicode
 
 # OpenAI takes no more; further ones are cut off on our side.
 _MOST_STOPS = 4

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from parlai_empathy.text_file import as_unicode
+
 
 def pair_tokens(
     tokenizer: Any, contexts: Sequence[str], replies: Sequence[str], longest: int
@@ -28,8 +30,7 @@ def pair_tokens(
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     backend.no_truncation()
-    texts = [text.encode("utf-8", "replace").decode() for text in (*contexts, *replies)]  # half characters: none
-    encoded = backend.encode_batch(texts, add_special_tokens=False)
+    encoded = backend.encode_batch([as_unicode(text) for text in (*contexts, *replies)], add_special_tokens=False)
     rows = [
         _joined(backend, context, reply, longest)
         for context, reply in zip(encoded[: len(contexts)], encoded[len(contexts) :], strict=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.fingerprint import weights_fingerprint
-from parlai_empathy.modules.hugging_face import load_sequence_classifier
+from parlai_empathy.modules.hugging_face import load_sequence_classifier, longest_text
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
 from parlai_empathy.text_file import read_text
@@ -110,8 +110,7 @@ class ToxicModel:
     def _probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
         import torch
 
-        positions = getattr(self._model.config, "max_position_embeddings", _LONGEST)
-        longest = min(_LONGEST, positions, self._tokenizer.model_max_length)  # RoBERTa counts its positions from 2
+        longest = int(min(_LONGEST, longest_text(self._model.config, self._tokenizer)))
         inputs: Any = self._tokenizer(
             list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
         )
