@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from parlai_empathy.errors import MissingDependencyError
+from parlai_empathy.whole_file import whole_file
 
 _BLOCK = 2**16  # vectors that are scored at once
 _SHORTLIST = 200  # what the index finds at least, to be scored again
@@ -124,12 +124,11 @@ class VectorIndex:
 
         :param fingerprint: of the vectors.
         """
-        unfinished = f"{path}.{os.getpid()}.tmp"
         about = {"fingerprint": fingerprint, "shortlist": self.shortlist, "recall": self.recall}
-        _faiss().write_index(self._index, unfinished)
-        with Path(unfinished).open("ab") as file:
-            file.write(b"\n" + json.dumps(about).encode())
-        os.replace(unfinished, path)
+        with whole_file(Path(path), is_shared=True) as unfinished:
+            _faiss().write_index(self._index, str(unfinished))
+            with unfinished.open("ab") as file:
+                file.write(b"\n" + json.dumps(about).encode())
 
     @classmethod
     def load(cls, path: str | Path, fingerprint: str, rows: Rows) -> VectorIndex | None:

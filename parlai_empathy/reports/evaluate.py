@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 import traceback
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 from torch import nn
 
 from parlai_empathy.errors import EmpathyError, one_line
+from parlai_empathy.whole_file import whole_file
 
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:
@@ -60,9 +60,8 @@ def main(answer: str, *arguments: str) -> None:
     except Exception as error:  # whatever a stranger's model file makes ParlAI or torch do
         traceback.print_exc()
         found = {"error": f"{type(error).__name__}: {one_line(error)}"}
-    unfinished = Path(f"{answer}.tmp")
-    unfinished.write_text(json.dumps(found), encoding="utf-8")
-    os.replace(unfinished, answer)
+    with whole_file(Path(answer)) as unfinished:
+        unfinished.write_text(json.dumps(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

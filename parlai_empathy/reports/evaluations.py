@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.whole_file import whole_file
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -166,6 +166,5 @@ def _with_log(error: str, log: Path | None) -> str:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     """Write whole or not at all."""
-    unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    os.replace(unfinished, path)
+    with whole_file(path) as unfinished:
+        unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")

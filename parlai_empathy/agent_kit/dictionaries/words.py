@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from parlai.core.dict import DictionaryAgent
 
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.whole_file import whole_file
 
 
 class WordDictionary(DictionaryAgent):
@@ -47,7 +47,6 @@ class WordDictionary(DictionaryAgent):
         if sort:
             self.sort(trim=True)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f"{path.name}.part")
         lines = (json.dumps([word, self.freq[word]]) + "\n" for word in self.tok2ind)
-        unfinished.write_text("".join(lines), encoding="utf-8")
-        os.replace(unfinished, path)
+        with whole_file(path) as unfinished:
+            unfinished.write_text("".join(lines), encoding="utf-8")

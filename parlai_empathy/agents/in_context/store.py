@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import parlai.utils.logging as logging
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.fingerprint import state_fingerprint
 from parlai_empathy.modules.sentence_encoder import SentenceEncoder, Vectors
+from parlai_empathy.whole_file import whole_file
 
 
 def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:
@@ -59,15 +58,11 @@ def _stored(path: Path, count: int) -> Vectors | None:
 
 def _write(path: Path, vectors: Vectors) -> None:
     """Write the file, whole or not at all: a run that is killed leaves none, and two at a time do not mix theirs."""
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
+        with whole_file(path, is_shared=True) as unfinished, unfinished.open("wb") as file:
             np.save(file, vectors, allow_pickle=False)
-        os.replace(unfinished, path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
         raise OptionError(
             f"{path} cannot be written ({error.strerror}): name a folder that you may write to with --datapath"
         ) from error

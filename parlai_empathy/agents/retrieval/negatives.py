@@ -7,7 +7,6 @@ goes on with the same ones.
 from __future__ import annotations
 
 import copy
-import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,6 +24,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agents.retrieval.replies import source_of
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.whole_file import whole_file
 
 if TYPE_CHECKING:
     from parlai_empathy.agents.retrieval.ranker import PoolRanker
@@ -79,9 +79,8 @@ class HardNegatives:
 
     def save(self, path: str) -> None:
         """Write them, whole or not at all."""
-        unfinished = f"{path}.{os.getpid()}.tmp"
-        torch.save(asdict(self), unfinished)
-        os.replace(unfinished, path)
+        with whole_file(Path(path)) as unfinished:
+            torch.save(asdict(self), unfinished)
 
     def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
         """``count`` wrong replies for each observation.

@@ -6,7 +6,6 @@ A pool knows which model encoded it. A stored pool that another model made, or t
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.modules.vector_index import exact_search
+from parlai_empathy.whole_file import whole_file
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,8 @@ class Pool:
 
     def save(self, path: str | Path) -> None:
         """Write the pool, whole or not at all."""
-        unfinished = f"{path}.{os.getpid()}.tmp"
-        torch.save({"texts": self.texts, "encodings": self.encodings, "fingerprint": self.fingerprint}, unfinished)
-        os.replace(unfinished, path)
+        with whole_file(Path(path), is_shared=True) as unfinished:
+            torch.save({"texts": self.texts, "encodings": self.encodings, "fingerprint": self.fingerprint}, unfinished)
 
 
 def load_pool(path: str | Path) -> Pool:
