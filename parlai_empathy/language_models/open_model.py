@@ -10,7 +10,7 @@ from parlai_empathy.language_models.cache import Cache
 from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.language_model import Backend, LanguageModel
-from parlai_empathy.language_models.openai_model import OpenAIModel
+from parlai_empathy.language_models.server.openai_model import OpenAIModel
 from parlai_empathy.language_models.usage import Usage
 
 BACKENDS = ("hf", "openai", "echo")
@@ -54,7 +54,7 @@ def open_language_model(
     elif backend == "openai":
         opened = OpenAIModel(model, timeout, retries, concurrency, context_length, usage)
     else:
-        from parlai_empathy.language_models.local_model import LocalModel  # torch takes a second to import
+        from parlai_empathy.language_models.local.local_model import LocalModel  # torch takes a second to import
 
         opened = LocalModel(model, device, precision, concurrency, context_length, usage)
     return CachedModel(opened, Cache(cache)) if cache is not None else opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.language_models.server_address import OFFICIAL, ServerAddress, server_address
+from parlai_empathy.language_models.server.address import OFFICIAL, ServerAddress, server_address
 
 
 def environment(monkeypatch: pytest.MonkeyPatch, url: str, key: str) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_server import piece
 
-from parlai_empathy.language_models.server_answer import EMPTY, BrokenAnswerError, ServerAnswer
-from parlai_empathy.language_models.server_stream import ServerStream
+from parlai_empathy.language_models.server.answer import EMPTY, BrokenAnswerError, ServerAnswer
+from parlai_empathy.language_models.server.stream import ServerStream
 
 DONE = b"data: [DONE]\n\n"
 

@@ -16,13 +16,13 @@ from torch import Tensor
 from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
+from parlai_empathy.language_models.local.stop_watch import StopWatch
+from parlai_empathy.language_models.local.token_choice import TokenChoice, random_source
+from parlai_empathy.language_models.local.token_listener import TokenListener, settled
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.prompt_tokens import prompt_tokens
-from parlai_empathy.language_models.stop_watch import StopWatch
 from parlai_empathy.language_models.telling import Say, Teller
-from parlai_empathy.language_models.token_choice import TokenChoice, random_source
-from parlai_empathy.language_models.token_listener import TokenListener, settled
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
 from parlai_empathy.modules.precision import use_bfloat16

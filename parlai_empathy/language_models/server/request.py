@@ -9,16 +9,16 @@ from typing import Any
 
 from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.server_address import ServerAddress
-from parlai_empathy.language_models.server_answer import (
+from parlai_empathy.language_models.server.address import ServerAddress
+from parlai_empathy.language_models.server.answer import (
     BrokenAnswerError,
     ServerAnswer,
     error_reason,
     read_server_answer,
     shortened,
 )
-from parlai_empathy.language_models.server_dialect import Dialect
-from parlai_empathy.language_models.server_stream import ServerStream
+from parlai_empathy.language_models.server.dialect import Dialect
+from parlai_empathy.language_models.server.stream import ServerStream
 from parlai_empathy.language_models.telling import Say
 from parlai_empathy.text_file import as_unicode
 

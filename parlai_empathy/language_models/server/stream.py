@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from parlai_empathy.language_models.server_answer import (
+from parlai_empathy.language_models.server.answer import (
     EMPTY,
     BrokenAnswerError,
     ServerAnswer,

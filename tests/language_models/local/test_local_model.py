@@ -15,7 +15,7 @@ from tiny_llama2c import write_llama_folder
 
 from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
-from parlai_empathy.language_models.local_model import LocalModel
+from parlai_empathy.language_models.local.local_model import LocalModel
 from parlai_empathy.language_models.prompt import Message, Sampling
 
 GREEDY = Sampling(temperature=0, max_tokens=24, frequency_penalty=0, presence_penalty=0)

@@ -1,6 +1,6 @@
 """The backend ``openai``: any OpenAI-compatible server, through the official client.
 
-Address and key come from the environment (see server_address.py). Texts go to ``/completions``, chats to
+Address and key come from the environment (see address.py). Texts go to ``/completions``, chats to
 ``/chat/completions``. What fails in a way that may pass (429, 5xx, a lost or cut connection, HTML, no answer in time)
 is asked again, with longer and longer waits or after the time that the server names; what is refused (4xx) is not.
 Nor is an answer asked for again of which something was shown already: it would begin anew, with other words perhaps.
@@ -16,18 +16,18 @@ from contextlib import suppress
 from typing import Any
 
 from parlai_empathy.errors import LanguageModelError, MissingDependencyError
-from parlai_empathy.language_models.background import results_of
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.server_address import server_address
-from parlai_empathy.language_models.server_answer import EMPTY, ServerAnswer, as_answer
-from parlai_empathy.language_models.server_dialect import Dialect
-from parlai_empathy.language_models.server_request import Requester, TryAgainError
+from parlai_empathy.language_models.server.address import server_address
+from parlai_empathy.language_models.server.answer import EMPTY, ServerAnswer, as_answer
+from parlai_empathy.language_models.server.background import results_of
+from parlai_empathy.language_models.server.dialect import Dialect
+from parlai_empathy.language_models.server.request import Requester, TryAgainError
+from parlai_empathy.language_models.server.token_estimate import estimate_tokens
+from parlai_empathy.language_models.server.waiting import PATIENCE, retry_after, wait_before
 from parlai_empathy.language_models.telling import Say, Teller
-from parlai_empathy.language_models.token_estimate import estimate_tokens
 from parlai_empathy.language_models.usage import Usage
-from parlai_empathy.language_models.waiting import PATIENCE, retry_after, wait_before
 
 Numbered = tuple[int, Answer]
 

@@ -11,8 +11,8 @@ from tiny_generators import write_language_model
 from tokenizers import processors
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
 from parlai_empathy.language_models.prompt import Message
-from parlai_empathy.language_models.prompt_tokens import prompt_tokens
 
 
 def tokenizer(name: str, folder: Path) -> Any:

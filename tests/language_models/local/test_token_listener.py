@@ -12,7 +12,7 @@ from tiny_generators import write_language_model
 from tiny_llama2c import PIECES, write_llama_folder
 from transformers import AutoTokenizer
 
-from parlai_empathy.language_models.token_listener import TokenListener, settled
+from parlai_empathy.language_models.local.token_listener import TokenListener, settled
 
 
 def test_it_hears_the_answer_alone_and_stops_nothing() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.language_models.prompt import Message
-from parlai_empathy.language_models.token_estimate import estimate_tokens
+from parlai_empathy.language_models.server.token_estimate import estimate_tokens
 from parlai_empathy.modules.hugging_face import MINILM, load_tokenizer, source_of
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parlai_empathy.language_models.background import results_of
+from parlai_empathy.language_models.server.background import results_of
 
 
 async def three(give: Callable[[int], None]) -> None:

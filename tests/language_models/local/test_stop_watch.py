@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlai_empathy.language_models.stop_watch import StopWatch
+from parlai_empathy.language_models.local.stop_watch import StopWatch
 
 # A token is one or two letters; as with byte-level tokenizers, no token is empty.
 VOCABULARY = ["a", "b", "c", "ab", "bc", "ca"]

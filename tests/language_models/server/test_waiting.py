@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.language_models.waiting import LONGEST, retry_after, wait_before
+from parlai_empathy.language_models.server.waiting import LONGEST, retry_after, wait_before
 
 
 @given(st.integers(1, 10_000), st.floats(0.001, 10))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parlai_empathy.language_models.server_dialect import Dialect
+from parlai_empathy.language_models.server.dialect import Dialect
 
 NEW_NAME = b"Use 'max_completion_tokens' instead."
 NO_COUNTS = b"Unrecognized request argument supplied: stream_options"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.language_models.completion import Completion, NoAnswer
-from parlai_empathy.language_models.server_answer import (
+from parlai_empathy.language_models.server.answer import (
     BrokenAnswerError,
     ServerAnswer,
     as_answer,

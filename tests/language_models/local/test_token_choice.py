@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import LanguageModelError
+from parlai_empathy.language_models.local.token_choice import TokenChoice, draw, keep_top, penalize, random_source
 from parlai_empathy.language_models.prompt import Sampling
-from parlai_empathy.language_models.token_choice import TokenChoice, draw, keep_top, penalize, random_source
 
 PLAIN = Sampling(temperature=1, frequency_penalty=0, presence_penalty=0)
 

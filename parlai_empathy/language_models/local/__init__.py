@@ -1,0 +1,1 @@
+"""Language models on this computer, as Hugging Face keeps them."""

@@ -1,0 +1,262 @@
+"""What goes wrong between the real client and a server on the loopback: asked again, or one line."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from model_server import (
+    ModelServer,
+    choices,
+    cut,
+    drop,
+    hang,
+    html,
+    no_text,
+    raw,
+    status,
+    trickle,
+)
+from parrot import CHAT, KEY, fails, parrot
+
+from parlai_empathy.language_models.completion import Completion, NoAnswer
+from parlai_empathy.language_models.echo import EchoModel
+from parlai_empathy.language_models.prompt import Sampling
+from parlai_empathy.language_models.server import openai_model
+from parlai_empathy.language_models.server.openai_model import OpenAIModel
+from parlai_empathy.language_models.server.waiting import wait_before
+
+# --- what may pass ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        *(status(429), status(500), status(503), status(408), html(), html(502)),
+        *(cut(), cut(connection=False), drop, raw([]), raw({"error": {"message": "overloaded"}}), choices()),
+        raw({"choices": ["?"]}),
+    ],
+    ids=[
+        *("429", "500", "503", "408", "HTML", "HTML with 502", "cut connection", "cut body", "dropped", "a list"),
+        *("an error with 200", "no choices", "a choice that is none"),
+    ],
+)
+def test_what_passes_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour, misbehaviour)
+    model = parrot(retries=2)
+    (answer,) = model.complete(["hello you"], Sampling())
+    assert isinstance(answer, Completion)
+    assert answer.text == "hello you"
+    assert len(server.requests) == 3
+    assert (model.usage.requests, model.usage.retries) == (1, 2)
+
+
+@pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
+def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+    server.next(misbehaviour)
+    model = parrot(timeout=0.5, retries=3)
+    (answer,) = model.complete(["hello"], Sampling())
+    assert isinstance(answer, Completion)
+    assert model.usage.retries >= 1
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (status(429, "Slow\ndown."), "status 429: Slow down"),
+        (status(500, "boom"), "status 500: boom"),
+        (html(), "it sent no JSON, or a part of it: '<!DOCTYPE html> <html>"),
+        (html(502), "status 502: Bad Gateway"),
+        (cut(), "the connection failed ("),
+        (cut(connection=False), 'it sent no JSON, or a part of it: \'{"id": "cmpl-1"'),
+        (drop, "the connection failed ("),
+        (raw({"error": "overloaded"}), "it sent an error: overloaded"),
+        (raw({}), "it sent JSON without choices"),
+    ],
+    ids=[
+        "429",
+        "500",
+        "HTML",
+        "HTML with 502",
+        "cut connection",
+        "cut body",
+        "dropped",
+        "error with 200",
+        "no choices",
+    ],
+)
+def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+    server.always = misbehaviour
+    message = fails(parrot(retries=1))
+    assert f"{server.url} failed 2 time(s), at last with {reason}" in message
+    assert "OPENAI_BASE_URL" in message
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
+def test_a_server_that_hangs_for_good(misbehaviour: Any, server: ModelServer) -> None:
+    server.always = misbehaviour
+    assert "failed 1 time(s), at last with no whole answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
+
+
+def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(EchoModel("parrot")) as gone:
+        monkeypatch.setenv("OPENAI_BASE_URL", gone.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert "failed 1 time(s), at last with the connection failed (" in fails(parrot(retries=0))
+
+
+def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
+    """The seconds that would have been waited, none of which is."""
+    found: list[float] = []
+
+    async def note(_: Any, seconds: float) -> None:
+        if seconds > 0:
+            found.append(seconds)
+
+    monkeypatch.setattr(openai_model._Run, "_sleep", note)
+    monkeypatch.setattr(model, "held_back", lambda: 0.0)
+    return found
+
+
+def test_waits_double(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.always = status(500)
+    model = parrot(retries=10, first_wait=0.5)
+    found = waits(monkeypatch, model)
+    fails(model)
+    assert len(found) == 10
+    for number, seconds in enumerate(found):
+        whole = min(60, 0.5 * 2**number)
+        assert whole / 2 <= seconds <= whole
+
+
+def test_the_server_says_how_long_to_wait(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_20_seconds = formatdate(time.time() + 20, usegmt=True)
+    server.next(status(429, retry_after="7"), status(503, retry_after=in_20_seconds), status(429, retry_after="soon"))
+    model = parrot(retries=3, first_wait=0.5)
+    found = waits(monkeypatch, model)
+    model.complete(["hello"], Sampling())
+    assert 7 <= found[0] <= 7.5
+    assert 15 <= found[1] <= 20.5  # a date has whole seconds
+    assert 1 <= found[2] <= 2, "what cannot be read counts as nothing said"
+
+
+def test_one_that_is_told_to_wait_holds_back_all(server: ModelServer) -> None:
+    times: list[float] = []
+
+    def note(handler: Any) -> None:
+        times.append(time.monotonic())
+        handler.send(200, {"choices": [{"text": "there", "finish_reason": "stop"}]})
+
+    def refuse(handler: Any) -> None:
+        times.append(time.monotonic())
+        status(429, retry_after="1")(handler)
+
+    server.next(refuse)
+    server.always = note
+    model = parrot(concurrency=1)
+    model.hold_back(0.0)
+    model.complete(["a"], Sampling())
+    assert times[1] - times[0] >= 1
+    model.hold_back(0.3)
+    begin = time.monotonic()
+    model.complete(["b"], Sampling())
+    assert times[2] - begin >= 0.3
+
+
+def test_a_wait_of_hours_is_a_refusal(server: ModelServer) -> None:
+    server.always = status(429, "daily limit", retry_after="7200")
+    assert "wants no request for 7200 seconds (status 429: daily limit)" in fails(parrot())
+    assert len(server.requests) == 1
+
+
+def test_waits_are_spread() -> None:
+    assert len({wait_before(3, {}, 0.5) for _ in range(20)}) > 10
+
+
+# --- what does not pass ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (status(400, "too\nlong"), "refused a request to parrot (400): too long: change the prompt or its options"),
+        (status(403, "no."), "(403): no: check what OPENAI_API_KEY may do"),
+        (status(404, "unknown model"), "(404): unknown model: check the model's name and OPENAI_BASE_URL"),
+        (html(404), "(404): Not Found: check the model's name"),
+        (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: see to"),
+        (raw({"detail": [{"msg": "bad"}]}, 422), "(422): [{'msg': 'bad'}]: change"),
+    ],
+    ids=["400", "403", "404", "HTML with 404", "no money", "422"],
+)
+def test_what_is_refused_is_asked_once(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+    server.always = misbehaviour
+    model = parrot()
+    assert reason in fails(model)
+    assert (len(server.requests), model.usage.retries) == (1, 0)
+
+
+def test_an_unknown_model(server: ModelServer) -> None:
+    assert "The model `crow` does not exist: check the model's name" in fails(OpenAIModel("crow"))
+
+
+def test_a_wrong_key_is_not_repeated(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = "the right one"
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    message = fails(parrot())
+    assert "(401): Incorrect API key provided: Bearer ***: check OPENAI_API_KEY" in message
+    assert KEY not in message
+
+
+def test_the_key_is_sent_and_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = KEY
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = parrot(retries=0)
+    assert isinstance(model.complete(["hello"], Sampling())[0], Completion)
+    server.always = status(500, f"you sent {KEY}")
+    assert "you sent ***" in fails(model)
+    assert KEY not in repr(vars(model))
+
+
+def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("http://", "http://me:hid%21den@"))
+    model = parrot(retries=0)
+    assert isinstance(model.complete(["hello"], Sampling())[0], Completion)
+    sent = server.requests[0].headers["authorization"]
+    assert sent == "Basic bWU6aGlkIWRlbg=="  # base64 of me:hid!den
+    server.always = status(500, f"you sent {sent} (hid%21den, hid!den)")
+    assert "you sent Basic *** (***, ***)" in fails(model)
+    assert model.identity == server.url
+    assert "hid" not in repr(vars(model))
+
+
+# --- nothing that can be used ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason", "requests"),
+    [
+        (choices(), "an empty list of choices", 3),  # it may be better the next time
+        (no_text(), "no text, finish 'stop'", 1),
+        (no_text("length"), "no text, finish 'length'", 1),
+        (no_text(refusal="I will not."), "the model refused: I will not.", 1),
+        (no_text("content_filter"), "the server's content filter kept it back", 1),
+        (
+            choices({"message": {"content": "half of"}, "finish_reason": "content_filter"}),
+            "the server's content filter kept it back",
+            1,
+        ),
+        (choices({"message": {"content": " \n"}, "finish_reason": "stop"}), "an empty text", 1),
+        (choices({"message": None, "finish_reason": "stop"}), "no text, finish 'stop'", 1),
+        (choices({"message": {"content": ["?"]}, "finish_reason": None}), "no text, finish 'stop'", 1),
+    ],
+)
+def test_no_answer(misbehaviour: Any, reason: str, requests: int, server: ModelServer) -> None:
+    server.always = misbehaviour
+    model = parrot(retries=2)
+    assert model.complete([CHAT], Sampling()) == [NoAnswer(reason)]
+    assert len(server.requests) == requests
+    assert (model.usage.requests, model.usage.no_answers) == (1, 1)
+    assert model.usage.completion_tokens == (0 if requests > 1 else 2), "what was written is paid for"
