@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from parlai.core.params import ParlaiParser
-
 from parlai_empathy.errors import DataError
+from parlai_empathy.reports.typed_options import typed_options
 from parlai_empathy.tasks.builder import sha256_of
 
 
@@ -26,9 +25,7 @@ def data_fingerprint(task: str, options: Sequence[str], datapath: str) -> str:
     :returns: 64 hexadecimal digits.
     :raises EmpathyError: if the data are not to be had, or cannot be read.
     """
-    parser, arguments = ParlaiParser(True, False), ["-t", task, "--datapath", datapath, *options]
-    parser.add_extra_args(arguments)  # the task's
-    opt, _ = parser.parse_and_process_known_args(arguments)
+    opt = typed_options(["-t", task, "--datapath", datapath, *options])
     name = task.split(":")[1]
     built = importlib.import_module(f"parlai_empathy.tasks.{name}.build").build(opt)
     digest = hashlib.sha256()

@@ -88,7 +88,7 @@ def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequenc
                 raise OptionError(f"{model.file} is a classifier, and --tasks {' '.join(datasets)} has no emotions")
         else:
             tasks = [(dataset, REPLY_TASKS[dataset], list(REPLY_COLUMNS)) for dataset in datasets]
-        fingerprint = model_fingerprint(path)
+        fingerprint = model_fingerprint(path, options)
         data = {task: data_fingerprint(task, options, datapath) for _, task, _ in tasks}
         model.cost.update(training_cost(path))
     except EmpathyError as error:

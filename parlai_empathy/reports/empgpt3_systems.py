@@ -53,7 +53,8 @@ def asked(
         try:
             path = str(Path(modelzoo_path(datapath, file)).expanduser())
             choices = (*_from_the_pool(path), *options)
-            job = Job(model_fingerprint(path), TASK, fold, choices, data_fingerprint(TASK, options, datapath))
+            data = data_fingerprint(TASK, options, datapath)
+            job = Job(model_fingerprint(path, options), TASK, fold, choices, data)
             log = evaluations.replies(job, path, datapath)
             found.systems.extend(systems_of(name, log))
             found.logs.append(log)

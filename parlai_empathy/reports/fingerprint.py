@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.server.address import server_address
+from parlai_empathy.reports.typed_options import typed_options
 from parlai_empathy.tasks.builder import sha256_of
 from parlai_empathy.text_file import is_file
 
@@ -23,26 +24,28 @@ _NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_
 _FOLDERS = ("lm_model", "sentence_encoder")
 
 
-def model_fingerprint(model_file: str | Path) -> str:
+def model_fingerprint(model_file: str | Path, options: Sequence[str] = ()) -> str:
     """A digest of a model's weights, options and dictionary, and of the files and models that its options name.
 
     An agent may be put together with others (``--classifier``, ``--retriever``): if one of these changes, so does it.
     A language model is told by its folder's content, or by the address of its server.
 
+    :param options: of ``eval_model``, as they are typed: what they name decides in place of what the model remembers.
     :returns: 64 hexadecimal digits.
     :raises ModelFileError: if there is no model, or a file of it cannot be read.
     :raises OptionError: if it asks a server, and the environment names none.
     """
-    digest = hashlib.sha256()
-    _add(Path(model_file).expanduser(), digest, set())
+    path, digest = Path(model_file).expanduser(), hashlib.sha256()
+    agent = str(model_options(path)["model"])
+    _add(path, digest, set(), typed_options(["-m", agent, *options])["override"] if options else {})
     return digest.hexdigest()
 
 
-def _add(path: Path, digest: Any, seen: set[Path]) -> None:
+def _add(path: Path, digest: Any, seen: set[Path], typed: Mapping[str, Any]) -> None:
     if path.resolve() in seen:
         return
     seen.add(path.resolve())
-    opt = model_options(path)
+    opt = {**model_options(path), **typed}
     for file in [path, *_companions(path)]:
         _add_file(file, file.relative_to(path.parent), digest)
     for name, value in sorted(opt.items()):
@@ -50,7 +53,7 @@ def _add(path: Path, digest: Any, seen: set[Path]) -> None:
             continue
         named = _in_zoo(value, opt) or Path(value)
         if is_file(f"{named}.opt"):
-            _add(named, digest, seen)
+            _add(named, digest, seen, {})
         elif is_file(named):
             _add_file(named, Path(name), digest)
         elif name in _FOLDERS and (identity := model_identity(value, None)):

@@ -90,6 +90,32 @@ def test_it_changes_with_the_folder_of_a_hugging_face_model(tmp_path: Path, opti
     assert model_fingerprint(path) != before
 
 
+def test_what_is_typed_decides_in_place_of_what_the_model_remembers(tmp_path: Path) -> None:
+    """Two language models in turn under the same name: what the first one answered is not the second's."""
+    folder = tmp_path / "lm"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    path = write(tmp_path, model="empathy:in_context", lm_backend="echo")
+    typed = ("--lm-backend", "hf", "--lm-model", str(folder), "--num-examples", "3")
+    before = model_fingerprint(path, typed)
+    assert before != model_fingerprint(path)
+    assert before == model_fingerprint(path, typed)
+    (folder / "model.safetensors").write_bytes(b"others!")
+    assert model_fingerprint(path, typed) != before
+
+
+def test_what_is_typed_is_said_of_no_other_model(tmp_path: Path) -> None:
+    """``--classifier`` is the prepending agent's: its classifier has none."""
+    one, other = write(tmp_path / "one"), write(tmp_path / "other")
+    path = write(tmp_path, model="empathy:prepend", classifier=str(one))
+    typed = ("--classifier", str(other))
+    before = model_fingerprint(path, typed)
+    one.write_bytes(b"changed")
+    assert model_fingerprint(path, typed) == before
+    other.write_bytes(b"changed")
+    assert model_fingerprint(path, typed) != before
+
+
 def test_it_changes_with_a_server_and_not_with_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, lm_backend="openai", lm_model="m")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-one")
