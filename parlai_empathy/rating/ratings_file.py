@@ -110,11 +110,12 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
 
     Texts, choices and checks are left out.
 
-    :raises DataError: if the item does not say whose reply was rated: if it has ratings of several systems, or
-        comparisons of two.
+    :raises DataError: if the item does not say which reply was rated: if it has ratings of several systems or of
+        several versions of a study, or comparisons of two systems.
     """
     questions: dict[str, dict[str, list[float]]] = {}
     systems: dict[tuple[str, str], tuple[str, ...]] = {}
+    versions: dict[tuple[str, str], str] = {}
     for one in ratings:
         if one.rating is None or one.check is not None or one.kind == "choice":
             continue
@@ -124,6 +125,11 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
             raise DataError(
                 f"item {one.item!r} is rated for {several[0]!r} and for {several[1]!r}, and its name alone does not "
                 "say whose reply is meant: give each reply an item of its own, or take parlai ratings_report --items"
+            )
+        if (version := versions.setdefault((one.study, one.item), one.version)) != one.version:
+            raise DataError(
+                f"item {one.item!r} is rated in the versions {version!r} and {one.version!r} of the study, where it "
+                "may be another reply: keep the rows of one version"
             )
         questions.setdefault(one.question, {}).setdefault(one.item, []).append(one.rating)
     return questions

@@ -232,6 +232,18 @@ def test_items_that_do_not_say_whose_reply_was_rated() -> None:
             by_question([*of_one, other])
 
 
+def test_an_item_of_two_versions_is_not_one_reply() -> None:
+    first, other = (Rating("1", "Ann", "q", 4.0, "A", study="s", version=version) for version in ("1a", "2b"))
+    message = (
+        "item '1' is rated in the versions '1a' and '2b' of the study, where it may be another reply: keep the rows of "
+        "one version"
+    )
+    with pytest.raises(DataError, match=f"^{message}$"):
+        by_question([first, other])
+    checked = Rating("1", "Ann", "q", 4.0, "A", study="s", version="2b", check=4.0)
+    assert by_question([first, checked]) == {"q": {"1": [4.0]}}
+
+
 # --- what is wrong with a file ---------------------------------------------------------------------------------------
 
 NAMES = "it should be comma-separated and name item, rater, rating"
