@@ -64,13 +64,21 @@ class ChatPages:
         return visit.redirect("/")
 
     async def new(self, visit: Visit) -> Response:
-        """End the conversation: at once, or by way of the study's questions."""
+        """End the conversation: at once, or by way of the study's questions.
+
+        One that broke off before it could be judged is given back: the model may never answer, and the visitor is to
+        talk on with another.
+        """
         form = await visit.form()
         found = await self._own(visit, form.text("talk"))
         talk = await self._talk(found)
+        if self._must_judge and talk.can_end:
+            return visit.redirect("/judge")
+        if self._must_judge and not talk.has_failed:
+            return await self._not_yet(visit, found, talk)
         if self._must_judge:
-            return visit.redirect("/judge") if talk.can_end else await self._not_yet(visit, found, talk)
-        if talk.turns:
+            await in_thread(self._desk.give_back, found.id, found.rater)
+        elif talk.turns:
             await in_thread(self._desk.answer, found.id, found.rater, {})
         return visit.redirect("/")
 

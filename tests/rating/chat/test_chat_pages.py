@@ -318,6 +318,23 @@ def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of
     assert "How was this conversation?" in visitor.page
 
 
+def test_who_gets_no_answer_is_not_held(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    served = serve_chat(study=judged_study(study_of))
+    visitor = served.visitor()
+    visitor.say("FAIL")
+    assert "if this conversation is too short for it, another one begins" in visitor.page
+    broken = visitor.hidden("talk")
+    assert visitor.post("/new", talk=broken).url.path == "/"
+    assert visitor.said() == []
+    assert visitor.hidden("talk") != broken
+    assert visitor.post("/retry", talk=broken).status_code == 409
+    assert list(rating_rows(served.desk.store, "herons")) == []  # nothing was judged
+    visitor.say("Hello")
+    visitor.say("FAIL")  # the answer that does not come would have been the fourth message
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert "How was this conversation?" in visitor.page
+
+
 def test_who_ends_while_the_model_answers_is_told_to_wait(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     served = serve_chat(study=judged_study(study_of, least=1))
     visitor = served.visitor()
