@@ -37,7 +37,8 @@ def gather(rows: Tensor) -> tuple[Tensor, int]:
     """The rows of all processes, in the processes' order, and where this one's begin.
 
     Gradients flow back to the process that each row is from: added up over the processes, whose own average
-    (``DistributedDataParallel``) then is the gradient of the mean over the global batch.
+    (``DistributedDataParallel``) then is the gradient of the mean over the global batch, if all have batches of one
+    size: only the last ones of an epoch may differ.
     """
     if not (dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1):
         return rows, 0

@@ -34,7 +34,7 @@ from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
 from parlai_empathy.modules.emotion_head import with_own_head
 from parlai_empathy.modules.hugging_face import load_language_model
 from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFaceGenerator
-from parlai_empathy.modules.precision import autocast
+from parlai_empathy.modules.precision import autocast, use_bfloat16
 from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
 
 # What a validation can choose the best model by without writing a reply.
@@ -204,7 +204,7 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
             [self.dict.tokenizer_fun(label.lower() if lower else label) for label in batch.labels],
             tokens=self.dict.tokenizer,
             case="lower" if lower else "kept",
-            decoding=decoding_name(self.opt),
+            decoding=decoding_name(self.opt, use_bfloat16(self.opt["precision"], batch.text_vec.device)),
             split=batch.split,
         )
         for name, values in metrics.items():

@@ -10,24 +10,35 @@ from parlai.core.metrics import Metric
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.distinct import ORDERS, Distinct
 
-# What decides the replies, beside the model: options of each search.
+# What decides the replies, beside the model: options of each search. Greedy search takes the best token at any
+# temperature.
 _SEARCHES: dict[str, tuple[str, ...]] = {
-    "greedy": ("beam_min_length",),
-    "beam": ("beam_size", "beam_length_penalty", "beam_min_length"),
-    "diversebeam": ("beam_size", "beam_groups", "diversity_strength", "beam_length_penalty", "beam_min_length"),
-    "topk": ("topk", "temperature", "beam_size", "beam_min_length"),
-    "nucleus": ("topp", "temperature", "beam_size", "beam_min_length"),
-    "delayedbeam": ("topk", "beam_delay", "beam_size", "beam_min_length"),
-    "factual_nucleus": ("topp", "lambda_decay", "omega_bound", "temperature", "beam_size", "beam_min_length"),
+    "greedy": (),
+    "beam": ("beam_size", "beam_length_penalty", "temperature"),
+    "diversebeam": ("beam_size", "beam_groups", "diversity_strength", "beam_length_penalty", "temperature"),
+    "topk": ("topk", "temperature", "beam_size"),
+    "nucleus": ("topp", "temperature", "beam_size"),
+    "delayedbeam": ("topk", "beam_delay", "temperature", "beam_size"),
+    "factual_nucleus": ("topp", "lambda_decay", "omega_bound", "temperature", "beam_size"),
 }
+# Those that draw tokens: a batch draws from one stream of random numbers, so that its size decides, too.
+_DRAWING = ("topk", "nucleus", "delayedbeam", "factual_nucleus")
 _BLOCKING = ("beam_block_ngram", "beam_context_block_ngram")
 
 
-def decoding_name(opt: Mapping[str, Any]) -> str:
-    """How replies are written, for signatures: ``greedy,min_length=1,block_ngram=3``."""
-    names = [*_SEARCHES.get(opt["inference"], ())]
-    names += [name for name in _BLOCKING if (opt.get(name) or 0) > 0]
-    return ",".join([opt["inference"], *(f"{name.removeprefix('beam_')}={opt[name]}" for name in names)])
+def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False) -> str:
+    """How replies are written, for signatures: ``greedy,min_length=1,max_length=100,block_ngram=3``.
+
+    :param bfloat16: whether the model computes with these short numbers: a choice between near equals may differ.
+    """
+    search = opt["inference"]
+    names = [*_SEARCHES.get(search, ()), "beam_min_length"]
+    parts = [search, *(f"{name.removeprefix('beam_')}={opt[name]}" for name in names)]
+    parts.append(f"max_length={opt['label_truncate']}")
+    parts += [f"{name.removeprefix('beam_')}={opt[name]}" for name in _BLOCKING if (opt.get(name) or 0) > 0]
+    if search in _DRAWING:
+        parts.append(f"batchsize={opt['batchsize']}")
+    return ",".join([*parts, "bfloat16"] if bfloat16 else parts)
 
 
 def reply_metrics(

@@ -83,12 +83,17 @@ class HardNegatives:
             torch.save(asdict(self), unfinished)
 
     def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
-        """``count`` wrong replies for each observation.
+        """``count`` wrong replies for each observation, none of which is the true reply of any: all are told from all.
 
         An example that was not there when they were mined gets none.
         """
-        places = [self.places.get(_key(obs), []) for obs in observations]
-        return [[self.replies[place] for place in draw.sample(row, min(count, len(row)))] for row in places]
+        true = {obs["labels"][0] for obs in observations}
+        found = []
+        for obs in observations:
+            wrong = [self.replies[place] for place in self.places.get(_key(obs), ())]
+            wrong = [text for text in wrong if text not in true]
+            found.append(draw.sample(wrong, min(count, len(wrong))))
+        return found
 
 
 def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:

@@ -203,9 +203,10 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         """One step; with ``--candidates batch`` against the replies of the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
             return super().train_step(batch)
+        negatives = self._hard_negatives(batch)  # who looks for them first evaluates
         self.model.train()
         self.zero_grad()
-        contexts, replies = self.context_inputs(batch), self.reply_inputs(batch, self._hard_negatives(batch))
+        contexts, replies = self.context_inputs(batch), self.reply_inputs(batch, negatives)
         if self.opt["gradient_cache"]:
             self._learn_in_chunks(batch, contexts, replies)
         else:

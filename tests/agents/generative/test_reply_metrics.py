@@ -37,27 +37,31 @@ OPTIONS = {
     "beam_delay": 30,
     "lambda_decay": 0.9,
     "omega_bound": 0.3,
+    "label_truncate": 100,
+    "batchsize": 16,
 }
 
 
 @pytest.mark.parametrize(
     ("inference", "name"),
     [
-        ("greedy", "greedy,min_length=1"),
-        ("beam", "beam,size=5,length_penalty=0.65,min_length=1"),
+        ("greedy", "greedy,min_length=1,max_length=100"),
+        ("beam", "beam,size=5,length_penalty=0.65,temperature=0.7,min_length=1,max_length=100"),
         (
             "diversebeam",
-            "diversebeam,size=5,groups=5,diversity_strength=0.5,length_penalty=0.65,min_length=1",
+            "diversebeam,size=5,groups=5,diversity_strength=0.5,length_penalty=0.65,temperature=0.7,min_length=1,"
+            "max_length=100",
         ),
-        ("nucleus", "nucleus,topp=0.9,temperature=0.7,size=5,min_length=1"),
-        ("topk", "topk,topk=10,temperature=0.7,size=5,min_length=1"),
+        ("nucleus", "nucleus,topp=0.9,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
+        ("topk", "topk,topk=10,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
+        ("delayedbeam", "delayedbeam,topk=10,delay=30,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
     ],
 )
 def test_a_search_is_named_with_what_decides_it(inference: str, name: str) -> None:
     assert decoding_name({**OPTIONS, "inference": inference}) == name
+    assert decoding_name({**OPTIONS, "inference": inference}, bfloat16=True) == f"{name},bfloat16"
 
 
 def test_blocking_is_named_where_there_is_any() -> None:
-    assert (
-        decoding_name({**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}) == "greedy,min_length=1,block_ngram=3"
-    )
+    blocked = {**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}
+    assert decoding_name(blocked) == "greedy,min_length=1,max_length=100,block_ngram=3"

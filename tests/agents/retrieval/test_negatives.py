@@ -1,0 +1,58 @@
+"""Hard negatives: which are drawn, and that the search for them leaves the training as it was."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.core.message import Message
+from parlai.scripts.train_model import TrainModel
+
+from parlai_empathy.agents.retrieval.negatives import HardNegatives
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+
+REPLIES = ["Oh no!", "Well done!", "When was it?", "I see."]
+NEGATIVES = HardNegatives(REPLIES, {"I fell.\n\nOh no!": [1, 2, 3], "I won.\n\nWell done!": [0, 3]})
+
+
+def example(text: str, reply: str) -> Message:
+    return Message({"full_text": text, "labels": [reply]})
+
+
+def test_each_example_gets_as_many_as_there_are() -> None:
+    drawn = NEGATIVES.draw([example("I fell.", "Oh no!")], 2, random.Random(1))
+    assert len(drawn[0]) == 2
+    assert set(drawn[0]) < set(REPLIES[1:])
+    assert NEGATIVES.draw([example("I fell.", "Oh no!")], 5, random.Random(1))[0] != []
+    assert NEGATIVES.draw([example("I sang.", "Oh no!")], 5, random.Random(1)) == [[]], "it was not there when mined"
+
+
+def test_no_true_reply_of_the_batch_is_drawn() -> None:
+    """All examples are told from all negatives: another's true reply would be taught to be wrong."""
+    batch = [example("I fell.", "Oh no!"), example("I won.", "Well done!")]
+    for seed in range(20):
+        drawn = NEGATIVES.draw(batch, 2, random.Random(seed))
+        assert set(drawn[0]) == {"When was it?", "I see."}
+        assert drawn[1] == ["I see."]
+
+
+def test_the_first_step_trains_although_negatives_are_sought_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trains: list[bool] = []
+    losses = RetrievalAgent.losses
+
+    def watched(self: RetrievalAgent, *args: Any) -> Any:
+        trains.append(self.model.training)
+        return losses(self, *args)
+
+    monkeypatch.setattr(RetrievalAgent, "losses", watched)
+    TrainModel.main(
+        task="empathy:empathetic_dialogues", edition="sample", model="empathy:retrieval", embedding_size=16, n_heads=2,
+        n_layers=1, ffn_size=16, hard_negatives=1, max_train_steps=3, validation_max_exs=10, seed=7, loglevel="error",
+        model_file=str(tmp_path / "model"),
+    )  # fmt: skip
+    assert trains
+    assert all(trains), trains
