@@ -23,7 +23,7 @@ def read_text(path: str | Path, expected: str) -> str:
     :raises DataError: naming the file, and the line of what is not UTF-8.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8-sig")
+        return Path(path).expanduser().read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): {expected}") from error
     except UnicodeDecodeError as error:

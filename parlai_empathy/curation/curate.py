@@ -33,7 +33,8 @@ class Curated:
     :param fates: how many posts became what: each line that is a post stands in it once.
     :param classes: what a table of the classes shows: for each label the mean of each column.
     :param subreddits: how many posts of each label the chosen subreddits have.
-    :param histogram: how many posts have which engagement, in hundredths.
+    :param histogram: how many posts have which engagement, in whole hundredths: those far enough below the mean, those
+        near it, and those far enough above it.
     :param scorers: the signatures of the scorers of texts.
     :param added: how many negative samples of each kind were added.
     """
@@ -44,7 +45,7 @@ class Curated:
     chosen: Chosen
     classes: dict[str, dict[str, float]]
     subreddits: dict[str, dict[str, int]]
-    histogram: dict[int, int]
+    histogram: dict[int, tuple[int, int, int]]
     scorers: dict[str, str]
     added: dict[str, int]
 
@@ -221,9 +222,14 @@ def _subreddits(engine: Engine) -> dict[str, dict[str, int]]:
     return dict(sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0])))
 
 
-def _histogram(engine: Engine) -> dict[int, int]:
-    hundredth = f"CAST(floor(engagement / {MILLION // 100}) AS INT)"
-    return dict(engine.rows(f"SELECT {hundredth} AS place, count(*) FROM engagement GROUP BY 1 ORDER BY 1"))
+def _histogram(engine: Engine) -> dict[int, tuple[int, int, int]]:
+    hundredth = f"CAST(floor(engagement / {MILLION // 100}) AS INT) AS place"
+    every = dict(engine.rows(f"SELECT {hundredth}, count(*) FROM engagement GROUP BY 1 ORDER BY 1"))
+    low, high = (
+        dict(engine.rows(f"SELECT {hundredth}, count(*) FROM ends WHERE class = {end} GROUP BY 1")) for end in (0, 1)
+    )
+    ends = {place: (low.get(place, 0), high.get(place, 0)) for place in every}
+    return {place: (below, every[place] - below - above, above) for place, (below, above) in ends.items()}
 
 
 def _reasons(parts: Sequence[Part]) -> str:

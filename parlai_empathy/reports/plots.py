@@ -25,11 +25,12 @@ _LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # told apart 
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars, one bar a series in each group.
+    """Groups of bars, one bar a series in each group, side by side or one upon the other.
 
     :param name: what its file is called after.
     :param groups: what stands below the groups; there may be none.
     :param series: each series' name and its heights, one a group; at least one series.
+    :param stacked: whether the bars stand one upon the other: for parts of a whole.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Bars:
     y: str
     groups: Sequence[str]
     series: Mapping[str, Sequence[float]]
+    stacked: bool = False
 
     @property
     def height(self) -> float:
@@ -46,11 +48,12 @@ class Bars:
 
     def draw(self, axes: Any) -> dict[str, Any]:
         """Draw on matplotlib's axes; returns what a legend shows, by name."""
-        drawn = {}
-        width = 0.8 / len(self.series)
+        drawn, below = {}, [0.0] * len(self.groups)
+        width = 0.8 if self.stacked else 0.8 / len(self.series)
         for place, (name, heights) in enumerate(self.series.items()):
-            middle = (place - (len(self.series) - 1) / 2) * width
-            drawn[name] = axes.bar([n + middle for n in range(len(self.groups))], heights, width)
+            middle = 0.0 if self.stacked else (place - (len(self.series) - 1) / 2) * width
+            drawn[name] = axes.bar([n + middle for n in range(len(self.groups))], heights, width, bottom=below)
+            below = [low + high for low, high in zip(below, heights, strict=True)] if self.stacked else below
         longest = max(map(len, self.groups), default=0)
         turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if longest > 6 else {}
         axes.set_xticks(range(len(self.groups)), [fill(group, _NAME) for group in self.groups], **turned)

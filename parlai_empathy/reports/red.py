@@ -19,7 +19,7 @@ _SUBREDDITS = 30  # that the card names; the others are counted together
 def data_card(curated: Curated, plan: Plan, engine: str) -> Report:
     """The card."""
     tables = [_classes(curated), _constants(curated, plan, engine), _lines(curated), _subreddits(curated)]
-    return Report("RED: posts that people engaged with, and posts that they did not", tables, [_plot(curated, plan)])
+    return Report("RED: posts that people engaged with, and posts that they did not", tables, [_plot(curated)])
 
 
 def _classes(curated: Curated) -> Table:
@@ -79,15 +79,11 @@ def _subreddits(curated: Curated) -> Table:
     return Table("Subreddits", ["subreddit", *CLASSES], rows)
 
 
-def _plot(curated: Curated, plan: Plan) -> Bars:
-    measures, counts = curated.measures, curated.histogram
+def _plot(curated: Curated) -> Bars:
+    counts = curated.histogram
     places = range(min(counts), max(counts) + 1)
-    distance = plan.recipe.kappa * measures.deviation
-    low, high = (100 * (measures.mean + sign * distance) / MILLION for sign in (-1, 1))
-    series = {
-        CLASSES[0]: [counts.get(place, 0) if place < low else 0 for place in places],
-        "neither": [counts.get(place, 0) if low <= place <= high else 0 for place in places],
-        CLASSES[1]: [counts.get(place, 0) if place > high else 0 for place in places],
-    }
+    heights = zip(*(counts.get(place, (0, 0, 0)) for place in places), strict=True)
+    series = dict(zip((CLASSES[0], "neither", CLASSES[1]), heights, strict=True))
     groups = [f"{place / 100:.2f}" if place % 10 == 0 else "" for place in places]
-    return Bars("engagement", "Engagement of all posts with replies", "engagement", "posts", groups, series)
+    title = "Engagement of all posts with replies"
+    return Bars("engagement", title, "engagement", "posts", groups, series, stacked=True)

@@ -27,16 +27,16 @@ class PositiveEmotion:
     """How probably a text's emotion is a positive one: the probabilities of GoEmotions' positive emotions, added up.
 
     :param classifier: of emotions.
-    :raises OptionError: if it knows none of the positive emotions.
+    :raises OptionError: if it does not know all of them: the sum would be of something else.
     """
 
     def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
         self._places = [place for place, label in enumerate(classifier.labels) if label in POSITIVE]
-        if not self._places:
+        if missing := [emotion for emotion in POSITIVE if emotion not in classifier.labels]:
             raise OptionError(
-                f"--emotion-model: its classes ({', '.join(classifier.labels)}) hold none of GoEmotions' positive "
-                "emotions: train one with -t empathy:go_emotions -m empathy:text_classifier"
+                f"--emotion-model: it does not know {len(missing)} of GoEmotions' {len(POSITIVE)} positive emotions "
+                f"({', '.join(missing)}): train one with -t empathy:go_emotions -m empathy:text_classifier"
             )
 
     @property

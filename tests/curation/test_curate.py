@@ -250,7 +250,9 @@ def test_tables_of_the_card(dumps: list[Path], rows: list[dict[str, Any]], tmp_p
         }
         for name in names
     }
-    assert sum(curated.histogram.values()) == curated.measures.posts
+    below, near, above = (sum(column) for column in zip(*curated.histogram.values(), strict=True))
+    assert (below, above) == curated.chosen.ends
+    assert below + near + above == curated.measures.posts
     assert curated.fates["neither engaging nor not"] + sum(curated.chosen.ends) == curated.measures.posts
 
 

@@ -216,14 +216,14 @@ class _Known:
         return np.full((len(texts), len(self.labels)), 1 / len(self.labels))
 
 
-def test_a_classifier_of_fewer_emotions() -> None:
-    scorer = PositiveEmotion(_Known("joy", "anger", "love", "neutral"))  # type: ignore[arg-type]
-    assert scorer.score(["a", "b"]).tolist() == [0.5, 0.5]
-    assert "emotions:2" in scorer.signature
+def test_a_classifier_of_more_emotions() -> None:
+    scorer = PositiveEmotion(_Known(*POSITIVE, "anger", "neutral", "boredom", "awe"))  # type: ignore[arg-type]
+    assert scorer.score(["a", "b"]) == pytest.approx([0.75, 0.75])
 
 
-def test_a_classifier_of_something_else() -> None:
+def test_a_classifier_of_other_emotions() -> None:
+    """One of EmpatheticDialogues' emotions knows ``caring`` alone, which is a small part of what is positive."""
     with pytest.raises(EmpathyError) as caught:
-        PositiveEmotion(_Known("cats", "dogs"))  # type: ignore[arg-type]
+        PositiveEmotion(_Known("caring", "joyful", "excited", "afraid"))  # type: ignore[arg-type]
     assert isinstance(caught.value, OptionError)
-    one_line(caught.value, "--emotion-model", "cats, dogs", "-t empathy:go_emotions")
+    one_line(caught.value, "--emotion-model", "11 of GoEmotions' 12", "amusement, approval", "-t empathy:go_emotions")

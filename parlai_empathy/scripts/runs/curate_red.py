@@ -23,11 +23,11 @@ def run(opt: Opt) -> Curated:
     engine = open_engine(opt["engine"], plan.work / "engine", plan.memory, plan.threads, opt["spark_master"])
     try:
         curated = curate(plan, engine)
+        data_card(curated, plan, engine.name).show(plan.folder)
     except KeyboardInterrupt:
         raise SystemExit("\nStopped. The same command goes on where this one ended.") from None
     finally:
         engine.close()
-    data_card(curated, plan, engine.name).show(plan.folder)
     added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
     print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
     print(f"{plan.work}: every post of the dumps with its id; delete it before you publish {plan.folder}")
