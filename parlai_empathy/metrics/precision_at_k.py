@@ -86,11 +86,14 @@ class EncodedExamples:
     """Encodings of a batch, and where its examples stand in the fold.
 
     ``positions``: ``(n,)``; ``contexts`` and ``replies``: ``(n, dim)``.
+
+    :param order: see :mod:`~.example_order`.
     """
 
     positions: Tensor
     contexts: Tensor
     replies: Tensor
+    order: str | None = None
 
 
 class BlockPrecision(Metric):
@@ -144,6 +147,7 @@ class BlockPrecision(Metric):
             f"P@k,{BLOCK}",
             protocol=self.protocol,
             seed=SHUFFLE_SEED if self.protocol == "shuffled" else None,
+            order=next((batch.order for batch in self.batches if batch.order), None),
             score=self.score,
             n=examples // BLOCK * BLOCK,
             split=self.split,
@@ -162,7 +166,7 @@ def block_precisions(examples: EncodedExamples, score: str, split: str | None) -
 class RankedPrecision(AverageMetric):
     """P@k,100 from ranks that are known already, such as those among the candidates that come with each example."""
 
-    __slots__ = ("candidates", "protocol", "score", "split")
+    __slots__ = ("candidates", "order", "protocol", "score", "split")
 
     def __init__(
         self,
@@ -172,8 +176,10 @@ class RankedPrecision(AverageMetric):
         score: str | None = None,
         candidates: str | None = None,
         split: str | None = None,
+        order: str | None = None,
     ) -> None:
         super().__init__(numer, denom)
+        self.order = order
         self.protocol = protocol
         self.score = score
         self.candidates = candidates
@@ -181,7 +187,8 @@ class RankedPrecision(AverageMetric):
 
     def __add__(self, other: AverageMetric | None) -> RankedPrecision:
         total = super().__add__(other)
-        return RankedPrecision(total._numer, total._denom, self.protocol, self.score, self.candidates, self.split)
+        own = (self.protocol, self.score, self.candidates, self.split, self.order)
+        return RankedPrecision(total._numer, total._denom, *own)
 
     @property
     def signature(self) -> str:
@@ -190,6 +197,7 @@ class RankedPrecision(AverageMetric):
             f"P@k,{BLOCK}",
             protocol=self.protocol,
             seed=SHUFFLE_SEED if self.protocol == "shuffled" else None,
+            order=self.order,
             candidates=self.candidates,
             score=self.score,
             n=int(self._denom),

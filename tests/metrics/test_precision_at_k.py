@@ -271,5 +271,14 @@ def test_inline_signature_without_what_is_not_known() -> None:
     assert RankedPrecision(1).signature == f"P@k,100|protocol:inline|n:1|version:{__version__}"
 
 
+def test_another_order_than_the_folds_is_named() -> None:
+    vectors = torch.eye(100)
+    examples = EncodedExamples(torch.arange(100), vectors, vectors, "side-by-side-4")
+    metric = block_precisions(examples, "dot", "test")["p_at_1_100_ordered"]
+    assert "|protocol:ordered|order:side-by-side-4|score:dot|" in metric.signature
+    ranked = RankedPrecision(1, 1, "ordered", "rerank-4", order="side-by-side-4")
+    assert "|protocol:ordered|order:side-by-side-4|score:rerank-4|" in (ranked + ranked).signature
+
+
 def test_a_key_says_cutoff_candidates_and_protocol() -> None:
     assert [key(k, "ordered") for k in CUTOFFS] == ["p_at_1_100_ordered", "p_at_3_100_ordered", "p_at_10_100_ordered"]

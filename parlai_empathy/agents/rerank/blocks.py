@@ -61,13 +61,22 @@ class BlockPrecisions(Generic[Example]):
     :param total: how many examples the fold has.
     :param ranks: makes of a block's examples the rank of each one's true reply among those of all, ``(100,)``.
     :param score: how replies are scored, for the signature.
+    :param order: the examples' order, if it is another: see :mod:`~parlai_empathy.metrics.example_order`.
     """
 
-    def __init__(self, total: int, ranks: Callable[[list[Example]], Tensor], score: str, split: str | None) -> None:
+    def __init__(
+        self,
+        total: int,
+        ranks: Callable[[list[Example]], Tensor],
+        score: str,
+        split: str | None,
+        order: str | None = None,
+    ) -> None:
         self._blocks: list[Blocks[Example]] = [Blocks(protocol, total) for protocol in ("shuffled", "ordered")]
         self._ranks = ranks
         self._score = score
         self._split = split
+        self._order = order
         self._seen = 0
 
     def add(self, example: Example) -> Iterator[tuple[str, RankedPrecision]]:
@@ -79,6 +88,8 @@ class BlockPrecisions(Generic[Example]):
                     hits = int((ranks <= k).sum())
                     yield (
                         key(k, blocks.protocol),
-                        RankedPrecision(hits, BLOCK, blocks.protocol, self._score, split=self._split),
+                        RankedPrecision(
+                            hits, BLOCK, blocks.protocol, self._score, split=self._split, order=self._order
+                        ),
                     )
         self._seen += 1

@@ -32,6 +32,7 @@ from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.metrics.example_order import example_order
 from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
 
 _DEFAULTS: dict[str, Any] = {
@@ -282,7 +283,11 @@ class RerankAgent(TextClassifierAgent):
         if self._blocks is None:
             first = observations[0]
             self._blocks = BlockPrecisions(
-                evaluated(self.opt, first), self._block_ranks, self._score_name, first.get("fold")
+                evaluated(self.opt, first),
+                self._block_ranks,
+                self._score_name,
+                first.get("fold"),
+                example_order(self.opt, observations),
             )
         for obs, context in zip(observations, contexts, strict=True):
             for name, metric in self._blocks.add(_Example(obs["lines"], labels_of(obs)[0], context)):

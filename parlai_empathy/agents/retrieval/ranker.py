@@ -33,6 +33,7 @@ from parlai_empathy.agents.retrieval.replies import (
 )
 from parlai_empathy.errors import EmpathyError, OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
+from parlai_empathy.metrics.example_order import example_order
 from parlai_empathy.metrics.precision_at_k import (
     BLOCK,
     EncodedExamples,
@@ -226,7 +227,7 @@ class PoolRanker(TorchRankerAgent):
         self._seen += count
         contexts = self.encode_contexts(batch).cpu()
         replies = self.encode_true_replies(batch).cpu()
-        examples = EncodedExamples(positions, contexts, replies)
+        examples = EncodedExamples(positions, contexts, replies, example_order(self.opt, batch.observations))
         for name, metric in block_precisions(examples, self.opt["score"], batch.split).items():
             self.global_metrics.add(name, metric)
 

@@ -184,6 +184,19 @@ def test_dynamic_batches_are_as_large_as_fits_whatever_the_batch_size(tmp_path: 
     assert model.is_file()
 
 
+def test_conversations_side_by_side_are_named_in_the_signatures(model_file: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "turns.txt"
+    turns = [f"text:I am sad {i}\tlabels:reply {i}" + "\tepisode_done:True" * (i % 4 == 3) + "\n" for i in range(100)]
+    lines.write_text("".join(turns))
+    settings = {"task": "fromfile:parlaiformat", "fromfile_datapath": str(lines), "fromfile_datatype_extension": False}
+    for batchsize, named in ((1, False), (5, True)):
+        report = EvalModel.main(
+            model_file=str(model_file), **settings, batchsize=batchsize, datatype="valid", loglevel="error"
+        )
+        signature = report["p_at_1_100_shuffled"].signature
+        assert ("order:side-by-side-5" in signature) is named, signature
+
+
 def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
