@@ -22,7 +22,7 @@ from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 from tqdm import tqdm
 
-from parlai_empathy.agents.retrieval.replies import source_of
+from parlai_empathy.agents.retrieval.replies import source_of, task_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.whole_file import whole_file
 
@@ -114,7 +114,7 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
 
 
 def _source(opt: Opt) -> str:
-    return source_of([opt["task"]], opt)
+    return source_of([opt["task"]], opt, task_options(opt["task"], opt))
 
 
 def _best(scores: Tensor) -> list[list[int]]:

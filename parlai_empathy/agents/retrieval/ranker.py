@@ -29,6 +29,7 @@ from parlai_empathy.agents.retrieval.replies import (
     pool_tasks,
     read_replies,
     source_of,
+    task_options,
     training_replies,
 )
 from parlai_empathy.errors import EmpathyError, OptionError
@@ -60,8 +61,11 @@ class PoolRanker(TorchRankerAgent):
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        # A saved model remembers the task of its training: an evaluation's, or a chat's, is another.
-        opt.setdefault("pool_task", opt.get("task"))
+        # A saved model remembers the task of its training, and where its data are: an evaluation's, or a chat's, are
+        # others, and must not become the replies to choose from.
+        if "pool_task" not in opt:
+            opt["pool_task"] = opt.get("task")
+            opt["pool_options"] = {} if opt["pool_task"] in _WITHOUT_REPLIES else task_options(opt["pool_task"], opt)
         self._pool: Pool | None = shared["pool"] if shared else None
         # The pool's index, if it has one, and the pool that this was found out for.
         self._index: tuple[VectorIndex | None, Pool] | None = shared["index"] if shared else None
@@ -293,7 +297,13 @@ class PoolRanker(TorchRankerAgent):
         """What decides the pool's texts."""
         if self.fixed_candidates_path:
             return file_fingerprint(self.fixed_candidates_path)
-        return source_of(self._pool_tasks(), self.opt)
+        if self.opt.get("pool"):
+            return source_of(self._pool_tasks(), self.opt)
+        return source_of(self._pool_tasks(), self._pool_opt(), self.opt.get("pool_options", ()))
+
+    def _pool_opt(self) -> Opt:
+        """The options with which the pool's tasks are read: those typed for ``--pool``, else the training's."""
+        return self.opt if self.opt.get("pool") else Opt({**self.opt, **self.opt.get("pool_options", {})})
 
     def _pool_tasks(self) -> list[str]:
         if self.opt.get("pool"):
@@ -308,7 +318,8 @@ class PoolRanker(TorchRankerAgent):
         """``--fixed-candidates-path``'s lines, or the training replies that are short and of known words alone."""
         if self.fixed_candidates_path:
             return read_replies(self.fixed_candidates_path)
-        replies = dict.fromkeys(text for task in self._pool_tasks() for text in training_replies(self.opt, task))
+        opt = self._pool_opt()
+        replies = dict.fromkeys(text for task in self._pool_tasks() for text in training_replies(opt, task))
         return [text for text in replies if self._is_fit(text)]
 
     def _is_fit(self, text: str) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import DataError, ModelFileError, OptionError
+from parlai_empathy.text_file import is_file
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
 TASKS = {
@@ -20,8 +22,8 @@ TASKS = {
     "reddit": "empathy:reddit",
     "r": "empathy:reddit",
 }
-# Options of tasks that decide which replies there are; those that stand behind a task's name count in any case.
-_OPTIONS = ("edition", "reddit_file", "humod_file")
+# Options that decide which replies the tasks of --pool have; those that stand behind a task's name count in any case.
+_OF_POOLS = ("edition", "reddit_file", "humod_file")
 
 
 def read_replies(path: str | Path) -> list[str]:
@@ -59,28 +61,47 @@ def pool_tasks(pool: str) -> list[str]:
     return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
 
 
-def source_of(tasks: Sequence[str], opt: Mapping[str, Any]) -> str:
-    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written."""
-    options = [(name, opt[name]) for name in _OPTIONS if opt.get(name)]
+def task_options(task: str, opt: Mapping[str, Any]) -> dict[str, Any]:
+    """What options say to a task's teachers: where its data are, which turns count, and the like."""
+    parser = ParlaiParser(False, False)
+    parser.add_task_args(task, Opt(opt))
+    return {action.dest: opt[action.dest] for action in parser._actions if action.dest in opt}
+
+
+def source_of(tasks: Sequence[str], opt: Mapping[str, Any], names: Iterable[str] = _OF_POOLS) -> str:
+    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written.
+
+    :param names: of the tasks' options.
+    """
+    options = [(name, opt[name]) for name in names if opt.get(name)]
     options += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
     return " ".join(
         ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in options)]
     )
 
 
-def _described(value: str | Sequence[str]) -> str:
-    paths = [Path(part) for part in (value.split(",") if isinstance(value, str) else value)]
-    found = [path for path in paths if path.is_file()]
-    return ",".join([*map(str, paths), *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
+def _described(value: object) -> str:
+    parts = list(map(str, value)) if isinstance(value, list | tuple) else str(value).split(",")
+    found = [Path(part) for part in parts if is_file(part)]
+    return ",".join([*parts, *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
 
 
 def training_replies(opt: Opt, task: str) -> Iterator[str]:
-    """The labels of the training fold of ``task``, in order."""
+    """The labels of the training fold of ``task``, in order.
+
+    :raises DataError: if one of its files cannot be read.
+    """
     opt = copy.deepcopy(opt)
     # Not train:evalmode, of which several processes would each get only a share.
     opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
-    for teacher in create_task_agent_from_taskname(opt):
-        yield from _labels(teacher)
+    try:
+        for teacher in create_task_agent_from_taskname(opt):
+            yield from _labels(teacher)
+    except OSError as error:
+        raise DataError(
+            f"the training replies of {task} cannot be read ({error}): put its files back, or name others with --pool "
+            "or --fixed-candidates-path"
+        ) from error
 
 
 def _labels(teacher: Any) -> Iterator[str]:

@@ -11,8 +11,14 @@ import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agents.retrieval.replies import file_fingerprint, read_replies, source_of, training_replies
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.agents.retrieval.replies import (
+    file_fingerprint,
+    read_replies,
+    source_of,
+    task_options,
+    training_replies,
+)
+from parlai_empathy.errors import DataError, ModelFileError
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -71,6 +77,20 @@ def test_training_replies_of_two_tasks_are_those_of_both() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
     assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks
+
+
+def test_training_replies_whose_file_has_gone_are_named(tmp_path: Path) -> None:
+    typed = ["--task", "fromfile:parlaiformat", "--fromfile-datapath", str(tmp_path / "gone.txt")]
+    opt = ParlaiParser(True, False).parse_args([*typed, "--fromfile-datatype-extension", "false"])
+    with pytest.raises(DataError, match=r"^the training replies of fromfile:parlaiformat cannot be read .*gone\.txt"):
+        list(training_replies(opt, opt["task"]))
+
+
+def test_the_options_of_a_task_are_its_own() -> None:
+    opt = options("--ed-history", "2", "--batchsize", "3")
+    found = task_options(opt["task"], opt)
+    assert (found["edition"], found["ed_history"]) == ("sample", 2)
+    assert not {"batchsize", "task", "datatype"} & set(found)
 
 
 @pytest.mark.parametrize("where", ["option", "task"])

@@ -197,6 +197,26 @@ def test_conversations_side_by_side_are_named_in_the_signatures(model_file: Path
         assert ("order:side-by-side-5" in signature) is named, signature
 
 
+def test_a_pool_made_later_has_the_replies_of_the_training(tmp_path: Path) -> None:
+    """It must not be made of those that are evaluated on, although the option that names their file is the same."""
+    for fold in ("train", "test"):
+        turns = [f"text:I am {fold} {i}\tlabels:{fold} reply {i}\tepisode_done:True\n" for i in range(8)]
+        (tmp_path / f"{fold}.txt").write_text("".join(turns))
+    model = tmp_path / "model"
+    of_file = {"task": "fromfile:parlaiformat", "fromfile_datatype_extension": False}
+    tiny = {name: value for name, value in TINY.items() if name not in TASK}
+    TrainModel.main(
+        **tiny, **of_file, fromfile_datapath=str(tmp_path / "train.txt"), batchsize=4, model_file=str(model)
+    )
+    model.with_name("model.pool").unlink()
+    EvalModel.main(
+        model_file=str(model), **of_file, fromfile_datapath=str(tmp_path / "test.txt"), datatype="test",
+        batchsize=4, loglevel="error",
+    )  # fmt: skip
+    agent = load(model)
+    assert sorted(agent.pool().texts) == [f"train reply {i}" for i in range(8)]
+
+
 def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
