@@ -48,13 +48,16 @@ def check_version(parlai: ModuleType) -> None:
 
 
 def show_our_errors_in_one_line(parlai: ModuleType) -> None:
-    """End a command that meets one of our errors with its one line, not with a traceback."""
+    """End a command that meets one of our errors with its one line, not with a traceback; so Ctrl-C ends ours."""
     previous = sys.excepthook
+    ours = {module.stem for module in (_HERE / "scripts").glob("*.py")}
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         debug = any(argument.lower().removeprefix("--loglevel=") == "debug" for argument in sys.argv)
         if issubclass(kind, EmpathyError) and not debug:
             print(f"error: {error}", file=sys.stderr)
+        elif issubclass(kind, KeyboardInterrupt) and not debug and ours & set(sys.argv[1:2]):
+            print("\nStopped.", file=sys.stderr)
         else:
             previous(kind, error, traceback)
 
@@ -247,6 +250,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         model_files.name_broken_options,
     ],
     "parlai.core.agents": [model_files.name_missing_models],
+    "parlai.core.torch_agent": [model_files.name_full_disks],
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         end_of_training.keep_best_model,

@@ -332,6 +332,15 @@ def test_errors_of_others_keep_their_traceback(python: CleanPython) -> None:
     assert result.stderr.endswith("ValueError: theirs\n")
 
 
+@pytest.mark.parametrize(("command", "traceback"), [("score_responses", False), ("train_model", True)])
+def test_ctrl_c_ends_our_commands_without_a_traceback(python: CleanPython, command: str, traceback: bool) -> None:
+    code = f"import sys; sys.argv = ['parlai', '{command}']; import parlai; raise KeyboardInterrupt"
+    ended = run([python.python, "-c", code], python.home)
+    assert ("Traceback" in ended.stderr) is traceback
+    assert ("Stopped." in ended.stderr) is not traceback
+    assert ended.returncode != 0
+
+
 def test_an_excepthook_that_was_there_before_still_gets_the_errors_of_others(python: CleanPython) -> None:
     code = (
         "import sys; sys.excepthook = lambda *error: print('mine', error[1]); import parlai; raise ValueError('theirs')"

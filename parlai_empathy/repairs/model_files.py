@@ -49,6 +49,28 @@ def write_stats_whole(train_model: Any) -> None:
     train_model.TrainLoop._save_train_stats = save_whole
 
 
+def name_full_disks(torch_agent: Any) -> None:
+    """Weights that find no room on their disk: say so in one line, and leave nothing of them there."""
+    save = torch_agent.atomic_save
+
+    @functools.wraps(save)
+    def save_or_say_why(state_dict: Any, path: str) -> None:
+        try:
+            save(state_dict, path)
+        except (OSError, RuntimeError) as error:
+            # Torch's writer makes an error of its own of a write that the system refuses.
+            if isinstance(error, RuntimeError) and "inline_container" not in str(error):
+                raise
+            Path(f"{path}.tmp").unlink(missing_ok=True)
+            reason = getattr(error, "strerror", None) or "is its disk full?"
+            raise ModelFileError(
+                f"{path} could not be written ({reason}): make room, and the same command goes on from what was saved "
+                "before"
+            ) from error
+
+    torch_agent.atomic_save = save_or_say_why
+
+
 # --- missing or broken ------------------------------------------------------------------------------------------------
 
 

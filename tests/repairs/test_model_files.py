@@ -80,6 +80,32 @@ def test_killed_in_the_middle_of_a_write_the_older_file_stays(tmp_path: Path, sa
     assert json.loads(older.read_text()) == {"parleys": 5}
 
 
+FULL_DISK = """
+import resource, signal, sys
+import torch
+from parlai.core import torch_agent
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+torch_agent.atomic_save({"model": torch.zeros(40_000)}, sys.argv[1])
+"""
+
+
+def test_weights_that_find_no_room_are_named_and_leave_none_taken(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("older")
+    ended = subprocess.run(
+        [sys.executable, "-c", "import parlai_empathy\n" + FULL_DISK, str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 1
+    line = f"error: {tmp_path / 'model'} could not be written ("
+    assert ended.stderr.strip().split("\n")[-1].startswith(line), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model").read_text() == "older"
+
+
 @pytest.fixture
 def parlais() -> Any:
     """ParlAI's module of options as it is without us."""
@@ -170,7 +196,7 @@ def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: P
     """Only what is missing is told of; what goes wrong later is not mistaken for it."""
     path = copy_of(trained, tmp_path)
     path.write_bytes(path.read_bytes()[:1000])
-    assert "is not a model that fits its options" in message(path)
+    assert f"{path} is cut off or damaged" in message(path)
     with pytest.raises(RuntimeError, match="Need to set `model`"):
         create_agent(Opt(datapath="data"))
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.text_file import is_file
 
 _SCALAR = np.float64(0).__reduce__()[0]
 # Some of ParlAI's schedulers compute with NumPy, whose numbers then stand in the file. These make numbers, and no more.
@@ -35,6 +36,15 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
     except ModelFileError:
         raise
     except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
-        reason = str(error).strip().split("\n")[-1].strip()
-        raise ModelFileError(f"{path} is not a model that fits its options ({path}.opt): {reason}") from error
+        raise ModelFileError(_why_not(path, error)) from error
     return states
+
+
+def _why_not(path: str, error: Exception) -> str:
+    reason = str(error).strip().split("\n")[-1].strip()
+    if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # of archives that are not whole
+        return f"{path} is not a model that fits its options ({path}.opt): {reason}"
+    again = ", or train again"
+    if is_file(f"{path}.checkpoint"):
+        again = f", or delete it and train again: the training goes on from {path}.checkpoint"
+    return f"{path} is cut off or damaged: fetch it again{again}"

@@ -97,12 +97,19 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a model\nat all")
     (tmp_path / "cut").write_bytes(whole.read_bytes()[:500])
     (tmp_path / "empty").touch()
-    for name in ("other", "size", "text", "cut", "empty", "missing"):
+    for name in ("other", "size", "text", "missing"):
         path = tmp_path / name
         with pytest.raises(ModelFileError) as caught:
             load_into(Net(), path)
         assert str(caught.value).startswith(f"{path} is not a model that fits its options ({path}.opt): ")
         assert "\n" not in str(caught.value)
+    for name in ("cut", "empty"):
+        path = tmp_path / name
+        with pytest.raises(ModelFileError, match=rf"^{path} is cut off or damaged: fetch it again, or train again$"):
+            load_into(Net(), path)
+    (tmp_path / "cut.checkpoint").touch()
+    with pytest.raises(ModelFileError, match=rf"again: the training goes on from {tmp_path}/cut\.checkpoint$"):
+        load_into(Net(), tmp_path / "cut")
 
 
 def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:

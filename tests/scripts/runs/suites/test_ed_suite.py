@@ -116,7 +116,7 @@ def test_what_is_printed_and_what_is_saved(out: Path) -> None:
 
 def test_models_that_fail_are_named_in_the_notes(out: Path) -> None:
     markdown = (out / "out" / "report.md").read_text()
-    assert re.search(r"^- torn: left out: .*torn is not a model that fits its options .*\.log\)$", markdown, re.M)
+    assert re.search(r"^- torn: left out: .*torn is cut off or damaged: .*\.log\)$", markdown, re.M)
     assert "\n- gone: left out: gone/model is no trained model: model and model.opt should be there\n" in markdown
 
 
