@@ -54,7 +54,7 @@ class JudgeAgent(PairModelAgent):
         judge_options.check(opt)
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
-            check_init_model(opt, init_model)
+            check_init_model(opt, init_model, JudgeAgent)
             keep_options(opt, self.of_weights)
             bring_classes(opt)
         super().__init__(opt, shared)

@@ -13,7 +13,9 @@ from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.text_file import is_file
 
 
 def goes_on(opt: Mapping[str, Any]) -> bool:
@@ -21,13 +23,22 @@ def goes_on(opt: Mapping[str, Any]) -> bool:
     return str(opt.get("init_model") or "").endswith(".checkpoint")
 
 
-def check_init_model(opt: Mapping[str, Any], found: str | None) -> None:
-    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there: ParlAI would begin without it.
+def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) -> None:
+    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there, or that is another kind of agent.
+
+    ParlAI would begin without the one, and with options of the other.
 
     :param found: the file that ParlAI found to begin with.
+    :param family: what the other's agent has to be.
     """
     if opt.get("init_model") and not found:
         raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
+    if found and is_file(found) and is_file(f"{found}.opt"):  # what others have published has no options beside it
+        theirs = model_options(found)
+        if not issubclass(agent_class(theirs, f"{found}.opt"), family):
+            raise ModelFileError(
+                f"--init-model {found} is a model of {theirs['model']}, whose weights {opt['model']} has no place for"
+            )
 
 
 def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:

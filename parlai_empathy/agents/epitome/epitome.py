@@ -41,7 +41,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         options.check(opt)
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
-            check_init_model(opt, init_model)
+            check_init_model(opt, init_model, EpitomeAgent)
             keep_options(opt, ("hf_model", "responders", "pooling"))
             bring_mechanisms(opt)
         super().__init__(opt, shared)

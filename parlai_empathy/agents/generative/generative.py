@@ -64,7 +64,7 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         self._init_model, self._is_finetune = self._get_init_model(opt, shared)
         if not shared:
-            check_init_model(opt, self._init_model)
+            check_init_model(opt, self._init_model, GenerativeAgent)
             keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
         options.check(opt)
         if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):

@@ -92,7 +92,7 @@ def stored_or_new(
     """The pool at ``path`` if the same model made it, else a new one from ``texts`` and ``encode``.
 
     :returns: the pool, and whether it is new.
-    :raises ModelFileError: if there is no reply to choose from.
+    :raises ModelFileError: if no text is left to choose from.
     """
     if path is not None and Path(path).exists():
         pool = load_pool(path)
@@ -100,5 +100,8 @@ def stored_or_new(
             return pool, False
     replies = texts()
     if not replies:
-        raise ModelFileError("the pool of replies is empty: no reply is short enough and of known words alone")
+        raise ModelFileError(
+            "the pool of replies is empty: a file of replies has to hold some, and of a task's at least one has to be "
+            "short enough and of known words alone"
+        )
     return Pool(replies, encode(replies), fingerprint), True

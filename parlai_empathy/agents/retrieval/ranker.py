@@ -145,7 +145,8 @@ class PoolRanker(TorchRankerAgent):
 
     def _without_inline(self, batch: Batch, mode: str) -> tuple[Any, Tensor | None, Tensor | None]:
         if batch.label_vec is None:
-            raise OptionError("the task gives neither candidates nor labels to rank: use --eval-candidates fixed")
+            source = "--interactive-candidates" if self.opt.get("interactive_mode") else "--eval-candidates"
+            raise OptionError(f"the task gives neither candidates nor labels to rank: use {source} fixed")
         warn_once(
             "the task gives no candidates: replies are ranked against those of the same batch, "
             "so hits@1 and loss depend on --batchsize"

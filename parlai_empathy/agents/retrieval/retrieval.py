@@ -71,6 +71,9 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         return RetrievalDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        init_model, self.is_finetuned = self._get_init_model(opt, shared)
+        if not shared:
+            check_init_model(opt, init_model, RetrievalAgent)
         self._published = None if shared else published_to_begin_with(opt)
         if self._published:
             adopt(opt, self._published)
@@ -79,9 +82,6 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
         self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
-        init_model, self.is_finetuned = self._get_init_model(opt, shared)
-        if not shared:
-            check_init_model(opt, init_model)
         self.is_new = init_model is None  # no trained weights follow: the model begins with what its parts bring
         self._negatives: HardNegatives | None = None
         super().__init__(opt, shared)

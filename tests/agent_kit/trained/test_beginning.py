@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from parlai.core.opt import Opt
+from parlai.core.torch_agent import TorchAgent
 from parlai.scripts.train_model import TrainLoop, TrainModel
 from published_checkpoints import PIECES, bert_state, transformer_state, word_dict, write
 from sample_models import load
@@ -40,10 +41,10 @@ def is_equal(net: Net, other: Net, part: str = "") -> bool:
 
 def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
     with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
-        check_init_model({"init_model": "no/where"}, None)
-    check_init_model({"init_model": "no/where"}, "model")  # a training that goes on has its own by then
-    check_init_model({"init_model": None}, None)
-    check_init_model({}, None)
+        check_init_model({"init_model": "no/where"}, None, TorchAgent)
+    check_init_model({"init_model": "no/where"}, "model", TorchAgent)  # a training that goes on has its own by then
+    check_init_model({"init_model": None}, None, TorchAgent)
+    check_init_model({}, None, TorchAgent)
 
 
 @pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
@@ -52,6 +53,16 @@ def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
     with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
         train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
     assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
+
+
+def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
+    train_base(tmp_path / "retrieval", model="empathy:retrieval")
+    line = (
+        f"^--init-model {tmp_path}/retrieval is a model of empathy:retrieval, whose weights empathy:generative has no"
+    )
+    with pytest.raises(ModelFileError, match=line):
+        train_base(tmp_path / "model", model="empathy:generative", init_model=str(tmp_path / "retrieval"))
+    train_base(tmp_path / "other", model="empathy:multitask", init_model=str(tmp_path / "retrieval"))
 
 
 # --- beginning with another's ----------------------------------------------------------------------------------------
