@@ -164,7 +164,7 @@ def _classifiers() -> Iterator[ZooModel]:
         "MiniLM tells the emotions of a comment, of GoEmotions' 28 (what `parlai curate_red --emotion-model` asks for)",
         f"-t empathy:go_emotions -m empathy:text_classifier --num-epochs 3 --max-tokens 64 {_SEED}",
         (".opt", ".dict", *_ENCODER),
-        measured={"accuracy": 62.59},
+        measured={"accuracy": 62.93},
         data="GoEmotions, which are comments of Reddit (CC BY 4.0)",
     )
 
