@@ -41,7 +41,8 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
 
 
 def _why_not(path: str, error: Exception) -> str:
-    reason = str(error).strip().split("\n")[-1].strip()
+    reason = str(error).partition("\n-----")[0]  # below the line ParlAI guesses at a cause, and is mostly wrong
+    reason = reason.strip().split("\n")[-1].strip()
     if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # of archives that are not whole
         return f"{path} is not a model that fits its options ({path}.opt): {reason}"
     again = ", or train again"

@@ -112,6 +112,16 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
         load_into(Net(), tmp_path / "cut")
 
 
+def test_parlais_guess_at_the_cause_is_left_out(tmp_path: Path) -> None:
+    torch.save({"model": Net().state_dict()}, tmp_path / "model")
+
+    def refuse(_: object) -> None:
+        raise RuntimeError("Error(s) in loading:\n\tsize mismatch for x\n-----------------\nTry adding --fp16 true")
+
+    with pytest.raises(ModelFileError, match=r"size mismatch for x$"):
+        load_model(str(tmp_path / "model"), refuse)
+
+
 def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:
     torch.save({"model": Net().state_dict()}, tmp_path / "model")
 
