@@ -55,15 +55,17 @@ def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
 
 def _exact(ranks: Floats, positive: float) -> float:
     """The share of all ways to put signs to the ranks that give as extreme a sum of the positive ones."""
-    doubled = np.rint(2 * ranks).astype(np.intp)  # shared ranks may be halves
-    chances = np.zeros(doubled.sum() + 1)
-    chances[0] = 1.0
+    doubled = np.sort(np.rint(2 * ranks)).astype(int).tolist()  # shared ranks may be halves
+    low = min(round(2 * positive), sum(doubled) - round(2 * positive))
+    ways = np.zeros(low + 1)  # to each sum as low; there are as many to those as high
+    ways[0] = 1.0
+    most = 0
     for rank in doubled:  # with this rank's sign -, the sum stays; with +, it grows
-        chances /= 2
-        chances[rank:] += chances[: len(chances) - rank].copy()
-    sums = np.arange(len(chances))
-    far = np.abs(2 * sums - doubled.sum()) >= abs(round(4 * positive) - doubled.sum())
-    return min(1.0, float(chances[far].sum()))
+        if rank > low:
+            break
+        most = min(low, most + rank)
+        ways[rank : most + 1] += ways[: most + 1 - rank]
+    return min(1.0, float(2 * ways.sum() / 2.0 ** len(doubled)))
 
 
 def _normal(ranks: Floats, positive: float) -> float:

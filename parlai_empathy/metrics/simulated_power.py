@@ -16,6 +16,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.bootstrap import Floats
 from parlai_empathy.metrics.likert_power import LikertDesign
 from parlai_empathy.metrics.power import check_alpha
+from parlai_empathy.metrics.rank_tests import signed_rank
 
 _AT_ONCE = 1_000_000  # ratings of one system that are in memory
 
@@ -46,8 +47,9 @@ def simulated_rank_test_power(
 ) -> float:
     """How probably a test of ranks sees the difference, where each rating is the nearest point of a scale.
 
-    Of pairs it is Wilcoxon's test, else that of Mann and Whitney; both here by the normal distribution. A scale that
-    ends cuts ratings off, and with them some of the difference: that is part of the answer.
+    Of pairs it is :func:`parlai_empathy.metrics.rank_tests.signed_rank`, else the test of Mann and Whitney, here by the
+    normal distribution. A scale that ends cuts ratings off, and with them some of the difference: that is part of the
+    answer.
 
     :param scale: its points, at least two.
     :param mean: of both systems together, in points, before ratings are cut off.
@@ -99,15 +101,12 @@ def _studies(
 
 
 def _signed_ranks(differences: Floats) -> Floats:
-    """P-values of Wilcoxon's test of each row; zeros are left out, ties share their ranks."""
-    differences = np.round(differences, 9)
-    sizes = np.where(differences == 0, np.inf, np.abs(differences))  # zeros rank above all, and count for nothing
-    ranks = np.where(differences == 0, 0.0, stats.rankdata(sizes, axis=1))
-    positive = np.where(differences > 0, ranks, 0.0).sum(axis=1)
-    distance = np.maximum(0.0, np.abs(positive - ranks.sum(axis=1) / 2) - 0.5)
-    spread = np.sqrt((ranks**2).sum(axis=1)) / 2
-    p_values: Floats = 2 * stats.norm.sf(np.divide(distance, spread, out=np.zeros_like(spread), where=spread > 0))
-    return p_values
+    """P-values of Wilcoxon's test of each row; 1 where there is no difference but 0."""
+
+    def p_value(row: Floats) -> float:
+        return signed_rank(row).p_value if row.round(9).any() else 1.0
+
+    return np.array([p_value(row) for row in differences])
 
 
 def _rank_sums(first: Floats, second: Floats) -> Floats:
