@@ -1,8 +1,7 @@
 """How well scores follow people's ratings of the same items: Pearson's, Spearman's and Kendall's correlation.
 
 Each value comes with a bootstrap interval: items are drawn anew with replacement, each with its score and its rating,
-and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13). Two judges are compared on the
-same drawn items, because what makes an item easy for one of them often makes it easy for the other.
+and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13).
 """
 
 from __future__ import annotations
@@ -47,21 +46,6 @@ class Correlation(NamedTuple):
     signature: str
 
 
-class Difference(NamedTuple):
-    """The correlation of scores A less that of scores B, with the same fields as :class:`Correlation`.
-
-    :param value: -2..2, above 0 where A follows the ratings more closely.
-    :param p_value: of no difference, two-sided, from the share of resamples on the rarer side of 0.
-    """
-
-    value: float
-    p_value: float
-    low: float
-    high: float
-    n: int
-    signature: str
-
-
 def correlation(
     kind: str,
     scores: Sequence[float],
@@ -95,38 +79,6 @@ def coefficient(kind: str, scores: Sequence[float], ratings: Sequence[float]) ->
     """The correlation alone. Parameters and errors are those of :func:`correlation`."""
     x, y = _columns(scores=scores, ratings=ratings)
     return _compute(kind, scores=x, ratings=y)[0]
-
-
-def paired_difference(
-    kind: str,
-    scores_a: Sequence[float],
-    scores_b: Sequence[float],
-    ratings: Sequence[float],
-    resamples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Difference:
-    """Compare how well two judges' scores follow the ratings of the same items.
-
-    The p-value is twice the share of resamples on the rarer side of 0, at 0 included. One more is counted there, so
-    that a finite number of resamples never gives 0 (Davison and Hinkley 1997, chapter 4).
-
-    Parameters and errors are those of :func:`correlation`.
-    """
-    a, b, y = _columns(scores_a=scores_a, scores_b=scores_b, ratings=ratings)
-
-    def difference_of(drawn: Places) -> float:
-        of_a, _ = _compute(kind, scores_a=a[drawn], ratings=y[drawn])
-        of_b, _ = _compute(kind, scores_b=b[drawn], ratings=y[drawn])
-        return of_a - of_b
-
-    value = difference_of(np.arange(len(y)))
-    drawn = bootstrap(difference_of, len(y), resamples, seed)
-    low, high = percentile_interval(drawn, level)
-    rarer_side = min((drawn <= 0).sum(), (drawn >= 0).sum())
-    p_value = min(1.0, 2 * float(1 + rarer_side) / (1 + len(drawn)))
-    name = f"difference of {kind}"
-    return Difference(value, p_value, low, high, len(y), _signature(name, len(y), resamples, seed, level))
 
 
 def _compute(kind: str, **columns: Floats) -> tuple[float, float]:

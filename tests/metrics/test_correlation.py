@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import (
-    KINDS,
-    Correlation,
-    coefficient,
-    correlation,
-    paired_difference,
-)
+from parlai_empathy.metrics.correlation import KINDS, Correlation, coefficient, correlation
 
 numbers = st.integers(-20, 20)
 pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=12).filter(
@@ -182,79 +176,12 @@ def test_resamples_of_one_value_are_left_out() -> None:
     assert -1 <= found.low < found.value < found.high <= 1
 
 
-# --- two judges ------------------------------------------------------------------------------------------------------
-
-
-def three_columns(seed: int, n: int = 40) -> tuple[list[float], list[float], list[float]]:
-    """A judge that is good, one that is less so, and the ratings."""
-    generator = np.random.default_rng(seed)
-    ratings = generator.normal(size=n)
-    good, less = ratings + generator.normal(size=n), ratings + 3 * generator.normal(size=n)
-    return good.tolist(), less.tolist(), ratings.tolist()
-
-
-def test_difference_is_a_plain_loop_over_drawn_items() -> None:
-    a, b, y = map(np.array, three_columns(seed=0))
-    generator = np.random.default_rng(3)
-    drawn = [generator.integers(40, size=40) for _ in range(99)]
-    values = np.array([np.corrcoef(a[i], y[i])[0, 1] - np.corrcoef(b[i], y[i])[0, 1] for i in drawn])
-    found = paired_difference("pearson", a.tolist(), b.tolist(), y.tolist(), resamples=99, seed=3, level=0.8)
-    assert found.value == pytest.approx(np.corrcoef(a, y)[0, 1] - np.corrcoef(b, y)[0, 1])
-    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [10, 90])))
-    below = int((values < 0).sum())
-    assert 0 < below < 50
-    assert found.p_value == pytest.approx(2 * (below + 1) / 100)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_difference_is_that_of_the_two_correlations(kind: str) -> None:
-    a, b, y = three_columns(seed=2)
-    found = paired_difference(kind, a, b, y, resamples=9)
-    of_a, of_b = correlation(kind, a, y, resamples=9), correlation(kind, b, y, resamples=9)
-    assert found.value == pytest.approx(of_a.value - of_b.value)
-    assert found.n == 40
-
-
-@settings(max_examples=10)
-@given(seed=st.integers(0, 1000))
-def test_judges_can_be_exchanged(seed: int) -> None:
-    a, b, y = three_columns(seed)
-    value, p_value, low, high, n, _ = paired_difference("pearson", a, b, y, resamples=29)
-    assert paired_difference("pearson", b, a, y, resamples=29)[:5] == pytest.approx((-value, p_value, -high, -low, n))
-
-
-def test_a_judge_is_no_better_than_itself() -> None:
-    a, _, y = three_columns(seed=3)
-    found = paired_difference("spearman", a, a, y, resamples=50)
-    assert found[:5] == (0, 1, 0, 0, 40)
-
-
-def test_a_clear_difference_has_the_smallest_p_value_that_the_resamples_allow() -> None:
-    good, _, ratings = three_columns(seed=4, n=200)
-    found = paired_difference("kendall", good, normal(200, 0, seed=9)[0], ratings, resamples=99)
-    assert found.low > 0
-    assert found.p_value == pytest.approx(2 / 100)
-
-
-def test_p_value_of_equal_judges_is_small_as_rarely_as_it_says() -> None:
-    def p_value(seed: int) -> float:
-        ratings, one, other = np.random.default_rng(seed).normal(size=(3, 60))
-        return paired_difference("pearson", ratings + one, ratings + other, ratings, resamples=60, seed=seed).p_value
-
-    p_values = [p_value(seed) for seed in range(80)]
-    assert sum(p < 0.1 for p in p_values) <= 18  # 8 are expected, with a standard deviation of 2.7
-    assert 20 <= sum(p < 0.5 for p in p_values) <= 60  # 40, and 4.5
-
-
 # --- signatures ------------------------------------------------------------------------------------------------------
 
 
 def test_signatures() -> None:
-    settings_text = "n:4|interval:90%|resamples:20|seed:3"
     found: Correlation = correlation("kendall", [1, 2, 3, 4], [1, 3, 2, 4], resamples=20, seed=3, level=0.9)
-    assert found.signature == f"kendall|{settings_text}|version:{__version__}"
-    difference = paired_difference("pearson", [1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1], 20, 3, 0.9)
-    assert difference.signature == f"difference of pearson|{settings_text}|version:{__version__}"
+    assert found.signature == f"kendall|n:4|interval:90%|resamples:20|seed:3|version:{__version__}"
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -287,21 +214,9 @@ def test_numbers_that_overflow() -> None:
         correlation("pearson", [0, 0, 1e308], [-1e308, -1e308, 0])
 
 
-def test_errors_of_a_difference_name_the_judge() -> None:
-    with pytest.raises(NotComputableError, match=r"^no correlation: all 3 scores_b are 1$"):
-        paired_difference("pearson", GOOD, [1, 1, 1], GOOD)
-    with pytest.raises(NotComputableError, match=r"^scores_a\[2\] is nan: leave out items without a finite number$"):
-        paired_difference("pearson", [1, 2, math.nan], GOOD, GOOD)
-    message = "no correlation of 3 scores_a, 2 scores_b, 3 ratings: each item needs one of each"
-    with pytest.raises(NotComputableError, match=f"^{message}$"):
-        paired_difference("pearson", GOOD, [1, 2], GOOD)
-
-
 def test_options_that_cannot_work() -> None:
     with pytest.raises(OptionError, match=r"^kind 'pearsons': must be one of pearson, spearman, kendall$"):
         correlation("pearsons", GOOD, GOOD)
-    with pytest.raises(OptionError, match=r"^kind 'r': must be one of pearson, spearman, kendall$"):
-        paired_difference("r", GOOD, GOOD, GOOD)
     with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
         correlation("pearson", GOOD, GOOD, resamples=0)
     for level in (0, 1, 95):
