@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import KINDS, Correlation, coefficient, correlation
+from parlai_empathy.metrics.correlation import KINDS, Correlation, _p_value, coefficient, correlation
 
 numbers = st.integers(-20, 20)
 pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=12).filter(
@@ -58,7 +61,51 @@ def test_p_values_by_hand() -> None:
     # r = .8 of four items: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution function
     # is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so both tails hold 1 - .8.
     assert correlation("pearson", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
-    assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
+    # Ranks as they are have 1, those with two neighbours exchanged .8 (3 orders), and as many the opposite: 8 of 24.
+    assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(8 / 24)
+    # Of three items a third of all orders, of five with .9 the same two and four each with neighbours exchanged.
+    assert correlation("spearman", [1, 2, 3], [2, 4, 5], resamples=9).p_value == pytest.approx(2 / 6)
+    assert correlation("spearman", [1, 2, 3, 4, 5], [1, 3, 2, 4, 5], resamples=9).p_value == pytest.approx(10 / 120)
+
+
+@pytest.mark.parametrize(("kind", "scipys"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)])
+@settings(max_examples=15)
+@given(items=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=3, max_size=5))
+def test_p_values_of_few_items_are_shares_of_all_orders(
+    kind: str, scipys: Callable[..., Any], items: list[tuple[int, int]]
+) -> None:
+    x, y = columns(items)
+    assume(len(set(x)) > 1 and len(set(y)) > 1)
+    strengths = [abs(scipys(x, order).statistic) for order in permutations(y)]
+    share = sum(one >= strengths[0] - 1e-9 for one in strengths) / len(strengths)
+    # Most resamples of so few have one value only: there is no interval, and so no whole correlation.
+    assert _p_value(kind, np.array(x, float), np.array(y, float)) == (pytest.approx(share), "exact")
+
+
+def test_p_values_of_many_items_are_scipys() -> None:
+    x, y = columns([(n, n * n % 11 + n) for n in range(10)])
+    tied = [number // 2 for number in y]
+    for kind, scipys, ratings, p in (
+        ("spearman", stats.spearmanr, tied, "t"),
+        ("pearson", stats.pearsonr, tied, "t"),
+        ("kendall", stats.kendalltau, tied, "normal"),
+    ):
+        found = correlation(kind, x, ratings, resamples=9)
+        assert found.p_value == pytest.approx(scipys(x, ratings).pvalue)
+        assert f"|n:10|p:{p}|" in found.signature
+    untied = normal(12, 0.5, seed=1)
+    found = correlation("kendall", *untied, resamples=9)
+    assert found.p_value == pytest.approx(stats.kendalltau(*untied, method="exact").pvalue)
+    assert "|p:exact|" in found.signature
+
+
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_chance_alone_is_seen_no_more_often_than_it_should_be(kind: str, n: int) -> None:
+    """Of all orders of items that have nothing to do with each other, at most 5 % have p <= .05."""
+    own = np.arange(float(n))
+    found = [_p_value(kind, own, np.array(order))[0] for order in permutations(own)]
+    assert sum(p <= 0.05 for p in found) <= 0.05 * len(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,7 +228,7 @@ def test_resamples_of_one_value_are_left_out() -> None:
 
 def test_signatures() -> None:
     found: Correlation = correlation("kendall", [1, 2, 3, 4], [1, 3, 2, 4], resamples=20, seed=3, level=0.9)
-    assert found.signature == f"kendall|n:4|interval:90%|resamples:20|seed:3|version:{__version__}"
+    assert found.signature == f"kendall|n:4|p:exact|interval:90%|resamples:20|seed:3|version:{__version__}"
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
