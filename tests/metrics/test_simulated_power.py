@@ -11,6 +11,7 @@ from scipy import stats
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics import simulated_power
 from parlai_empathy.metrics.likert_power import LikertDesign, likert_power
+from parlai_empathy.metrics.rank_tests import rank_sum
 from parlai_empathy.metrics.sign_test_power import sign_test_power
 from parlai_empathy.metrics.simulated_power import (
     simulated_rank_test_power,
@@ -66,9 +67,21 @@ def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
     assert simulated_rank_test_power(design, 1.5, 11, points, 3, alpha, runs=300, seed=4) == seen / 300
 
 
+def test_two_samples_are_tested_as_ratings_are() -> None:
+    design = LikertDesign(1.0, 2, same_reply=0.3, paired=False)
+    for items in (8, 35):  # counted, and by the normal distribution
+        seen = 0
+        for first, second in simulated_power._studies(design, 1.0, items, 0.01, runs=100, seed=4):
+            for one, other in zip(first, second, strict=True):
+                apart = [np.clip(np.rint(3 + ratings), 1, 5).mean(axis=1) for ratings in (one, other)]
+                seen += rank_sum(*apart).p_value <= 0.01
+        points = [1, 2, 3, 4, 5]
+        assert simulated_rank_test_power(design, 1.0, items, points, 3, 0.01, runs=100, seed=4) == seen / 100
+
+
 def test_nothing_to_test_is_seen_by_no_test() -> None:
-    assert simulated_power._signed_ranks(np.zeros((1, 5))) == pytest.approx([1.0])
-    assert simulated_power._rank_sums(np.ones((1, 5)), np.ones((1, 6))) == pytest.approx([1.0])
+    for paired in (True, False):
+        assert simulated_power._p_value(np.ones(5), np.ones(5), paired) == 1.0
 
 
 def test_the_sign_test() -> None:

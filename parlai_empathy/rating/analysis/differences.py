@@ -87,7 +87,7 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
     reasons: list[str] = []
     value = float(one.mean() - other.mean())
     interval = _interval(both, base, is_first, how, reasons)
-    p_value, effect = _test(one, other, paired, how, reasons)
+    p_value, effect, p = _test(one, other, paired, how, reasons)
     name = _name(how.test, paired)
     n = f"{len(one)}" if paired else f"{len(one)} + {len(other)}"
     made = signature(
@@ -95,6 +95,7 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
         unit="item means",
         pairing="by item" if paired else "none",
         zeros="left out" if name == "signed-rank" else None,
+        p=p,
         swaps=how.resamples if how.test == "permutation" else None,
         effect="rank-biserial",
         d="pooled",
@@ -147,21 +148,23 @@ def _interval(
         return None
 
 
-def _test(one: Floats, other: Floats, paired: bool, how: How, reasons: list[str]) -> tuple[float | None, float | None]:
-    """P-value and rank-biserial correlation."""
+def _test(
+    one: Floats, other: Floats, paired: bool, how: How, reasons: list[str]
+) -> tuple[float | None, float | None, str | None]:
+    """P-value, rank-biserial correlation, and how a test of ranks knows the p-value."""
     try:
         found = signed_rank(one - other) if paired else rank_sum(one, other)
         if how.test == "ranks":
-            return found.p_value, found.effect
+            return found.p_value, found.effect, found.p
         if paired:
             swapped = paired_difference(
                 lambda means: float(np.mean(means)), one, other, how.resamples, how.seed, with_interval=False
             )
-            return swapped.p_value, found.effect
-        return permutation_p_value(one, other, how.resamples, how.seed), found.effect
+            return swapped.p_value, found.effect, None
+        return permutation_p_value(one, other, how.resamples, how.seed), found.effect, None
     except NotComputableError as error:
         reasons.append(str(error))
-        return None, None
+        return None, None, None
 
 
 def _d(one: Floats, other: Floats, reasons: list[str]) -> float | None:

@@ -37,7 +37,9 @@ def test_items_are_compared_by_their_means() -> None:
     assert found.interval is not None
     assert found.interval[0] < 1.25 < found.interval[1]
     assert found.reasons == ()
-    assert found.signature.startswith("signed-rank|unit:item means|pairing:by item|zeros:left out|effect:rank-biserial")
+    assert found.signature.startswith(
+        "signed-rank|unit:item means|pairing:by item|zeros:left out|p:exact|effect:rank-biserial"
+    )
 
 
 def test_turned_round_everything_has_the_other_sign() -> None:
@@ -54,7 +56,15 @@ def test_other_items_are_two_samples() -> None:
     assert (found.test, found.n) == ("Mann-Whitney", "4 + 4")
     assert (found.p_value, found.effect) == rank_sum([4.5, 3, 5, 3], [2, 3.5, 4, 1])[:2]
     assert found.value == pytest.approx(1.25)
-    assert "|pairing:none|" in found.signature
+    assert "|pairing:none|p:exact|" in found.signature
+
+
+def test_the_signature_says_how_the_p_value_is_known() -> None:
+    generator = np.random.default_rng(2)
+    first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(31)} for side in "ab")
+    assert "|pairing:none|p:normal|" in both(first, second).signature
+    assert "|p:" not in both(first, second, How(test="permutation", resamples=20)).signature
+    assert "|p:" not in both({"1": [3.0]}, {"1": [4.0]}).signature
 
 
 @pytest.mark.parametrize(("shared", "test", "n"), [(2, "signed-rank", "2"), (1, "Mann-Whitney", "4 + 4")])
