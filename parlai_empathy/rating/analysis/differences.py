@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, percentile_interval
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, weighted_mean
+from parlai_empathy.metrics.bootstrap import Floats, expanded_interval
+from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 from parlai_empathy.metrics.effect_size import cohens_d
 from parlai_empathy.metrics.paired import paired_difference
 from parlai_empathy.metrics.permutation import permutation_p_value
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
     :param n: how many items, such as ``50`` in pairs, or ``40 + 42``.
     :param value: the difference of the means of items, in points.
-    :param interval: its 95 % bootstrap interval; None if there is none.
+    :param interval: its 95 % bootstrap interval, expanded for few items; None if there is none.
     :param effect: the rank-biserial correlation, -1..1; None if there is none.
     :param d: Cohen's; None if there is none.
     :param p_value: of no difference, not yet corrected for others; None if there is no test.
@@ -99,7 +99,7 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
         swaps=how.resamples if how.test == "permutation" else None,
         effect="rank-biserial",
         d="pooled",
-        interval="95%",
+        interval="95%, expanded",
         drawn=how.clusters,
         resamples=how.resamples,
         seed=how.seed,
@@ -138,11 +138,10 @@ def _interval(
         return one - other
 
     try:
-        for side in (is_first, ~is_first):  # a single item, drawn again and again, would look certain
-            if how.clusters != "rater" and len(np.unique(both.items[side])) < 2:
-                raise NotComputableError("no interval: 1 item, and at least two are needed")
+        sides = (both.some(side) for side in (is_first, ~is_first))
+        fewest = min(cluster_count(side.items, side.raters, how.clusters) for side in sides)
         drawn = cluster_bootstrap(apart, both.items, both.raters, how.clusters, how.resamples, how.seed)
-        return percentile_interval(drawn)
+        return expanded_interval(drawn, fewest)
     except NotComputableError as error:
         reasons.append(str(error))
         return None
