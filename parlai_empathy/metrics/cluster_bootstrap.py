@@ -40,7 +40,7 @@ def cluster_bootstrap(
         be used.
     :raises OptionError: for other clusters.
     """
-    cluster_count(items, raters, clusters)
+    cluster_count(items, raters, clusters)  # for its errors
     sizes = {"item": _size(items), "rater": _size(raters)}
     generator = np.random.default_rng([seed, 1])  # of the raters, where the items' own draws are bootstrap()'s
 
