@@ -40,12 +40,8 @@ def cluster_bootstrap(
         be used.
     :raises OptionError: for other clusters.
     """
-    if clusters not in CLUSTERS:
-        raise OptionError(f"clusters {clusters!r}: must be one of {', '.join(CLUSTERS)}")
+    cluster_count(items, raters, clusters)  # for its errors
     sizes = {"item": _size(items), "rater": _size(raters)}
-    for name, size in sizes.items():
-        if clusters in (name, "both") and size < 2:
-            raise NotComputableError(f"no interval: {size} {name}, and at least two are needed")
     generator = np.random.default_rng([seed, 1])  # of the raters, where the items' own draws are bootstrap()'s
 
     def value_of(drawn: Places) -> float:
@@ -58,6 +54,22 @@ def cluster_bootstrap(
         return statistic(weights)
 
     return bootstrap(value_of, sizes["rater" if clusters == "rater" else "item"], resamples, seed)
+
+
+def cluster_count(items: Places, raters: Places, clusters: str) -> int:
+    """How many clusters there are to be drawn; of ``both`` how many there are of which there are fewer.
+
+    :raises NotComputableError: if they are fewer than two, which drawn again and again would look certain.
+    :raises OptionError: for other clusters.
+    """
+    if clusters not in CLUSTERS:
+        raise OptionError(f"clusters {clusters!r}: must be one of {', '.join(CLUSTERS)}")
+    counts = {"item": len(np.unique(items)), "rater": len(np.unique(raters))}
+    drawn = {name: count for name, count in counts.items() if clusters in (name, "both")}
+    for name, count in drawn.items():
+        if count < 2:
+            raise NotComputableError(f"no interval: {count} {name}, and at least two are needed")
+    return min(drawn.values())
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:

@@ -1,14 +1,18 @@
 """How well scores follow people's ratings of the same items: Pearson's, Spearman's and Kendall's correlation.
 
 Each value comes with a bootstrap interval: items are drawn anew with replacement, each with its score and its rating,
-and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13). Two judges are compared on the
-same drawn items, because what makes an item easy for one of them often makes it easy for the other.
+and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13).
+
+The p-values of Spearman's and Kendall's are counted for few items, ties and all: the t distribution, which stands for
+Spearman's of many, calls a perfect order of three certain, which by chance one in three is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Places, bootstrap, percentile_interval
+from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.metrics.signature import signature
 
 Floats = NDArray[np.float64]
@@ -26,32 +30,22 @@ KINDS = ("pearson", "spearman", "kendall")
 
 _COEFFICIENTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 _FEWEST = 3
+_MOST_COUNTED = 9
+"""Of as many items all orders are counted for a p-value; of one more there are millions."""
+_MOST_UNTIED = 33
+"""As many items without ties have Kendall's exact p-value from SciPy."""
 
 
 class Correlation(NamedTuple):
     """A correlation and how sure it is.
 
     :param value: -1..1
-    :param p_value: of no correlation at all, two-sided, by the coefficient's own test as SciPy has it.
+    :param p_value: of no correlation at all, two-sided: in the signature as ``p:exact``, the share of all orders of the
+        items that correlate as strongly; ``p:t``, by the t distribution; or ``p:normal``, by the normal one.
     :param low: the lower end of the bootstrap interval.
     :param high: its upper end.
     :param n: how many items there were.
     :param signature: what decided these numbers.
-    """
-
-    value: float
-    p_value: float
-    low: float
-    high: float
-    n: int
-    signature: str
-
-
-class Difference(NamedTuple):
-    """The correlation of scores A less that of scores B, with the same fields as :class:`Correlation`.
-
-    :param value: -2..2, above 0 where A follows the ratings more closely.
-    :param p_value: of no difference, two-sided, from the share of resamples on the rarer side of 0.
     """
 
     value: float
@@ -82,64 +76,65 @@ def correlation(
     :raises OptionError: for another kind, number of resamples or level.
     """
     x, y = _columns(scores=scores, ratings=ratings)
-
-    def value_of(drawn: Places) -> float:
-        return _compute(kind, scores=x[drawn], ratings=y[drawn])[0]
-
-    value, p_value = _compute(kind, scores=x, ratings=y)
-    low, high = percentile_interval(bootstrap(value_of, len(x), resamples, seed), level)
-    return Correlation(value, p_value, low, high, len(x), _signature(kind, len(x), resamples, seed, level))
+    value = _value(kind, x, y)
+    p_value, p = _p_value(kind, x, y)
+    drawn = bootstrap(lambda places: _value(kind, x[places], y[places]), len(x), resamples, seed)
+    low, high = percentile_interval(drawn, level)
+    made = signature(kind, n=len(x), p=p, interval=f"{100 * level:g}%", resamples=resamples, seed=seed)
+    return Correlation(value, p_value, low, high, len(x), made)
 
 
 def coefficient(kind: str, scores: Sequence[float], ratings: Sequence[float]) -> float:
     """The correlation alone. Parameters and errors are those of :func:`correlation`."""
-    x, y = _columns(scores=scores, ratings=ratings)
-    return _compute(kind, scores=x, ratings=y)[0]
+    return _value(kind, *_columns(scores=scores, ratings=ratings))
 
 
-def paired_difference(
-    kind: str,
-    scores_a: Sequence[float],
-    scores_b: Sequence[float],
-    ratings: Sequence[float],
-    resamples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Difference:
-    """Compare how well two judges' scores follow the ratings of the same items.
-
-    The p-value is twice the share of resamples on the rarer side of 0, at 0 included. One more is counted there, so
-    that a finite number of resamples never gives 0 (Davison and Hinkley 1997, chapter 4).
-
-    Parameters and errors are those of :func:`correlation`.
-    """
-    a, b, y = _columns(scores_a=scores_a, scores_b=scores_b, ratings=ratings)
-
-    def difference_of(drawn: Places) -> float:
-        of_a, _ = _compute(kind, scores_a=a[drawn], ratings=y[drawn])
-        of_b, _ = _compute(kind, scores_b=b[drawn], ratings=y[drawn])
-        return of_a - of_b
-
-    value = difference_of(np.arange(len(y)))
-    drawn = bootstrap(difference_of, len(y), resamples, seed)
-    low, high = percentile_interval(drawn, level)
-    rarer_side = min((drawn <= 0).sum(), (drawn >= 0).sum())
-    p_value = min(1.0, 2 * float(1 + rarer_side) / (1 + len(drawn)))
-    name = f"difference of {kind}"
-    return Difference(value, p_value, low, high, len(y), _signature(name, len(y), resamples, seed, level))
-
-
-def _compute(kind: str, **columns: Floats) -> tuple[float, float]:
-    """The correlation of two columns, whose names are for errors, and its p-value."""
+def _value(kind: str, scores: Floats, ratings: Floats) -> float:
     if kind not in KINDS:
         raise OptionError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
-    for name, column in columns.items():
+    for name, column in (("scores", scores), ("ratings", ratings)):
         if (column == column[0]).all():
             raise NotComputableError(f"no correlation: all {len(column)} {name} are {column[0]:g}")
-    value, p_value = _COEFFICIENTS[kind](*columns.values())
+    value = float(_COEFFICIENTS[kind](scores, ratings).statistic)
     if math.isnan(value):
-        raise NotComputableError(f"no correlation: {' or '.join(columns)} are too large to compute with: divide them")
-    return float(value), float(p_value)
+        raise NotComputableError("no correlation: scores or ratings are too large to compute with: divide them")
+    return value
+
+
+def _p_value(kind: str, scores: Floats, ratings: Floats) -> tuple[float, str]:
+    """Of no correlation at all, and how it is known."""
+    n = len(scores)
+    if kind == "pearson":
+        return float(stats.pearsonr(scores, ratings).pvalue), "t"
+    if n <= _MOST_COUNTED:
+        return _share_of_orders(kind, scores, ratings), "exact"
+    if kind == "spearman":
+        return float(stats.spearmanr(scores, ratings).pvalue), "t"
+    untied = len(np.unique(scores)) == len(np.unique(ratings)) == n
+    method = "exact" if untied and n <= _MOST_UNTIED else "asymptotic"
+    return float(stats.kendalltau(scores, ratings, method=method).pvalue), "exact" if method == "exact" else "normal"
+
+
+def _share_of_orders(kind: str, scores: Floats, ratings: Floats) -> float:
+    """The share of all orders of the ratings that correlate as strongly with the scores.
+
+    Both coefficients add up the products of what sets two items apart in either column (Daniels 1944): for Spearman's
+    their distance in ranks, for Kendall's its sign. What these sums are divided by is the same in every order.
+    """
+    ranks = (np.rint(2 * stats.rankdata(column)).astype(int) for column in (scores, ratings))  # shared ones: halves
+    one, other = (np.subtract.outer(column, column) for column in ranks)
+    if kind == "kendall":
+        one, other = np.sign(one), np.sign(other)
+    orders = _orders(len(scores))
+    sums = sum(one[i, j] * other[orders[i], orders[j]] for i, j in combinations(range(len(scores)), 2))
+    strengths = np.abs(sums)
+    return float((strengths >= strengths[0]).mean())  # the first order is the one that was found
+
+
+@cache
+def _orders(n: int) -> NDArray[np.int8]:
+    """All orders of the numbers below n, ``(n, n!)``; the first is their own."""
+    return np.ascontiguousarray(np.array(list(permutations(range(n))), dtype=np.int8).T)
 
 
 def _columns(**columns: Sequence[float]) -> list[Floats]:
@@ -156,7 +151,3 @@ def _columns(**columns: Sequence[float]) -> list[Floats]:
             if number is None or not math.isfinite(number):
                 raise NotComputableError(f"{name}[{place}] is {number}: leave out items without a finite number")
     return [np.asarray(column, dtype=np.float64) for column in columns.values()]
-
-
-def _signature(name: str, n: int, resamples: int, seed: int, level: float) -> str:
-    return signature(name, n=n, interval=f"{100 * level:g}%", resamples=resamples, seed=seed)

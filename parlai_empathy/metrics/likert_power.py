@@ -46,7 +46,7 @@ class LikertDesign:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.sd) and self.sd > 0):
-            raise OptionError(f"standard deviation {self.sd:g}: must be above 0")
+            raise OptionError(f"standard deviation {self.sd:g}: must be a finite number above 0")
         if self.raters < 1:
             raise OptionError(f"raters {self.raters}: each reply needs at least 1")
         if not 0 <= self.same_item <= self.same_reply <= 1:
@@ -91,20 +91,19 @@ def likert_power(design: LikertDesign, difference: float, items: float, alpha: f
 def likert_items(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> int:
     """The fewest items with which the difference is seen so probably.
 
-    :raises NotComputableError: if there is no difference, or more than a million items would be needed.
+    :raises NotComputableError: if there is no difference, any difference is seen, or more than a million items would be
+        needed.
     :raises OptionError: for a power or alpha that is no probability.
     """
     check_power(power, alpha)
-    if not difference:
-        raise NotComputableError("no number of items shows a difference of 0")
+    _check_there_is_something_to_see(design, difference)
     return _first(lambda items: likert_power(design, difference, items, alpha) >= power, 2, _MOST)
 
 
 def likert_items_normal(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The same by the normal distribution, as textbooks have it: ``((z(1 - alpha/2) + z(power)) * error / d)**2``."""
     check_power(power, alpha)
-    if not difference:
-        raise NotComputableError("no number of items shows a difference of 0")
+    _check_there_is_something_to_see(design, difference)
     z = stats.norm.isf(alpha / 2) + stats.norm.ppf(power)
     return float((z * design.standard_error(1) / difference) ** 2)
 
@@ -112,12 +111,22 @@ def likert_items_normal(design: LikertDesign, difference: float, power: float = 
 def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference in points that so many items show so probably."""
     check_power(power, alpha)
-    if not design.standard_error(2):
-        raise NotComputableError("any difference is seen: ratings of an item that are all the same vary in nothing")
+    _check_there_is_spread(design)
     high = design.standard_error(items)
     while likert_power(design, high, items, alpha) < power:
         high *= 2
     return float(optimize.brentq(lambda d: likert_power(design, d, items, alpha) - power, 0.0, high, xtol=1e-10))
+
+
+def _check_there_is_something_to_see(design: LikertDesign, difference: float) -> None:
+    if not difference:
+        raise NotComputableError("no number of items shows a difference of 0")
+    _check_there_is_spread(design)
+
+
+def _check_there_is_spread(design: LikertDesign) -> None:
+    if not design.standard_error(2):
+        raise NotComputableError("any difference is seen: ratings of an item that are all the same vary in nothing")
 
 
 def _first(enough: Callable[[int], bool], low: int, most: int) -> int:

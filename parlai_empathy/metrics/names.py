@@ -20,7 +20,7 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
     "dist_1": ("Dist-1", "Share of different words among all words of the replies"),
     "dist_2": ("Dist-2", "Share of different pairs of words among all pairs in the replies"),
-    "macro_f1": ("Macro-F1", "Mean of the mechanisms' macro-F1 over the levels of empathy"),
+    "macro_f1": ("Macro-F1", "Mean of the classes' F1; of several things that are decided, the mean over them"),
     **{
         f"{short}_{key}": (f"{short.upper()} {title}", f"{text} of {mechanism}")
         for short, mechanism in (
@@ -32,7 +32,11 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
             ("accuracy", "accuracy", "Share of replies whose level is told right,"),
             ("f1", "macro-F1", "Macro-F1 over the levels"),
             ("rationale_f1", "rationale F1", "F1 of the words that show it, in replies that have a rationale,"),
-            ("rationale_iou", "rationale IOU", "Share of spans that overlap by half with people's, in rationales"),
+            (
+                "rationale_iou",
+                "rationale IOU",
+                "F1 of the spans that share half with people's, in replies that have a rationale,",
+            ),
         )
     },
     "no_answer": ("No answer", "Share of prompts to which the language model gave nothing that can be used"),

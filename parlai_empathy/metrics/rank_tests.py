@@ -1,7 +1,7 @@
 """Whether ratings differ, by their ranks alone: Wilcoxon's signed-rank test and the test of Mann and Whitney.
 
-Ranks need no equal steps between the points of a scale. Ratings have many ties and zeros, for which tables of the
-signed-rank test do not hold; here its distribution is counted for the ranks that are there, ties and all.
+Ranks need no equal steps between the points of a scale. Ratings have many ties and zeros, for which tables of these
+tests do not hold; here their distributions are counted for the ranks that are there, ties and all.
 
 The effect beside each p-value is the rank-biserial correlation (Kerby 2014), -1..1: how much of all ranks, or of all
 pairs, speaks for the first, less how much speaks for the second. For two samples it is also called Cliff's delta.
@@ -9,6 +9,7 @@ pairs, speaks for the first, less how much speaks for the second. For two sample
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ from parlai_empathy.metrics.bootstrap import Floats
 
 _MOST_EXACT = 200
 """As many differences are counted exactly; of more, the normal distribution says the same to three digits."""
+_MOST_PAIRS = 900
+"""As many pairs of a value of each sample, such as 30 times 30, are counted exactly; more would take long. Of them the
+normal distribution's p-values are within a tenth about .05, and rather too large where they are small."""
 
 
 class RankTest(NamedTuple):
@@ -28,11 +32,13 @@ class RankTest(NamedTuple):
     :param p_value: of no difference, two-sided, above 0 and at most 1.
     :param effect: the rank-biserial correlation, above 0 where the first is rated higher.
     :param n: how many differences, or ratings of both, the test used.
+    :param p: how the p-value is known: ``exact``, counted, or ``normal``, by the normal distribution.
     """
 
     p_value: float
     effect: float
     n: int
+    p: str
 
 
 def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
@@ -49,27 +55,27 @@ def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
         raise NotComputableError(f"no test: all {len(differences)} differences are 0")
     ranks = stats.rankdata(np.abs(known))
     positive, total = float(ranks[known > 0].sum()), float(ranks.sum())
-    p_value = _exact(ranks, positive) if len(known) <= _MOST_EXACT else _normal(ranks, positive)
-    return RankTest(p_value, (2 * positive - total) / total, len(known))
+    exact = len(known) <= _MOST_EXACT
+    if exact:
+        p_value = _share_of_signs(ranks, positive)
+    else:
+        p_value = _normal(positive - total / 2, np.sqrt((ranks**2).sum()) / 2)
+    return RankTest(p_value, (2 * positive - total) / total, len(known), "exact" if exact else "normal")
 
 
-def _exact(ranks: Floats, positive: float) -> float:
+def _share_of_signs(ranks: Floats, positive: float) -> float:
     """The share of all ways to put signs to the ranks that give as extreme a sum of the positive ones."""
-    doubled = np.rint(2 * ranks).astype(np.intp)  # shared ranks may be halves
-    chances = np.zeros(doubled.sum() + 1)
-    chances[0] = 1.0
+    doubled = _doubled(ranks)
+    low = min(round(2 * positive), sum(doubled) - round(2 * positive))
+    ways = np.zeros(low + 1)  # to each sum as low; there are as many to those as high
+    ways[0] = 1.0
+    most = 0
     for rank in doubled:  # with this rank's sign -, the sum stays; with +, it grows
-        chances /= 2
-        chances[rank:] += chances[: len(chances) - rank].copy()
-    sums = np.arange(len(chances))
-    far = np.abs(2 * sums - doubled.sum()) >= abs(round(4 * positive) - doubled.sum())
-    return min(1.0, float(chances[far].sum()))
-
-
-def _normal(ranks: Floats, positive: float) -> float:
-    """The same from the normal distribution, with half a step off for its being continuous."""
-    distance = max(0.0, abs(positive - ranks.sum() / 2) - 0.5)
-    return min(1.0, float(2 * stats.norm.sf(distance / np.sqrt((ranks**2).sum() / 4))))
+        if rank > low:
+            break
+        most = min(low, most + rank)
+        ways[rank : most + 1] += ways[: most + 1 - rank]
+    return min(1.0, float(2 * ways.sum() / 2.0 ** len(doubled)))
 
 
 def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> RankTest:
@@ -82,6 +88,41 @@ def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
         raise NotComputableError(f"no test of {len(one)} and {len(other)} values: each side needs two")
     if len({*one, *other}) < 2:
         raise NotComputableError(f"no test: all {len(one) + len(other)} values are {one[0]:g}")
-    found = stats.mannwhitneyu(one, other)
-    effect = 2 * float(found.statistic) / (len(one) * len(other)) - 1
-    return RankTest(float(found.pvalue), effect, len(one) + len(other))
+    ranks = stats.rankdata([*one, *other])
+    wins = float(ranks[: len(one)].sum()) - len(one) * (len(one) + 1) / 2
+    pairs = len(one) * len(other)
+    exact = pairs <= _MOST_PAIRS
+    if exact:
+        p_value = _share_of_deals(ranks, len(one))
+    else:
+        p_value = _normal(wins - pairs / 2, np.sqrt(pairs / len(ranks)) * ranks.std(ddof=1))
+    return RankTest(p_value, 2 * wins / pairs - 1, len(ranks), "exact" if exact else "normal")
+
+
+def _share_of_deals(ranks: Floats, first: int) -> float:
+    """The share of all deals of the ranks to the two samples whose sums are as far from what they are on average.
+
+    :param first: how many ranks, those in front, are the first sample's.
+    """
+    fewer = ranks[:first] if 2 * first <= len(ranks) else ranks[first:]  # the other's sum is the rest
+    doubled, dealt = _doubled(ranks), len(fewer)
+    ways = np.zeros((dealt + 1, sum(doubled[-dealt:]) + 1))  # to deal so many of the ranks, to each sum of them
+    ways[0, 0] = 1.0
+    most = 0
+    for seen, rank in enumerate(doubled):  # this rank is not dealt, and the sum stays; or it is, and the sum grows
+        many, most = min(seen + 1, dealt), min(most + rank, ways.shape[1] - 1)
+        ways[1 : many + 1, rank : most + 1] += ways[:many, : most + 1 - rank]
+    average = dealt * (len(ranks) + 1)
+    far = np.abs(np.arange(ways.shape[1]) - average) >= abs(round(2 * fewer.sum()) - average)
+    return min(1.0, float(ways[dealt, far].sum() / ways[dealt].sum()))
+
+
+def _doubled(ranks: Floats) -> list[int]:
+    """Twice the ranks, in order: shared ones may be halves."""
+    doubled: list[int] = np.sort(np.rint(2 * ranks)).astype(int).tolist()
+    return doubled
+
+
+def _normal(distance: float, spread: float) -> float:
+    """How probably a sum of ranks lies so far from its average, with half a step off for its being continuous."""
+    return math.erfc(max(0.0, abs(distance) - 0.5) / (spread * math.sqrt(2)))

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.bootstrap import Floats
 from parlai_empathy.metrics.likert_power import LikertDesign
 from parlai_empathy.metrics.power import check_alpha
+from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 
 _AT_ONCE = 1_000_000  # ratings of one system that are in memory
 
@@ -46,8 +47,8 @@ def simulated_rank_test_power(
 ) -> float:
     """How probably a test of ranks sees the difference, where each rating is the nearest point of a scale.
 
-    Of pairs it is Wilcoxon's test, else that of Mann and Whitney; both here by the normal distribution. A scale that
-    ends cuts ratings off, and with them some of the difference: that is part of the answer.
+    It is the one that ratings are given: see :mod:`parlai_empathy.metrics.rank_tests`. A scale that ends cuts ratings
+    off, and with them some of the difference: that is part of the answer.
 
     :param scale: its points, at least two.
     :param mean: of both systems together, in points, before ratings are cut off.
@@ -59,8 +60,7 @@ def simulated_rank_test_power(
     seen = 0.0
     for drawn in _studies(design, difference, items, alpha, runs, seed):
         first, second = (points[np.searchsorted(borders, mean + ratings)].mean(axis=-1) for ratings in drawn)
-        p_values = _signed_ranks(first - second) if design.paired else _rank_sums(first, second)
-        seen += (p_values <= alpha).sum()
+        seen += sum(_p_value(*study, design.paired) <= alpha for study in zip(first, second, strict=True))
     return float(seen / runs)
 
 
@@ -98,19 +98,9 @@ def _studies(
         yield drawn[0], drawn[1]
 
 
-def _signed_ranks(differences: Floats) -> Floats:
-    """P-values of Wilcoxon's test of each row; zeros are left out, ties share their ranks."""
-    differences = np.round(differences, 9)
-    sizes = np.where(differences == 0, np.inf, np.abs(differences))  # zeros rank above all, and count for nothing
-    ranks = np.where(differences == 0, 0.0, stats.rankdata(sizes, axis=1))
-    positive = np.where(differences > 0, ranks, 0.0).sum(axis=1)
-    distance = np.maximum(0.0, np.abs(positive - ranks.sum(axis=1) / 2) - 0.5)
-    spread = np.sqrt((ranks**2).sum(axis=1)) / 2
-    p_values: Floats = 2 * stats.norm.sf(np.divide(distance, spread, out=np.zeros_like(spread), where=spread > 0))
-    return p_values
-
-
-def _rank_sums(first: Floats, second: Floats) -> Floats:
-    """P-values of the test of Mann and Whitney of each row."""
-    found = stats.mannwhitneyu(np.round(first, 9), np.round(second, 9), axis=1, method="asymptotic")
-    return np.nan_to_num(np.asarray(found.pvalue, dtype=np.float64), nan=1.0)  # NaN: all ratings are the same
+def _p_value(first: Floats, second: Floats, paired: bool) -> float:
+    """Of the test of ranks that ratings are given; 1 where they leave nothing to test."""
+    try:
+        return (signed_rank(first - second) if paired else rank_sum(first, second)).p_value
+    except NotComputableError:
+        return 1.0

@@ -77,13 +77,20 @@ def _long(found: Mapping[tuple[str, str], SystemMean], how: How) -> Table:
         for (question, system), one in found.items()
     ]
     notes = [
-        f"- interval: {how.resamples:,} bootstrap samples of {_DRAWN[how.clusters]} with all their ratings",
+        _interval_note(how),
         *(["- a single rating has no standard error"] if any(one.ratings == 1 for one in found.values()) else []),
         *(f"- {_of(question, system)}: {one.reason}" for (question, system), one in found.items() if one.reason),
         *dict.fromkeys(f"- {one.signature}" for one in found.values()),
     ]
     header = ["question", "system", "ratings", "items", "raters", "mean", "standard error", "95 % interval"]
     return Table("Mean ratings with intervals", header, rows, notes)
+
+
+def _interval_note(how: How) -> str:
+    return (
+        f"- interval: {how.resamples:,} bootstrap samples of {_DRAWN[how.clusters]} with all their ratings; "
+        "percentiles expanded for few, and of fewer than five still too narrow"
+    )
 
 
 def _of(question: str, *systems: str) -> str:
@@ -117,6 +124,7 @@ def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | No
     rows = [_row(key, one, corrected.get(key)) for key, one in found.items()]
     notes = [
         "- difference: of the means of items, the first system less the second",
+        _interval_note(how),
         "- effect: rank-biserial correlation, -1 to 1: how much of all ranks speaks for the first, less what speaks "
         "for the second; d: Cohen's, in pooled standard deviations of items' means",
         f"- p (Holm): corrected for the {len(tested)} tests of this table",

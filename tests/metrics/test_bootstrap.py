@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
 
 
 def test_bootstrap_draws_places_with_replacement() -> None:
@@ -23,6 +23,29 @@ def test_bootstrap_draws_places_with_replacement() -> None:
 def test_percentile_interval_by_hand() -> None:
     # 101 values 0..100: 5 % of them lie below 5 and above 95 for a level of 90 %.
     assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
+
+
+def test_expanded_interval_by_hand() -> None:
+    # Of ten, Student's quantile with nine degrees of freedom is 2.262157; times sqrt(10 / 9) it is 2.384519, beyond
+    # which .8551 % of a normal distribution lie.
+    assert expanded_interval(np.arange(100_001.0)[::-1], 10) == pytest.approx((855, 99_145), abs=1)
+    many = np.random.default_rng(0).normal(size=1000)
+    assert expanded_interval(many, 10**6, 0.9) == pytest.approx(percentile_interval(many, 0.9), abs=1e-4)
+    assert expanded_interval(many, 2) == pytest.approx((many.min(), many.max()))
+
+
+@pytest.mark.parametrize(("n", "narrow"), [(8, 0.91), (10, 0.92), (20, 0.94)])
+def test_an_expanded_interval_has_its_level_for_few_items(n: int, narrow: float) -> None:
+    """Of 2,000 samples: the share whose interval holds the truth has a standard deviation of .005."""
+    generator = np.random.default_rng(n)
+    inside = {expanded_interval: 0, percentile_interval: 0}
+    for sample in generator.normal(size=(2000, n)):
+        drawn = sample[generator.integers(n, size=(400, n))].mean(axis=1)
+        expanded, plain = expanded_interval(drawn, n), percentile_interval(drawn)
+        inside[expanded_interval] += expanded[0] <= 0 <= expanded[1]
+        inside[percentile_interval] += plain[0] <= 0 <= plain[1]
+    assert 0.93 * 2000 <= inside[expanded_interval] <= 0.965 * 2000
+    assert inside[percentile_interval] < narrow * 2000
 
 
 def test_too_few_usable_resamples() -> None:

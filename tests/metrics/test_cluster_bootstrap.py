@@ -9,7 +9,7 @@ import pytest
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.bootstrap import Floats, bootstrap
-from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS, cluster_bootstrap, weighted_mean
+from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS, cluster_bootstrap, cluster_count, weighted_mean
 
 ITEMS = np.repeat(np.arange(40), 5)
 RATERS = np.tile(np.arange(5), 40)
@@ -76,6 +76,11 @@ def test_the_seed_decides(clusters: str) -> None:
 def test_too_little_to_draw_from(items: list[int], raters: list[int], clusters: str, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         cluster_bootstrap(lambda weights: 0.0, np.array(items, int), np.array(raters, int), clusters)
+
+
+def test_how_many_there_are_to_draw() -> None:
+    items, raters = np.array([0, 0, 4, 4, 7]), np.array([1, 2, 1, 2, 2])
+    assert [cluster_count(items, raters, clusters) for clusters in ("item", "rater", "both")] == [3, 2, 2]
 
 
 def test_other_clusters_are_no_option() -> None:

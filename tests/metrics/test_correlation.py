@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import (
-    KINDS,
-    Correlation,
-    coefficient,
-    correlation,
-    paired_difference,
-)
+from parlai_empathy.metrics.correlation import KINDS, Correlation, _p_value, coefficient, correlation
 
 numbers = st.integers(-20, 20)
 pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=12).filter(
@@ -64,7 +61,51 @@ def test_p_values_by_hand() -> None:
     # r = .8 of four items: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution function
     # is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so both tails hold 1 - .8.
     assert correlation("pearson", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
-    assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
+    # Ranks as they are have 1, those with two neighbours exchanged .8 (3 orders), and as many the opposite: 8 of 24.
+    assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(8 / 24)
+    # Of three items a third of all orders, of five with .9 the same two and four each with neighbours exchanged.
+    assert correlation("spearman", [1, 2, 3], [2, 4, 5], resamples=9).p_value == pytest.approx(2 / 6)
+    assert correlation("spearman", [1, 2, 3, 4, 5], [1, 3, 2, 4, 5], resamples=9).p_value == pytest.approx(10 / 120)
+
+
+@pytest.mark.parametrize(("kind", "scipys"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)])
+@settings(max_examples=15)
+@given(items=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=3, max_size=5))
+def test_p_values_of_few_items_are_shares_of_all_orders(
+    kind: str, scipys: Callable[..., Any], items: list[tuple[int, int]]
+) -> None:
+    x, y = columns(items)
+    assume(len(set(x)) > 1 and len(set(y)) > 1)
+    strengths = [abs(scipys(x, order).statistic) for order in permutations(y)]
+    share = sum(one >= strengths[0] - 1e-9 for one in strengths) / len(strengths)
+    # Most resamples of so few have one value only: there is no interval, and so no whole correlation.
+    assert _p_value(kind, np.array(x, float), np.array(y, float)) == (pytest.approx(share), "exact")
+
+
+def test_p_values_of_many_items_are_scipys() -> None:
+    x, y = columns([(n, n * n % 11 + n) for n in range(10)])
+    tied = [number // 2 for number in y]
+    for kind, scipys, ratings, p in (
+        ("spearman", stats.spearmanr, tied, "t"),
+        ("pearson", stats.pearsonr, tied, "t"),
+        ("kendall", stats.kendalltau, tied, "normal"),
+    ):
+        found = correlation(kind, x, ratings, resamples=9)
+        assert found.p_value == pytest.approx(scipys(x, ratings).pvalue)
+        assert f"|n:10|p:{p}|" in found.signature
+    untied = normal(12, 0.5, seed=1)
+    found = correlation("kendall", *untied, resamples=9)
+    assert found.p_value == pytest.approx(stats.kendalltau(*untied, method="exact").pvalue)
+    assert "|p:exact|" in found.signature
+
+
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_chance_alone_is_seen_no_more_often_than_it_should_be(kind: str, n: int) -> None:
+    """Of all orders of items that have nothing to do with each other, at most 5 % have p <= .05."""
+    own = np.arange(float(n))
+    found = [_p_value(kind, own, np.array(order))[0] for order in permutations(own)]
+    assert sum(p <= 0.05 for p in found) <= 0.05 * len(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -182,79 +223,12 @@ def test_resamples_of_one_value_are_left_out() -> None:
     assert -1 <= found.low < found.value < found.high <= 1
 
 
-# --- two judges ------------------------------------------------------------------------------------------------------
-
-
-def three_columns(seed: int, n: int = 40) -> tuple[list[float], list[float], list[float]]:
-    """A judge that is good, one that is less so, and the ratings."""
-    generator = np.random.default_rng(seed)
-    ratings = generator.normal(size=n)
-    good, less = ratings + generator.normal(size=n), ratings + 3 * generator.normal(size=n)
-    return good.tolist(), less.tolist(), ratings.tolist()
-
-
-def test_difference_is_a_plain_loop_over_drawn_items() -> None:
-    a, b, y = map(np.array, three_columns(seed=0))
-    generator = np.random.default_rng(3)
-    drawn = [generator.integers(40, size=40) for _ in range(99)]
-    values = np.array([np.corrcoef(a[i], y[i])[0, 1] - np.corrcoef(b[i], y[i])[0, 1] for i in drawn])
-    found = paired_difference("pearson", a.tolist(), b.tolist(), y.tolist(), resamples=99, seed=3, level=0.8)
-    assert found.value == pytest.approx(np.corrcoef(a, y)[0, 1] - np.corrcoef(b, y)[0, 1])
-    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [10, 90])))
-    below = int((values < 0).sum())
-    assert 0 < below < 50
-    assert found.p_value == pytest.approx(2 * (below + 1) / 100)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_difference_is_that_of_the_two_correlations(kind: str) -> None:
-    a, b, y = three_columns(seed=2)
-    found = paired_difference(kind, a, b, y, resamples=9)
-    of_a, of_b = correlation(kind, a, y, resamples=9), correlation(kind, b, y, resamples=9)
-    assert found.value == pytest.approx(of_a.value - of_b.value)
-    assert found.n == 40
-
-
-@settings(max_examples=10)
-@given(seed=st.integers(0, 1000))
-def test_judges_can_be_exchanged(seed: int) -> None:
-    a, b, y = three_columns(seed)
-    value, p_value, low, high, n, _ = paired_difference("pearson", a, b, y, resamples=29)
-    assert paired_difference("pearson", b, a, y, resamples=29)[:5] == pytest.approx((-value, p_value, -high, -low, n))
-
-
-def test_a_judge_is_no_better_than_itself() -> None:
-    a, _, y = three_columns(seed=3)
-    found = paired_difference("spearman", a, a, y, resamples=50)
-    assert found[:5] == (0, 1, 0, 0, 40)
-
-
-def test_a_clear_difference_has_the_smallest_p_value_that_the_resamples_allow() -> None:
-    good, _, ratings = three_columns(seed=4, n=200)
-    found = paired_difference("kendall", good, normal(200, 0, seed=9)[0], ratings, resamples=99)
-    assert found.low > 0
-    assert found.p_value == pytest.approx(2 / 100)
-
-
-def test_p_value_of_equal_judges_is_small_as_rarely_as_it_says() -> None:
-    def p_value(seed: int) -> float:
-        ratings, one, other = np.random.default_rng(seed).normal(size=(3, 60))
-        return paired_difference("pearson", ratings + one, ratings + other, ratings, resamples=60, seed=seed).p_value
-
-    p_values = [p_value(seed) for seed in range(80)]
-    assert sum(p < 0.1 for p in p_values) <= 18  # 8 are expected, with a standard deviation of 2.7
-    assert 20 <= sum(p < 0.5 for p in p_values) <= 60  # 40, and 4.5
-
-
 # --- signatures ------------------------------------------------------------------------------------------------------
 
 
 def test_signatures() -> None:
-    settings_text = "n:4|interval:90%|resamples:20|seed:3"
     found: Correlation = correlation("kendall", [1, 2, 3, 4], [1, 3, 2, 4], resamples=20, seed=3, level=0.9)
-    assert found.signature == f"kendall|{settings_text}|version:{__version__}"
-    difference = paired_difference("pearson", [1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1], 20, 3, 0.9)
-    assert difference.signature == f"difference of pearson|{settings_text}|version:{__version__}"
+    assert found.signature == f"kendall|n:4|p:exact|interval:90%|resamples:20|seed:3|version:{__version__}"
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -287,21 +261,9 @@ def test_numbers_that_overflow() -> None:
         correlation("pearson", [0, 0, 1e308], [-1e308, -1e308, 0])
 
 
-def test_errors_of_a_difference_name_the_judge() -> None:
-    with pytest.raises(NotComputableError, match=r"^no correlation: all 3 scores_b are 1$"):
-        paired_difference("pearson", GOOD, [1, 1, 1], GOOD)
-    with pytest.raises(NotComputableError, match=r"^scores_a\[2\] is nan: leave out items without a finite number$"):
-        paired_difference("pearson", [1, 2, math.nan], GOOD, GOOD)
-    message = "no correlation of 3 scores_a, 2 scores_b, 3 ratings: each item needs one of each"
-    with pytest.raises(NotComputableError, match=f"^{message}$"):
-        paired_difference("pearson", GOOD, [1, 2], GOOD)
-
-
 def test_options_that_cannot_work() -> None:
     with pytest.raises(OptionError, match=r"^kind 'pearsons': must be one of pearson, spearman, kendall$"):
         correlation("pearsons", GOOD, GOOD)
-    with pytest.raises(OptionError, match=r"^kind 'r': must be one of pearson, spearman, kendall$"):
-        paired_difference("r", GOOD, GOOD, GOOD)
     with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
         correlation("pearson", GOOD, GOOD, resamples=0)
     for level in (0, 1, 95):

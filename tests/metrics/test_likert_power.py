@@ -117,8 +117,9 @@ def test_ratings_without_any_spread() -> None:
     same = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
     assert likert_power(same, 0.1, 5) == 1.0
     assert likert_power(same, 0.0, 5) == 0.05
-    with pytest.raises(NotComputableError, match=r"^any difference is seen: "):
-        likert_detectable(same, 5)
+    for call in (likert_detectable, likert_items, likert_items_normal):
+        with pytest.raises(NotComputableError, match=r"^any difference is seen: "):
+            call(same, 5)
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,15 @@ def test_titles_and_descriptions_say_which_key_they_belong_to() -> None:
             assert f"best {k} of 100" in description
 
 
+def test_descriptions_say_what_is_computed() -> None:
+    """Both rationale metrics are F1s; macro-F1 is shown for EPITOME's mechanisms and for classes of engagement."""
+    for mechanism in ("er", "ip", "ex"):
+        for key, counted in (("f1", "words"), ("iou", "spans")):
+            assert METRIC_NAMES[f"{mechanism}_rationale_{key}"][1].startswith(f"F1 of the {counted} that ")
+    assert METRIC_NAMES["macro_f1"][1].startswith("Mean of the classes' F1")
+    assert "empathy" not in METRIC_NAMES["macro_f1"][1]
+
+
 def test_parlai_displays_our_titles() -> None:
     for key, (title, description) in METRIC_NAMES.items():
         assert METRICS_DISPLAY_DATA[key].title == title

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -27,6 +27,15 @@ def by_all_signs(values: list[int]) -> float:
         abs(sum(r for r, s in zip(ranks, signs, strict=True) if s) - middle)
         for signs in product([0, 1], repeat=len(known))
     ]
+    return sum(one >= observed - 1e-9 for one in sums) / len(sums)
+
+
+def by_all_deals(first: list[int], second: list[int]) -> float:
+    """The p-value, by dealing the ranks to the two samples in every way."""
+    ranks = stats.rankdata([*first, *second])
+    average = len(first) * (len(ranks) + 1) / 2
+    observed = abs(ranks[: len(first)].sum() - average)
+    sums = [abs(sum(deal) - average) for deal in combinations(ranks, len(first))]
     return sum(one >= observed - 1e-9 for one in sums) / len(sums)
 
 
@@ -63,7 +72,7 @@ def test_the_effect_by_hand() -> None:
     assert signed_rank([-1, 2, 3, 2, 0]).effect == pytest.approx(0.8)
     # 3 > 1, 3 > 2, 2 > 1, 2 = 2: three and a half of four pairs for, half of one against.
     assert rank_sum([3, 2], [1, 2]).effect == pytest.approx((3.5 - 0.5) / 4)
-    assert signed_rank([1, 1, 1]) == (0.25, 1.0, 3)  # two of eight ways are as extreme
+    assert signed_rank([1, 1, 1]) == (0.25, 1.0, 3, "exact")  # two of eight ways are as extreme
     assert rank_sum([5, 5, 4], [1, 2]).effect == 1.0
 
 
@@ -77,11 +86,38 @@ def test_two_samples_are_scipys() -> None:
     generator = np.random.default_rng(2)
     first, second = generator.normal(0.5, 1, 7), generator.normal(0, 1, 9)
     assert rank_sum(first, second).p_value == pytest.approx(stats.mannwhitneyu(first, second, method="exact").pvalue)
-    tied = rank_sum([1, 2, 2, 3, 4, 4, 5, 5, 5], [1, 1, 2, 2, 3, 3, 3, 4, 4])
-    assert tied.p_value == pytest.approx(
-        stats.mannwhitneyu([1, 2, 2, 3, 4, 4, 5, 5, 5], [1, 1, 2, 2, 3, 3, 3, 4, 4], method="asymptotic").pvalue
-    )
-    assert tied.n == 18
+
+
+sample = st.lists(st.integers(1, 5), min_size=2, max_size=6)
+
+
+@quick
+@given(sample, sample)
+def test_ties_of_two_samples_are_counted_exactly(first: list[int], second: list[int]) -> None:
+    assume(len({*first, *second}) > 1)
+    found = rank_sum(first, second)
+    assert found.p_value == pytest.approx(by_all_deals(first, second))
+    back = rank_sum(second, first)
+    assert (back.p_value, back.effect) == (pytest.approx(found.p_value), pytest.approx(-found.effect))
+
+
+def test_two_samples_that_do_not_overlap() -> None:
+    # Of all deals only this one and its mirror image are as extreme: 2 of 6! / (3! 3!) = 20, and 2 of 70.
+    assert rank_sum([1, 1, 1], [5, 5, 5]) == (pytest.approx(2 / 20), -1.0, 6, "exact")
+    assert rank_sum([5, 4, 5, 5], [1, 1, 2, 1]) == (pytest.approx(2 / 70), 1.0, 8, "exact")
+
+
+def test_two_large_samples_by_the_normal_distribution() -> None:
+    generator = np.random.default_rng(4)
+    first, second = generator.integers(1, 6, 31), generator.integers(2, 7, 30)
+    found = rank_sum(first, second)
+    asymptotic = stats.mannwhitneyu(first, second, method="asymptotic")
+    assert (found.p_value, found.p) == (pytest.approx(asymptotic.pvalue), "normal")
+    assert found.effect == pytest.approx(2 * asymptotic.statistic / (31 * 30) - 1)
+    # On the border between the two ways they agree.
+    exact = rank_sum(first[:30], second)
+    near = stats.mannwhitneyu(first[:30], second, method="asymptotic").pvalue
+    assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.2), "exact")
 
 
 @pytest.mark.parametrize(
@@ -103,4 +139,6 @@ def test_chance_alone_is_seen_as_often_as_it_should_be() -> None:
     """Of studies without any difference at most one in twenty has p <= .05, and not far fewer."""
     generator = np.random.default_rng(3)
     seen = sum(signed_rank(generator.integers(-2, 3, 25)).p_value <= 0.05 for _ in range(1000))
+    assert 25 <= seen <= 65
+    seen = sum(rank_sum(generator.integers(1, 6, 12), generator.integers(1, 6, 9)).p_value <= 0.05 for _ in range(1000))
     assert 25 <= seen <= 65

@@ -1,6 +1,8 @@
-"""Power by trial: it agrees with the formulas, and its quick tests of ranks with those that are used one by one."""
+"""Power by trial: it agrees with the formulas, and its tests of ranks with the exact ones."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy import stats
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics import simulated_power
 from parlai_empathy.metrics.likert_power import LikertDesign, likert_power
+from parlai_empathy.metrics.rank_tests import rank_sum
 from parlai_empathy.metrics.sign_test_power import sign_test_power
 from parlai_empathy.metrics.simulated_power import (
     simulated_rank_test_power,
@@ -48,13 +51,37 @@ def test_a_scale_that_ends_hides_a_difference() -> None:
     assert simulated_rank_test_power(design, 0.5, 60, [1, 2], 99.0, runs=50) == 0.0  # everybody says 2
 
 
-def test_the_quick_ranks_are_scipys() -> None:
-    generator = np.random.default_rng(0)
-    rows = generator.integers(-3, 4, (20, 30)).astype(float)
-    for row, found in zip(rows, simulated_power._signed_ranks(rows), strict=True):
-        assert found == pytest.approx(stats.wilcoxon(row[row != 0], correction=True, method="approx").pvalue)
-    assert simulated_power._signed_ranks(np.zeros((1, 5))) == pytest.approx([1.0])
-    assert simulated_power._rank_sums(np.ones((1, 5)), np.ones((1, 6))) == pytest.approx([1.0])
+@pytest.mark.parametrize("alpha", [0.05, 0.005])
+def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
+    """The normal distribution sees half as many of these at .005: 11 pairs are too few for it."""
+    design, signs = LikertDesign(1.0, 3, same_reply=0.3), np.array(list(product([-1, 1], repeat=11)))
+    seen = 0
+    for first, second in simulated_power._studies(design, 1.5, 11, alpha, runs=300, seed=4):
+        for one, other in zip(first, second, strict=True):
+            apart = [np.clip(np.rint(3 + ratings), 1, 5).mean(axis=1) for ratings in (one, other)]
+            differences = np.round(apart[0] - apart[1], 9)
+            ranks = np.sign(differences) * stats.rankdata(np.where(differences, np.abs(differences), 99))
+            # A zero has the highest ranks and no sign, so that the others' are what they are without it.
+            seen += (np.abs(signs @ np.abs(ranks)) >= abs(ranks.sum()) - 1e-9).mean() <= alpha
+    points = [1, 2, 3, 4, 5]
+    assert simulated_rank_test_power(design, 1.5, 11, points, 3, alpha, runs=300, seed=4) == seen / 300
+
+
+def test_two_samples_are_tested_as_ratings_are() -> None:
+    design = LikertDesign(1.0, 2, same_reply=0.3, paired=False)
+    for items in (8, 35):  # counted, and by the normal distribution
+        seen = 0
+        for first, second in simulated_power._studies(design, 1.0, items, 0.01, runs=100, seed=4):
+            for one, other in zip(first, second, strict=True):
+                apart = [np.clip(np.rint(3 + ratings), 1, 5).mean(axis=1) for ratings in (one, other)]
+                seen += rank_sum(*apart).p_value <= 0.01
+        points = [1, 2, 3, 4, 5]
+        assert simulated_rank_test_power(design, 1.0, items, points, 3, 0.01, runs=100, seed=4) == seen / 100
+
+
+def test_nothing_to_test_is_seen_by_no_test() -> None:
+    for paired in (True, False):
+        assert simulated_power._p_value(np.ones(5), np.ones(5), paired) == 1.0
 
 
 def test_the_sign_test() -> None:

@@ -61,6 +61,15 @@ def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None
     assert rows(large)[0][6:] == ["-", "-"]
 
 
+@pytest.mark.filterwarnings("error")
+def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
+    certain = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
+    table, plots = likert_needed(certain, [0.3], [1], Scale(), QUICK)
+    assert rows(table) == [[0.3, 1, *["-"] * 6]]
+    assert table.notes[0].startswith("- 0.3 points, 1 raters: any difference is seen: ")
+    assert plots == []
+
+
 def test_the_smallest_difference() -> None:
     table = likert_seen(DESIGN, [50], [1, 2], QUICK)
     two = likert_detectable(LikertDesign(1.1, 2, 0.3, 0.1), 50)

@@ -74,6 +74,15 @@ def test_differences_with_their_correction() -> None:
     assert set(plot.series["empathy"]) == {"A - B", "A - C", "B - C"}
 
 
+def test_both_tables_say_what_their_intervals_are() -> None:
+    _, means = means_tables(GROUPS, HOW)[0]
+    found = differences_table(GROUPS, HOW)
+    assert found is not None
+    for table in (means, found[0]):
+        (note,) = (note for note in table.notes if note.startswith("- interval: "))
+        assert note.endswith("percentiles expanded for few, and of fewer than five still too narrow")
+
+
 def test_what_cannot_be_computed_has_its_reason() -> None:
     ratings = [Rating("1", "Ann", "q", 3.0, system) for system in "AB"]
     ratings += [Rating(str(i), "Ann", "p", 3.0, system) for system in "AB" for i in range(3)]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, percentile_interval
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, weighted_mean
+from parlai_empathy.metrics.bootstrap import Floats, expanded_interval
+from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 from parlai_empathy.metrics.effect_size import cohens_d
 from parlai_empathy.metrics.paired import paired_difference
 from parlai_empathy.metrics.permutation import permutation_p_value
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
     :param n: how many items, such as ``50`` in pairs, or ``40 + 42``.
     :param value: the difference of the means of items, in points.
-    :param interval: its 95 % bootstrap interval; None if there is none.
+    :param interval: its 95 % bootstrap interval, expanded for few items; None if there is none.
     :param effect: the rank-biserial correlation, -1..1; None if there is none.
     :param d: Cohen's; None if there is none.
     :param p_value: of no difference, not yet corrected for others; None if there is no test.
@@ -87,7 +87,7 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
     reasons: list[str] = []
     value = float(one.mean() - other.mean())
     interval = _interval(both, base, is_first, how, reasons)
-    p_value, effect = _test(one, other, paired, how, reasons)
+    p_value, effect, p = _test(one, other, paired, how, reasons)
     name = _name(how.test, paired)
     n = f"{len(one)}" if paired else f"{len(one)} + {len(other)}"
     made = signature(
@@ -95,10 +95,11 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
         unit="item means",
         pairing="by item" if paired else "none",
         zeros="left out" if name == "signed-rank" else None,
+        p=p,
         swaps=how.resamples if how.test == "permutation" else None,
         effect="rank-biserial",
         d="pooled",
-        interval="95%",
+        interval="95%, expanded",
         drawn=how.clusters,
         resamples=how.resamples,
         seed=how.seed,
@@ -137,31 +138,32 @@ def _interval(
         return one - other
 
     try:
-        for side in (is_first, ~is_first):  # a single item, drawn again and again, would look certain
-            if how.clusters != "rater" and len(np.unique(both.items[side])) < 2:
-                raise NotComputableError("no interval: 1 item, and at least two are needed")
+        sides = (both.some(side) for side in (is_first, ~is_first))
+        fewest = min(cluster_count(side.items, side.raters, how.clusters) for side in sides)
         drawn = cluster_bootstrap(apart, both.items, both.raters, how.clusters, how.resamples, how.seed)
-        return percentile_interval(drawn)
+        return expanded_interval(drawn, fewest)
     except NotComputableError as error:
         reasons.append(str(error))
         return None
 
 
-def _test(one: Floats, other: Floats, paired: bool, how: How, reasons: list[str]) -> tuple[float | None, float | None]:
-    """P-value and rank-biserial correlation."""
+def _test(
+    one: Floats, other: Floats, paired: bool, how: How, reasons: list[str]
+) -> tuple[float | None, float | None, str | None]:
+    """P-value, rank-biserial correlation, and how a test of ranks knows the p-value."""
     try:
         found = signed_rank(one - other) if paired else rank_sum(one, other)
         if how.test == "ranks":
-            return found.p_value, found.effect
+            return found.p_value, found.effect, found.p
         if paired:
             swapped = paired_difference(
                 lambda means: float(np.mean(means)), one, other, how.resamples, how.seed, with_interval=False
             )
-            return swapped.p_value, found.effect
-        return permutation_p_value(one, other, how.resamples, how.seed), found.effect
+            return swapped.p_value, found.effect, None
+        return permutation_p_value(one, other, how.resamples, how.seed), found.effect, None
     except NotComputableError as error:
         reasons.append(str(error))
-        return None, None
+        return None, None, None
 
 
 def _d(one: Floats, other: Floats, reasons: list[str]) -> float | None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import percentile_interval
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, weighted_mean
+from parlai_empathy.metrics.bootstrap import expanded_interval
+from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import Columns
 
@@ -18,7 +18,7 @@ class SystemMean(NamedTuple):
 
     :param standard_error: the standard deviation divided by the root of the number of ratings, as the papers give it,
         which takes all ratings for independent; None for a single rating.
-    :param interval: 95 %, by the bootstrap, which does not take them for that; None if there is none.
+    :param interval: 95 %, by the bootstrap, expanded for few, which does not take them for that; None if there is none.
     :param reason: why there is no interval; None if there is one.
     """
 
@@ -49,9 +49,9 @@ def system_mean(ratings: Columns, clusters: str, resamples: int, seed: int) -> S
             resamples,
             seed,
         )
-        interval = percentile_interval(drawn)
+        interval = expanded_interval(drawn, cluster_count(ratings.items, ratings.raters, clusters))
     except NotComputableError as error:
         reason = str(error)
     standard_error = float(np.std(ratings.values, ddof=1)) / n**0.5 if n > 1 else None
-    made = signature("mean", ratings="all", interval="95%", drawn=clusters, resamples=resamples, seed=seed)
+    made = signature("mean", ratings="all", interval="95%, expanded", drawn=clusters, resamples=resamples, seed=seed)
     return SystemMean(n, items, raters, float(ratings.values.mean()), standard_error, interval, reason, made)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 from parlai_empathy.rating.analysis.differences import Difference, How, difference
 from parlai_empathy.rating.rating import Rating
@@ -37,7 +39,9 @@ def test_items_are_compared_by_their_means() -> None:
     assert found.interval is not None
     assert found.interval[0] < 1.25 < found.interval[1]
     assert found.reasons == ()
-    assert found.signature.startswith("signed-rank|unit:item means|pairing:by item|zeros:left out|effect:rank-biserial")
+    assert found.signature.startswith(
+        "signed-rank|unit:item means|pairing:by item|zeros:left out|p:exact|effect:rank-biserial"
+    )
 
 
 def test_turned_round_everything_has_the_other_sign() -> None:
@@ -54,7 +58,15 @@ def test_other_items_are_two_samples() -> None:
     assert (found.test, found.n) == ("Mann-Whitney", "4 + 4")
     assert (found.p_value, found.effect) == rank_sum([4.5, 3, 5, 3], [2, 3.5, 4, 1])[:2]
     assert found.value == pytest.approx(1.25)
-    assert "|pairing:none|" in found.signature
+    assert "|pairing:none|p:exact|" in found.signature
+
+
+def test_the_signature_says_how_the_p_value_is_known() -> None:
+    generator = np.random.default_rng(2)
+    first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(31)} for side in "ab")
+    assert "|pairing:none|p:normal|" in both(first, second).signature
+    assert "|p:" not in both(first, second, How(test="permutation", resamples=20)).signature
+    assert "|p:" not in both({"1": [3.0]}, {"1": [4.0]}).signature
 
 
 @pytest.mark.parametrize(("shared", "test", "n"), [(2, "signed-rank", "2"), (1, "Mann-Whitney", "4 + 4")])
@@ -102,6 +114,38 @@ def test_the_interval_has_its_level() -> None:
         assert found.interval is not None
         inside += found.interval[0] <= 0 <= found.interval[1]
     assert 180 <= inside <= 198
+
+
+@pytest.mark.parametrize(("second", "fewest"), [("", 6), ("x", 4)])
+def test_the_interval_of_few_items_is_expanded(second: str, fewest: int) -> None:
+    """Of two samples by as much as the smaller one needs; single ratings, so that an item is its rating."""
+    values = np.random.default_rng(5).normal(size=(2, 6))
+    one, other = values[0, :fewest], values[1]
+    sides = [
+        {f"{name}{i}": [float(value)] for i, value in enumerate(side)} for name, side in (("", one), (second, other))
+    ]
+
+    def apart(places: NDArray[np.intp]) -> float:
+        if not second:
+            return float((one - other)[places].mean())
+        mine, theirs = one[places[places < fewest]], other[places[places >= fewest] - fewest]
+        if not len(mine) or not len(theirs):
+            raise NotComputableError("all are of one side")
+        return float(mine.mean() - theirs.mean())
+
+    drawn = bootstrap(apart, 10 if second else 6, 300, 0)
+    found = both(*sides, How(resamples=300))
+    assert found.interval == pytest.approx(expanded_interval(drawn, fewest))
+    assert found.interval is not None
+    assert found.interval[0] < percentile_interval(drawn)[0] < percentile_interval(drawn)[1] < found.interval[1]
+    assert "|interval:95%, expanded|" in found.signature
+
+
+def test_a_single_rater_of_a_system_is_none_to_draw() -> None:
+    second = [Rating(str(i), f"r{i % 3}", "q", 1.0 + i, "B") for i in range(4)]
+    found = difference(rated("A", {str(i): [2.0 * i] for i in range(4)}), second, How(clusters="rater"))
+    assert found.interval is None
+    assert "no interval: 1 rater, and at least two are needed" in found.reasons
 
 
 @pytest.mark.parametrize(

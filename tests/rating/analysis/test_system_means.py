@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
 from parlai_empathy.rating.analysis.answers import columns_of
 from parlai_empathy.rating.analysis.means import SystemMean, system_mean
 from parlai_empathy.rating.rating import Rating
@@ -22,7 +23,7 @@ def test_by_hand() -> None:
     assert found.interval is not None
     assert 2.0 <= found.interval[0] < 3.5 < found.interval[1] <= 5.0
     assert found.reason is None
-    assert "|drawn:item|resamples:500|seed:0|" in found.signature
+    assert "|interval:95%, expanded|drawn:item|resamples:500|seed:0|" in found.signature
 
 
 def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() -> None:
@@ -54,3 +55,12 @@ def test_too_little_for_an_interval(values: list[tuple[str, str, float]], cluste
 def test_constant_ratings_are_a_number_without_any_width() -> None:
     found = mean_of([(str(i), "a", 4.0) for i in range(5)])
     assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, (4.0, 4.0))
+
+
+def test_the_interval_of_few_items_is_expanded() -> None:
+    values = [1.0, 2.0, 2.0, 4.0, 5.0, 5.0]
+    found = mean_of([(str(i), "a", value) for i, value in enumerate(values)])
+    drawn = bootstrap(lambda places: float(np.array(values)[places].mean()), 6, 500, 0)
+    assert found.interval == pytest.approx(expanded_interval(drawn, 6))
+    assert found.interval is not None
+    assert found.interval[0] < percentile_interval(drawn)[0] < percentile_interval(drawn)[1] < found.interval[1]
