@@ -236,14 +236,14 @@ def _spearman(first: Mapping[str, float], second: Mapping[str, float]) -> float 
 
 
 def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
-    """One record a reply, with what each metric says of it: for those who compute with them."""
+    """One record a reply, with what each metric says of it by itself: for those who compute with them."""
     found = []
     for one in scores:
         for place, (reply, name) in enumerate(zip(one.system.replies, item_names(one.system), strict=True)):
             values = {
                 key: None if scored.items[place] is None else scored.record(scored.items[place])
                 for key, scored in one.scores.items()
-                if scored.items
+                if scored.items and scored.record
             }
             found.append(
                 {

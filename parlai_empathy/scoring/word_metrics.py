@@ -86,7 +86,7 @@ class Variety:
     def _of_corpus(self, cut: Sequence[Sequence[str]], n: int) -> Scored:
         ngrams = [_ngrams(words, n) for words in cut]
         settings = {"level": "corpus", **self._words.settings}
-        return scored(f"dist_{n}", f"Dist-{n}", ngrams, settings, _corpus_distinct, len, has_interval=False)
+        return scored(f"dist_{n}", f"Dist-{n}", ngrams, settings, _corpus_distinct, None, has_interval=False)
 
     def _of_replies(self, cut: Sequence[Sequence[str]], n: int) -> Scored:
         # Within a reply the paper counts without case.

@@ -314,8 +314,8 @@ def test_records_by_hand() -> None:
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
     found = records(score_systems([system("one", *log)], metrics))
     bleu = {"matches": [1, 0, 0, 0], "totals": [2, 1, 0, 0], "reply_length": 2, "reference_length": 2}
-    known = {"dist_1": 2, "dist_2": 1, "dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}
-    empty = {"dist_1": 0, "dist_2": 0, "dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
+    known = {"dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}  # Dist-n itself is of all replies alone
+    empty = {"dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
     where: Sequence[dict[str, Any]] = (
         {"system": "one", "item": "i1", "line": 4, "turn": 4, "emotion": "sad", "reply": "a b"},
         {"system": "one", "item": "one#3", "line": 6, "turn": None, "emotion": None, "reply": ""},
