@@ -42,7 +42,12 @@ class Leaderboard(ParlaiScript):
             help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with --suite "
             "ed and empgpt3 evaluations that are done are kept there too, and not repeated.",
         )
-        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for intervals; random swaps.")
+        group.add_argument(
+            "--resamples",
+            type=int,
+            default=1000,
+            help="Bootstrap samples for intervals; random swaps: of these at least 25 for each difference.",
+        )
         group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
         add_suites(parser)

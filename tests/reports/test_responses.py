@@ -169,6 +169,22 @@ def test_all_p_values_of_the_table_are_corrected_together() -> None:
     assert {type(cell) for row in table.rows for cell in row[-2:]} == {PValue}, "they are shown as papers print them"
 
 
+def test_a_difference_on_every_item_is_seen_among_many_rows() -> None:
+    # Of 51 rows, 50 differ nowhere: p is 1. Of 1,000 swaps the smallest p is 1 / 1,001, and 51 times that above .05.
+    firm = values("firm", *[0.0] * 30)
+    systems = [with_scores(system("first", *said(*map(str, range(30)))), firm, *(_flat(key) for key in range(50)))]
+    other = system("other", *said(*map(str, range(30))))
+    systems.append(with_scores(other, values("firm", *[10.0] * 30), *(_flat(key) for key in range(50))))
+    table = differences_table(systems, resamples=1000)
+    assert table is not None
+    assert rows_of(table, 2)["other", "FIRM"]["p (Holm)"] == pytest.approx(51 / 1276)
+    assert table.notes[-1].startswith("- p: of no difference, from 1,275 random swaps")
+
+
+def _flat(key: int) -> Scored:
+    return values(f"flat{key}", *[1.0] * 30)
+
+
 def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
     log = {name: system(name, *said(*texts)) for name, texts in {"a": ["x y", "x"], "b": ["p q r", "s t"]}.items()}
     table = differences_table(score_systems(list(log.values()), {"distinct": Variety(WORDS)}), resamples=50)
