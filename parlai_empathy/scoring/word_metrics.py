@@ -137,6 +137,8 @@ class AvgBleu:
             _row(bleu_statistics(self._words.of(one.reply), *map(self._words.of, theirs))) if theirs else None
             for one, theirs in _with_references(replies)
         ]
+        if not any(row is not None for row in rows):
+            raise NotComputableError("AVG BLEU: no reply has a reference")
         settings = {"orders": "1-4", "smoothing": "none", "references": _numbers(replies), **self._words.settings}
         return [scored("avg_bleu", "AVG BLEU", rows, settings, _avg_bleu, _listed)]
 
