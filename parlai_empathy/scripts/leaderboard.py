@@ -8,13 +8,11 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scripts.parts.suite_options import add_suites
+from parlai_empathy.scripts.parts.suite_options import READ_BY, add_suites
 from parlai_empathy.tasks.humod.splits import FOLDS
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Report
-
-_SUITES = ("humod", "ed", "empgpt3", "endex")
 
 
 @register_script("leaderboard")
@@ -26,7 +24,7 @@ class Leaderboard(ParlaiScript):
         """A suite, what is compared, and what each suite needs."""
         parser = ParlaiParser(True, False, "Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=_SUITES, default=None, help="What is compared, and on what.")
+        group.add_argument("--suite", choices=list(READ_BY), default=None, help="What is compared, and on what.")
         group.add_argument(
             "--models",
             nargs="*",
@@ -58,7 +56,7 @@ class Leaderboard(ParlaiScript):
         from parlai_empathy.scripts.runs import leaderboard
 
         if not self.opt["suite"]:
-            raise OptionError(f"--suite: say what is to be compared: {', '.join(_SUITES)}")
+            raise OptionError(f"--suite: say what is to be compared: {', '.join(READ_BY)}")
         return leaderboard.run(self.opt)
 
 
