@@ -36,14 +36,22 @@ class PairedDifference(NamedTuple):
 
 
 def paired_difference(
-    value: Value, first: Array, second: Array, resamples: int = 1000, seed: int = 0, with_interval: bool = True
+    value: Value,
+    first: Array,
+    second: Array,
+    resamples: int = 1000,
+    seed: int = 0,
+    with_interval: bool = True,
+    swaps: int | None = None,
 ) -> PairedDifference:
     """Compare two systems.
 
     :param value: from items to a number.
     :param first: ``(n, ...)``, what the number of the first system is computed from, item by item.
     :param second: ``(n, ...)``, the same items of the second.
+    :param resamples: for the interval.
     :param with_interval: to be left out for a number that items drawn with replacement do not lie about.
+    :param swaps: for the test, by default as many as resamples. No p-value is below ``1 / (swaps + 1)``.
     :raises NotComputableError: if there are fewer than two items, or most samples of them have no number.
     """
     if resamples < 1:
@@ -57,16 +65,16 @@ def paired_difference(
 
     observed = value(first) - value(second)
     interval = percentile_interval(bootstrap(difference, n, resamples, seed)) if with_interval else None
-    return PairedDifference(observed, _p_value(value, first, second, resamples, seed), interval, n)
+    return PairedDifference(observed, _p_value(value, first, second, swaps or resamples, seed), interval, n)
 
 
-def _p_value(value: Value, first: Array, second: Array, resamples: int, seed: int) -> float:
+def _p_value(value: Value, first: Array, second: Array, swaps: int, seed: int) -> float:
     one, other = value(first), value(second)
     # Of sums in another order the last digits may differ.
     least = abs(one - other) - 1e-12 * max(1.0, abs(one), abs(other))
     generator = np.random.default_rng(seed)
     as_large = tried = 0
-    for _ in range(resamples):
+    for _ in range(swaps):
         swap = generator.integers(2, size=len(first)).astype(bool)
         swap = swap.reshape(-1, *[1] * (first.ndim - 1))
         with suppress(NotComputableError):

@@ -24,7 +24,8 @@ from parlai_empathy.tasks.engagement.reader import RatedReply
 KINDS = {"pearson": "Pearson", "spearman": "Spearman"}
 """The paper's two correlations, and how tables call them."""
 
-ALL_DIMENSIONS = "all four"
+AGGREGATE = "RED's aggregate"
+"""What a judge of RED's own labels learnt from. Which dimensions these are of, the curation of its file decided."""
 
 _PAPER = "Xu et al. 2022"
 _NONE = "not computable"
@@ -39,7 +40,7 @@ class JudgeScores:
 
     :param runs: of each training the scores by set, in the order of the set's replies.
     :param signatures: of each training.
-    :param learnt: which dimensions of RED it learnt from; None if it did not learn from RED.
+    :param learnt: which dimension of RED it learnt from, or :data:`AGGREGATE`; None if it did not learn from RED.
     """
 
     name: str
@@ -109,7 +110,7 @@ def leaderboard(
         tables.append(_runs(several, found))
     plots: list[Plot] = [_interval_plot(kind, found) for kind in KINDS]
     learners = [judge for judge in judges if judge.learnt]
-    if any(judge.learnt != ALL_DIMENSIONS for judge in learners):
+    if any(judge.learnt != AGGREGATE for judge in learners):
         tables.append(_ablation(learners, found))
         plots += [_ablation_plot(kind, learners, found) for kind in KINDS]
     title = "Engagingness judged by people, and by judges" + (f" ({about})" if about else "")
@@ -214,7 +215,10 @@ def _runs(judges: Sequence[JudgeScores], found: _All) -> Table:
 def _ablation(learners: Sequence[JudgeScores], found: _All) -> Table:
     """A row for each judge that learnt from RED, by what it learnt from."""
     rows: list[list[Cell]] = [[judge.learnt, judge.name, *_of_sets(found[judge.name])] for judge in learners]
-    notes = ["- EE: positive emotions of the replies, AE: their words and edits, BE: votes, RE: how many replies"]
+    notes = [
+        "- EE: positive emotions of the replies, AE: their words and edits, BE: votes, RE: how many replies",
+        f"- {AGGREGATE}: of the dimensions that its file's curation measured and weighed, as the file's data card says",
+    ]
     return Table(
         "By the dimensions of RED that it learnt from (Figure 2)", ["dimensions", "judge", *_header(found)], rows, notes
     )

@@ -13,7 +13,9 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.reports.cells import Cell, one_line, shown
+from parlai_empathy.reports.csv_tables import save_tables
 from parlai_empathy.reports.file_names import file_names
+from parlai_empathy.reports.former_report import remove_former
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
 
@@ -83,7 +85,8 @@ class Report:
             logging.info(f"saved in {folder}")
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl`` and the plots as PNG files.
+        """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and
+        the tables as CSV files below ``tables``. What a former report wrote there goes.
 
         The page holds everything that it shows, plots too, and can be sent about as it is. Without matplotlib the
         plots are left out, with a warning.
@@ -93,14 +96,17 @@ class Report:
         folder = Path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            files = self._draw(folder)
-            (folder / "report.md").write_text(self._markdown(files), encoding="utf-8")
-            (folder / "report.html").write_text(self._page(bool(files)), encoding="utf-8")
-            record = {"title": self.title, "tables": [table.record() for table in self.tables]}
-            (folder / "report.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+            remove_former(folder)
+            plots = self._draw(folder)
+            (folder / "report.md").write_text(self._markdown(plots), encoding="utf-8")
+            (folder / "report.html").write_text(self._page(bool(plots)), encoding="utf-8")
+            files = [*plots, *(f"tables/{path.name}" for path in save_tables(self.tables, folder / "tables"))]
             if self.items:
                 lines = "".join(json.dumps(item) + "\n" for item in self.items)
                 (folder / "items.jsonl").write_text(lines, encoding="utf-8")
+                files.append("items.jsonl")
+            record = {"title": self.title, "tables": [table.record() for table in self.tables], "files": files}
+            (folder / "report.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
         except OSError as error:
             raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
 

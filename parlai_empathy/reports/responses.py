@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items
 
 _FEWEST = 3  # pairs that a correlation needs
+_SWAPS_A_ROW = 25  # so that the smallest p that swaps can give is .04 after Holm's correction
 Ratings = Mapping[str, Mapping[str, Sequence[float]]]
 """For each question each item's ratings."""
 
@@ -84,27 +85,22 @@ def _interval(found: Scored, resamples: int, seed: int) -> tuple[float, float] |
 
 
 def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table | None:
-    """Each system less the first, on the items that both have; None for a single system."""
+    """Each system less the first, on the items that both have; None for a single system.
+
+    :param resamples: for the intervals; for the tests as many swaps, or more where there are many rows.
+    """
     first, *others = scores
-    found: list[tuple[str, str, PairedDifference]] = []
-    notes: dict[str, None] = {}
-    for other in others:
-        places = common_items(other.system, first.system)
-        for key, mine in other.scores.items():
-            theirs = first.scores.get(key)
-            if not mine.items or theirs is None:
-                continue
-            pairs = [(mine.items[i], theirs.items[j]) for i, j in places]
-            try:
-                difference = _difference(
-                    mine, [pair for pair in pairs if pair[0] is not None and pair[1] is not None], resamples, seed
-                )
-            except NotComputableError as error:
-                notes[f"- {other.name}, {mine.title}: {error}"] = None
-            else:
-                found.append((other.name, mine.title, difference))
     if not others:
         return None
+    comparisons = [one for other in others for one in _comparisons(other, first)]
+    swaps = max(resamples, _SWAPS_A_ROW * len(comparisons))
+    found: list[tuple[str, str, PairedDifference]] = []
+    notes: dict[str, None] = {}
+    for system, metric, pairs in comparisons:
+        try:
+            found.append((system, metric.title, _difference(metric, pairs, resamples, seed, swaps)))
+        except NotComputableError as error:
+            notes[f"- {system}, {metric.title}: {error}"] = None
     corrected = holm([one.p_value for *_, one in found])
     rows: list[list[Cell]] = [
         [system, metric, one.n, one.value, one.interval, PValue(one.p_value), PValue(p)]
@@ -117,17 +113,29 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
         rows,
         [
             *notes,
-            f"- p: of no difference, from {resamples:,} random swaps of the two systems' replies; Holm: corrected for "
+            f"- p: of no difference, from {swaps:,} random swaps of the two systems' replies; Holm: corrected for "
             "all rows of this table",
         ],
     )
 
 
-def _difference(metric: Scored, pairs: Sequence[tuple[Any, Any]], resamples: int, seed: int) -> PairedDifference:
+def _comparisons(system: SystemScores, first: SystemScores) -> Iterator[tuple[str, Scored, list[tuple[Any, Any]]]]:
+    """The system's name, each metric that both have, and what it is computed from of the items that have it of both."""
+    places = common_items(system.system, first.system)
+    for key, mine in system.scores.items():
+        theirs = first.scores.get(key)
+        if mine.items and theirs is not None:
+            pairs = [(mine.items[i], theirs.items[j]) for i, j in places]
+            yield system.name, mine, [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
+
+
+def _difference(
+    metric: Scored, pairs: Sequence[tuple[Any, Any]], resamples: int, seed: int, swaps: int
+) -> PairedDifference:
     if not pairs:
         raise NotComputableError("no comparison: there is no item that both have a value of")
     both = stacked([item for pair in pairs for item in pair])
-    return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval)
+    return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval, swaps)
 
 
 def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | None:
@@ -236,14 +244,14 @@ def _spearman(first: Mapping[str, float], second: Mapping[str, float]) -> float 
 
 
 def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
-    """One record a reply, with what each metric says of it: for those who compute with them."""
+    """One record a reply, with what each metric says of it by itself: for those who compute with them."""
     found = []
     for one in scores:
         for place, (reply, name) in enumerate(zip(one.system.replies, item_names(one.system), strict=True)):
             values = {
                 key: None if scored.items[place] is None else scored.record(scored.items[place])
                 for key, scored in one.scores.items()
-                if scored.items
+                if scored.items and scored.record
             }
             found.append(
                 {

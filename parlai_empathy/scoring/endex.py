@@ -15,7 +15,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.agent_judge import NO_JUDGE, AgentJudge
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
-from parlai_empathy.scoring.names import OUTPUTS, judge_name
+from parlai_empathy.scoring.names import OUTPUTS, few, judge_name
 from parlai_empathy.tasks.red.records import CLASSES
 
 ENGAGING = CLASSES[1]
@@ -52,7 +52,8 @@ class Endex:
         path = check_agent(model_file, "class_probabilities", f"knows no class {ENGAGING!r}: {_REMEDY}", datapath)
         classes = list(model_options(path).get("classes") or ())
         if ENGAGING not in classes:
-            raise OptionError(f"{model_file} knows {_few(classes)}, and not {ENGAGING!r}: {_REMEDY}")
+            known = f"the classes {few(classes)}" if classes else "no classes"
+            raise OptionError(f"{model_file} knows {known}, and not {ENGAGING!r}: {_REMEDY}")
         self._agent: Any = load_agent(path)
         self._place = self._agent.classes.index(ENGAGING)
         self._weights = weights_of(self._agent)
@@ -125,10 +126,3 @@ def _learnt_with_context(opt: Mapping[str, Any]) -> bool:
     """Whether ``--red-context`` was true in training: by itself, or behind the task's name and a colon."""
     behind = [part.partition("=")[2] for part in str(opt.get("task")).split(":") if part.startswith("red_context=")]
     return behind[0].lower() != "false" if behind else bool(opt.get("red_context", True))
-
-
-def _few(classes: Sequence[str]) -> str:
-    """The first of its classes, for an error."""
-    if not classes:
-        return "no classes"
-    return f"the classes {', '.join(classes[:4])}{', ...' if len(classes) > 4 else ''}"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.errors import DataError
+import parlai.utils.logging as logging
+
+from parlai_empathy.errors import DataError, shown
 from parlai_empathy.scoring.logged_reply import LoggedReply
 
 Lines = Iterator[tuple[int, str]]
 
+_FIELDS = ("reply", "context", "reference", "references", "emotion", "system", "item", "no_answer")
 _NAMES = "reply, and perhaps context, reference or references, emotion, system, item, no_answer"
 
 
@@ -21,6 +24,7 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
 
     :raises DataError: if a line is no such object.
     """
+    names: dict[str, None] = {}
     for number, line in lines:
         if not line.strip():
             continue
@@ -34,13 +38,16 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
         if "dialog" in record:
             yield from _conversation(record["dialog"], number, where)
         else:
+            names.update(dict.fromkeys(record))
             yield _record(record, number, where)
+    _warn_of_names(names, path)
 
 
 def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
     """Read a table whose first row names the columns.
 
-    :raises DataError: if there is no column ``reply``, or a row has more or fewer fields than the first.
+    :raises DataError: if there is no column ``reply``, a column is named twice, or a row has more or fewer fields than
+        the first.
     """
     reached = 1  # csv's own number of the line lags behind where a row is broken
 
@@ -51,16 +58,33 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
 
     reader = csv.DictReader(texts(), delimiter=delimiter, strict=True)
     try:
-        if "reply" not in (reader.fieldnames or ()):
-            found = ", ".join(reader.fieldnames or ()) or "nothing"
-            raise DataError(f"{path}, line 1: no column reply; there is: {found[:160]}; expected {_NAMES}")
+        header = list(reader.fieldnames or ())
+        _check_header(header, path, delimiter)
         for row in reader:
             where = f"{path}, line {reached}"
             if None in row or None in row.values():
-                raise DataError(f"{where}: more or fewer fields than the {len(reader.fieldnames or ())} of the header")
+                raise DataError(f"{where}: more or fewer fields than the {len(header)} of the header")
             yield _record({key: _unpacked(key, text, where) for key, text in row.items()}, reached, where)
     except csv.Error as error:
         raise DataError(f"{path}, line {reached}: no row of a table ({error})") from error
+
+
+def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
+    if "reply" not in header:
+        found = ", ".join(header)[:160] or "nothing"
+        mark = "tabs" if delimiter == "\t" else "commas"
+        raise DataError(f"{path}, line 1: no column reply; there is: {found}; expected {_NAMES}, with {mark} between")
+    if twice := [name for name in _FIELDS if header.count(name) > 1]:
+        raise DataError(f"{path}, line 1: the header names {', '.join(twice)} more than once: rename the others")
+    _warn_of_names(header, path)
+
+
+def _warn_of_names(names: Iterable[str], path: Path) -> None:
+    """Fields with other names are passed over; of one that seems to be meant it is said."""
+    meant = {name: name.strip().lower() for name in names if name not in _FIELDS}
+    near = [f"{shown(name)} (write {field})" for name, field in meant.items() if field in _FIELDS]
+    if near:
+        logging.warning(f"{path}: passed over: {', '.join(near)}")
 
 
 def _unpacked(column: str, text: str, where: str) -> Any:

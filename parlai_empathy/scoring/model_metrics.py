@@ -7,11 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
-from parlai_empathy.errors import NotComputableError
+from parlai_empathy.errors import NotComputableError, shown
 from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.names import few
 from parlai_empathy.scoring.scored import Scored, Value, mean, scored
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
@@ -75,16 +76,23 @@ class EmotionAccuracy:
 
         :raises NotComputableError: if no reply has an emotion, or none that the classifier knows.
         """
-        known = set(self._classifier.labels)
+        known = self._classifier.labels
         gold = [one.emotion if one.emotion in known else None for one in replies]
         if not any(gold):
-            task = self._classifier.settings["classifier"]
-            raise NotComputableError(f"EmoAcc: no reply has an emotion that the classifier of {task} knows")
+            raise NotComputableError(self._without_gold([one.emotion for one in replies if one.emotion]))
         found = iter(
             self._classifier.labels_of([one.reply for one, emotion in zip(replies, gold, strict=True) if emotion])
         )
         hits = [float(next(found) == emotion) if emotion else None for emotion in gold]
         return [scored("emo_acc", "EmoAcc", hits, self._classifier.settings)]
+
+    def _without_gold(self, emotions: Sequence[str]) -> str:
+        """Why there is no number, where none of these emotions is known."""
+        if not emotions:
+            return "EmoAcc: no reply has an emotion"
+        task, known = self._classifier.settings["classifier"], few(self._classifier.labels)
+        unknown = f"{shown(emotions[0])}, for one, is none of {known}"
+        return f"EmoAcc: no reply has an emotion that the classifier of {task} knows: {unknown}"
 
 
 class IntentAccuracy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 ALL = "all"
@@ -26,6 +27,11 @@ MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
 
 OUTPUTS = ("probability", "class")
 """What :class:`parlai_empathy.scoring.endex.Endex` gives for a reply."""
+
+
+def few(names: Sequence[str]) -> str:
+    """The first of them, for an error."""
+    return f"{', '.join(names[:4])}{', ...' if len(names) > 4 else ''}"
 
 
 def judge_name(model_file: str) -> str:

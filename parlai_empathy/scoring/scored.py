@@ -40,7 +40,7 @@ class Scored:
         metric that does not say anything of single replies.
     :param value: from any number of items that are not None, as :func:`stacked` puts them together, to the number;
         raises :class:`NotComputableError` if they are too few or say too little.
-    :param record: an item as a number, a text or a list.
+    :param record: an item as a number, a text or a list; None where an item says nothing of its reply by itself.
     :param has_interval: whether replies that are drawn with replacement give numbers that lie about the system's. They
         do not where a reply that is drawn twice counts for less.
     """
@@ -50,7 +50,7 @@ class Scored:
     number: Number
     items: Items = ()
     value: Value = mean
-    record: Record = itself
+    record: Record | None = itself
     has_interval: bool = True
 
     @property
@@ -65,7 +65,7 @@ def scored(
     items: Sequence[Any],
     settings: dict[str, Any],
     value: Value = mean,
-    record: Record = itself,
+    record: Record | None = itself,
     has_interval: bool = True,
 ) -> Scored:
     """Compute a number of its items, and sign it.

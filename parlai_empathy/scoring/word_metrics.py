@@ -86,7 +86,7 @@ class Variety:
     def _of_corpus(self, cut: Sequence[Sequence[str]], n: int) -> Scored:
         ngrams = [_ngrams(words, n) for words in cut]
         settings = {"level": "corpus", **self._words.settings}
-        return scored(f"dist_{n}", f"Dist-{n}", ngrams, settings, _corpus_distinct, len, has_interval=False)
+        return scored(f"dist_{n}", f"Dist-{n}", ngrams, settings, _corpus_distinct, None, has_interval=False)
 
     def _of_replies(self, cut: Sequence[Sequence[str]], n: int) -> Scored:
         # Within a reply the paper counts without case.
@@ -137,6 +137,8 @@ class AvgBleu:
             _row(bleu_statistics(self._words.of(one.reply), *map(self._words.of, theirs))) if theirs else None
             for one, theirs in _with_references(replies)
         ]
+        if not any(row is not None for row in rows):
+            raise NotComputableError("AVG BLEU: no reply has a reference")
         settings = {"orders": "1-4", "smoothing": "none", "references": _numbers(replies), **self._words.settings}
         return [scored("avg_bleu", "AVG BLEU", rows, settings, _avg_bleu, _listed)]
 

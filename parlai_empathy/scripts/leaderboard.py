@@ -8,13 +8,11 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scripts.parts.suite_options import add_suites
+from parlai_empathy.scripts.parts.suite_options import READ_BY, add_suites
 from parlai_empathy.tasks.humod.splits import FOLDS
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Report
-
-_SUITES = ("humod", "ed", "empgpt3", "endex")
 
 
 @register_script("leaderboard")
@@ -26,7 +24,7 @@ class Leaderboard(ParlaiScript):
         """A suite, what is compared, and what each suite needs."""
         parser = ParlaiParser(True, False, "Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=_SUITES, default=None, help="What is compared, and on what.")
+        group.add_argument("--suite", choices=list(READ_BY), default=None, help="What is compared, and on what.")
         group.add_argument(
             "--models",
             nargs="*",
@@ -42,7 +40,12 @@ class Leaderboard(ParlaiScript):
             help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with --suite "
             "ed and empgpt3 evaluations that are done are kept there too, and not repeated.",
         )
-        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for intervals; random swaps.")
+        group.add_argument(
+            "--resamples",
+            type=int,
+            default=1000,
+            help="Bootstrap samples for intervals; random swaps: of these at least 25 for each difference.",
+        )
         group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
         add_suites(parser)
@@ -53,7 +56,7 @@ class Leaderboard(ParlaiScript):
         from parlai_empathy.scripts.runs import leaderboard
 
         if not self.opt["suite"]:
-            raise OptionError(f"--suite: say what is to be compared: {', '.join(_SUITES)}")
+            raise OptionError(f"--suite: say what is to be compared: {', '.join(READ_BY)}")
         return leaderboard.run(self.opt)
 
 

@@ -36,7 +36,12 @@ class ScoreResponses(ParlaiScript):
         group.add_argument(
             "--ratings", default=None, help="A file of people's ratings of these replies, to correlate metrics with."
         )
-        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples, and random swaps.")
+        group.add_argument(
+            "--resamples",
+            type=int,
+            default=1000,
+            help="Bootstrap samples, and random swaps: of these at least 25 for each difference.",
+        )
         group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument(
             "--out", default=None, help="Folder for the report (Markdown, HTML, JSON), its plots, each reply's scores."

@@ -88,6 +88,13 @@ def test_the_smallest_p_value_is_above_nothing() -> None:
     assert paired_difference(mean, first, -first, resamples=99).p_value == pytest.approx(1 / 100)
 
 
+def test_swaps_may_be_more_than_resamples() -> None:
+    first = np.arange(1.0, 61)
+    few, many = (paired_difference(mean, first, -first, resamples=9, swaps=swaps) for swaps in (None, 99))
+    assert few.interval == many.interval
+    assert (few.p_value, many.p_value) == pytest.approx((1 / 10, 1 / 100))
+
+
 @given(pairs_of_items)
 @settings(max_examples=50)
 def test_swapped_systems_have_the_opposite_difference(items: Any) -> None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
-
-from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import PValue
-from parlai_empathy.reports.csv_tables import remove_tables, save_tables
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.csv_tables import save_tables
+from parlai_empathy.reports.report import Table
 
 
 def read(path: Path) -> list[list[str]]:
@@ -44,28 +41,3 @@ def test_saving_again_writes_over(tmp_path: Path) -> None:
     table = Table("t", ["x"], [])
     assert save_tables([table], tmp_path) == save_tables([table], tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_tables_of_a_former_report_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    former = Report("r", [Table("t", ["x"], []), Table("T", ["x"], []), Table("gone", ["x"], [])])
-    former.save(tmp_path)
-    save_tables(former.tables, tmp_path / "tables")
-    (tmp_path / "tables" / "mine.csv").write_text("x")
-    remove_tables(tmp_path / "report.json", tmp_path / "tables")
-    assert [path.name for path in (tmp_path / "tables").iterdir()] == ["mine.csv"]
-    remove_tables(tmp_path / "report.json", tmp_path / "tables")
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"tables": 3}', '{"tables": [{"title": null}]}'])
-def test_what_is_no_report_of_ours_removes_nothing(tmp_path: Path, content: str) -> None:
-    (tmp_path / "mine.csv").write_text("x")
-    (tmp_path / "report.json").write_text(content)
-    remove_tables(tmp_path / "report.json", tmp_path)
-    remove_tables(tmp_path / "none.json", tmp_path)
-    assert (tmp_path / "mine.csv").exists()
-
-
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OptionError, match=r"^--out .*file cannot be written to \(.*\): name another folder$"):
-        save_tables([], tmp_path / "file")

@@ -18,7 +18,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.correlation import correlation
 from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.endex_figures import FIGURES, TITLES
-from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, judge_scores, leaderboard
+from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.tasks.engagement.reader import RatedReply
@@ -128,16 +128,16 @@ def test_runs_have_mean_best_and_deviation() -> None:
 
 def test_the_ablation_is_of_judges_that_learnt_from_red() -> None:
     report = board(
-        scored("rule", GOOD), scored("endex", GOOD, learnt=ALL_DIMENSIONS), scored("votes", BAD, GOOD, learnt="BE")
+        scored("rule", GOOD), scored("endex", GOOD, learnt=AGGREGATE), scored("votes", BAD, GOOD, learnt="BE")
     )
     table = table_of(report, "Figure 2")
-    assert [row[:2] for row in table.rows] == [[ALL_DIMENSIONS, "endex"], ["BE", "votes"]]
+    assert [row[:2] for row in table.rows] == [[AGGREGATE, "endex"], ["BE", "votes"]]
     assert table.rows[1][2] == pytest.approx(fmean(scipys("pearson", run["fed"], FED) for run in (BAD, GOOD)))
     assert [plot.name for plot in report.plots] == [
         *("correlations_pearson", "correlations_spearman"),
         *("ablation_pearson", "ablation_spearman"),
     ]
-    without = board(scored("endex", GOOD, learnt=ALL_DIMENSIONS))
+    without = board(scored("endex", GOOD, learnt=AGGREGATE))
     assert not any("Figure 2" in table.title for table in without.tables)
     assert len(without.plots) == 2
 

@@ -21,7 +21,7 @@ from parlai_empathy.reports.plots import Bars, Intervals
 from parlai_empathy.reports.report import Report, Table
 
 TABLE = Table("Lengths", ["text", "words"], [("original", 7), ("human", 6.5)], ["- counted by hand"])
-PAGES = ["report.html", "report.json", "report.md"]
+PAGES = ["report.html", "report.json", "report.md", "tables"]
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
 
 
@@ -106,7 +106,12 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     assert (folder / "report.md").read_text() == report.text() + "\n![Heights](heights.png)\n"
     table = {"title": "t", "header": list("uvwxyz"), "notes": ["- n"]}
     cells = ["a|b", 1, 0.123456, [0.1, 0.2], 0.00004, None]  # in full, and as numbers
-    assert json.loads((folder / "report.json").read_text()) == {"title": "All", "tables": [{**table, "rows": [cells]}]}
+    assert json.loads((folder / "report.json").read_text()) == {
+        "title": "All",
+        "tables": [{**table, "rows": [cells]}],
+        "files": ["heights.png", "tables/t.csv", "items.jsonl"],
+    }
+    assert (folder / "tables" / "t.csv").read_text().splitlines()[0] == "u,v,w,x: low,x: high,y,z"
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
     assert items == [{"id": 1, "score": 0.5}, {"id": 2}]
 
@@ -187,9 +192,14 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, out: str, reason: st
         Report("r", [TABLE]).save(tmp_path / out)
 
 
-def test_a_file_in_the_way_of_a_plot(tmp_path: Path) -> None:
-    (tmp_path / "heights.png").mkdir()
-    message = f"--out {tmp_path} cannot be written to (Is a directory): name another folder"
+@pytest.mark.parametrize(
+    ("way", "reason"),
+    [("heights.png/x", "Is a directory"), ("tables", "File exists"), ("report.md/x", "Is a directory")],
+)
+def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -> None:
+    (tmp_path / way).parent.mkdir(exist_ok=True)
+    (tmp_path / way).touch()
+    message = f"--out {tmp_path} cannot be written to ({reason}): name another folder"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Report("r", [TABLE], [BARS]).save(tmp_path)
 

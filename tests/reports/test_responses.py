@@ -81,7 +81,7 @@ def test_one_row_a_system_and_one_column_a_metric() -> None:
 
 def test_what_a_metric_cannot_say_of_a_system_is_a_note() -> None:
     scores = score_systems([system("one", *said("a"))], {"length": Length(WORDS), "bleu": AvgBleu(WORDS)})
-    assert "- one: left out: AVG BLEU: there is no reply that it can be computed of" in numbers_table(scores).notes
+    assert "- one: left out: AVG BLEU: no reply has a reference" in numbers_table(scores).notes
 
 
 # --- intervals -------------------------------------------------------------------------------------------------------
@@ -167,6 +167,22 @@ def test_all_p_values_of_the_table_are_corrected_together() -> None:
     assert [row["p (Holm)"] for row in rows.values()] == holm([row["p"] for row in rows.values()])
     assert len({row["p"] for row in rows.values()}) > 1
     assert {type(cell) for row in table.rows for cell in row[-2:]} == {PValue}, "they are shown as papers print them"
+
+
+def test_a_difference_on_every_item_is_seen_among_many_rows() -> None:
+    # Of 51 rows, 50 differ nowhere: p is 1. Of 1,000 swaps the smallest p is 1 / 1,001, and 51 times that above .05.
+    firm = values("firm", *[0.0] * 30)
+    systems = [with_scores(system("first", *said(*map(str, range(30)))), firm, *(_flat(key) for key in range(50)))]
+    other = system("other", *said(*map(str, range(30))))
+    systems.append(with_scores(other, values("firm", *[10.0] * 30), *(_flat(key) for key in range(50))))
+    table = differences_table(systems, resamples=1000)
+    assert table is not None
+    assert rows_of(table, 2)["other", "FIRM"]["p (Holm)"] == pytest.approx(51 / 1276)
+    assert table.notes[-1].startswith("- p: of no difference, from 1,275 random swaps")
+
+
+def _flat(key: int) -> Scored:
+    return values(f"flat{key}", *[1.0] * 30)
 
 
 def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
@@ -314,8 +330,8 @@ def test_records_by_hand() -> None:
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
     found = records(score_systems([system("one", *log)], metrics))
     bleu = {"matches": [1, 0, 0, 0], "totals": [2, 1, 0, 0], "reply_length": 2, "reference_length": 2}
-    known = {"dist_1": 2, "dist_2": 1, "dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}
-    empty = {"dist_1": 0, "dist_2": 0, "dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
+    known = {"dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}  # Dist-n itself is of all replies alone
+    empty = {"dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
     where: Sequence[dict[str, Any]] = (
         {"system": "one", "item": "i1", "line": 4, "turn": 4, "emotion": "sad", "reply": "a b"},
         {"system": "one", "item": "one#3", "line": 6, "turn": None, "emotion": None, "reply": ""},

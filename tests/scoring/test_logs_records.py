@@ -124,6 +124,9 @@ def test_lists_are_json() -> None:
     [
         ("", "log, line 1: no column reply; there is: nothing; expected reply"),
         ("answer,context\na,b\n", "log, line 1: no column reply; there is: answer, context; expected reply"),
+        ("reply;context\na;b\n", "log, line 1: no column reply; there is: reply;context; expected reply"),
+        ("reply;context\na;b\n", "item, no_answer, with commas between"),
+        ("context,reply,reply\na,b,c\n", "log, line 1: the header names reply more than once: rename the others"),
         ("reply,context\na\n", "log, line 2: more or fewer fields than the 2 of the header"),
         ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the 2 of the header"),
         ('reply,references\na,"[1, 2"\n', "log, line 2: references is '[1, 2', expected a JSON list of texts"),
@@ -140,6 +143,22 @@ def test_a_row_that_cannot_be_read_is_named(text: str, message: str) -> None:
         from_csv(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_columns_whose_names_are_nearly_right_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    assert from_csv("Reference,reply, emotion,id,else,else\na,b,c,d,e,f\na,b,c,d,e,f\n") == [
+        LoggedReply("b", line=2),
+        LoggedReply("b", line=3),
+    ]
+    assert from_json({"reply": "a", "Reference": "b", " emotion": "c", "id": 3}, {"reply": "a", "Reference": "b"}) == [
+        LoggedReply("a", line=1),
+        LoggedReply("a", line=2),
+    ]
+    assert warnings == ["log: passed over: 'Reference' (write reference), ' emotion' (write emotion)"] * 2
+    from_csv("reply,References of it,id\na,b,c\n")
+    assert len(warnings) == 2, "what has another name is nobody's business"
 
 
 words = st.text(alphabet="ab ,\"'", max_size=6).map(str.strip)

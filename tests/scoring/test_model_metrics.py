@@ -182,11 +182,17 @@ def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
     assert found.number.signature == f"EmoAcc|classifier:some:task|weights:0a1b2c3d|n:3|left_out:2|{TAIL}"
 
 
-@pytest.mark.parametrize("emotion", [None, "nostalgic"])
-def test_without_an_emotion_that_is_known_there_is_no_accuracy(emotion: str | None) -> None:
-    with pytest.raises(
-        NotComputableError, match=r"^EmoAcc: no reply has an emotion that the classifier of some:task knows$"
-    ):
+@pytest.mark.parametrize(
+    ("emotion", "reason"),
+    [
+        (None, ""),
+        ("", ""),
+        ("SAD", " that the classifier of some:task knows: 'SAD', for one, is none of sad, glad, ask, agree"),
+        ("joy", " that the classifier of some:task knows: 'joy', for one, is none of sad, glad, ask, agree"),
+    ],
+)
+def test_without_an_emotion_that_is_known_there_is_no_accuracy(emotion: str | None, reason: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^EmoAcc: no reply has an emotion{reason}$"):
         accuracy(EmotionAccuracy, [LoggedReply("sad", emotion=emotion)])
 
 

@@ -72,7 +72,8 @@ def test_variety_by_hand() -> None:
     assert found["dist_2"].number == 100
     assert found["dist_1"].number.signature == f"Dist-1|level:corpus|{tail('re')}"
     assert not found["dist_1"].has_interval, "a reply that is drawn twice is no variety"
-    assert [found["dist_2"].record(item) for item in found["dist_2"].items] == [7, 0, 2]
+    assert [len(item) for item in found["dist_2"].items] == [7, 0, 2]
+    assert found["dist_2"].record is None, "a single reply has no share among the words of all"
 
 
 def test_split_at_spaces_and_in_lower_case_by_hand() -> None:

@@ -135,7 +135,14 @@ def test_each_question_has_its_table_and_plot(tmp_path: Path) -> None:
     report = run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), out=str(tmp_path / "out"))
     assert [table.title for table in report.tables] == [f"{question}: 6 items, 18 ratings" for question in QUESTIONS]
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {"agreement_relevant.png", "agreement_fluent.png", "report.html", "report.json", "report.md"}
+    assert files == {
+        "agreement_relevant.png",
+        "agreement_fluent.png",
+        "report.html",
+        "report.json",
+        "report.md",
+        "tables",
+    }
     for place, question in enumerate(QUESTIONS):
         items = [
             [row["rating"] for row in ROWS if (row["question"], row["item"]) == (question, n)] for n in range(1, 7)

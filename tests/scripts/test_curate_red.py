@@ -47,7 +47,7 @@ def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.Ca
     expected = plainly(lines(POSTS))
     assert [row["id"] for row in records(out)] == [post["id"] for post in expected]
     assert {path.name for path in out.iterdir()} == {
-        *("red.parquet", "report.md", "report.json", "report.html", "engagement.png", "work")
+        *("red.parquet", "report.md", "report.json", "report.html", "engagement.png", "tables", "work")
     }
     printed = capsys.readouterr().out
     assert f"{out / 'red.parquet'}: {len(expected)} posts" in printed

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.names import REFERENCES, REPLY_TASKS
+from parlai_empathy.scoring.names import MODELS
 from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.splits import SPLITS
+
+_SAMPLES = ("resamples", "seed")
+_LOGS = ("logs", "tokens", "lower_case")
+_ENDEX = ("endex_context", "endex_score")
+
+READ_BY = {
+    "humod": ("fold", *_SAMPLES, "humod_file", "humod_split", "skip_bad_rows", "references"),
+    "ed": ("fold", "eval_args", *_LOGS, "tasks"),
+    "empgpt3": (
+        *("fold", *_SAMPLES, "eval_args", *_LOGS, *_ENDEX),
+        *("metrics", *(f"{name}_model" for name in MODELS), "judges", "nidf"),
+    ),
+    "endex": (*_SAMPLES, *_ENDEX, "sets"),
+}
+"""The options that each suite reads, beside those that all do: what is compared, in which edition, and ``--out``."""
+
+
+def check_typed(opt: Opt) -> None:
+    """Raise :class:`OptionError` if an option was typed that ``--suite`` does not read."""
+    suite = opt["suite"]
+    for option in opt["override"]:
+        readers = [name for name, options in READ_BY.items() if option in options]
+        if readers and suite not in readers:
+            typed = option.replace("_", "-")
+            raise OptionError(f"--{typed}: --suite {suite} does not read it, only {', '.join(readers)}: leave it out")
 
 
 def add_suites(parser: ParlaiParser) -> None:

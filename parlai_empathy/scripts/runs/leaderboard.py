@@ -6,6 +6,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.samples import check_samples
+from parlai_empathy.scripts.parts.suite_options import check_typed
 from parlai_empathy.scripts.runs.suites import ed, empgpt3, endex, humod
 
 SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "endex": endex.report}
@@ -14,6 +15,7 @@ SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "en
 def run(opt: Opt) -> Report:
     """Make the report of ``--suite``."""
     check_samples(opt)
+    check_typed(opt)
     report = SUITES[opt["suite"]](opt)
     report.show(opt["out"])
     return report

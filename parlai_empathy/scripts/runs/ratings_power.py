@@ -14,7 +14,6 @@ from parlai_empathy.rating.analysis.answers import named, sort_answers
 from parlai_empathy.rating.analysis.spread import Spread, spread
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.csv_tables import remove_tables, save_tables
 from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report, Table
@@ -40,11 +39,7 @@ def run(opt: Opt, same_reply: float) -> Report:
     if opt["comparisons_made"]:
         tables.append(wins_seen(opt["comparisons_made"], opt["ties"], _aim(opt)))
     report = Report("Power of ratings", tables, plots)
-    if opt["out"]:
-        remove_tables(f"{opt['out']}/report.json", f"{opt['out']}/tables")
     report.show(opt["out"])
-    if opt["out"]:
-        save_tables(tables, f"{opt['out']}/tables")
     return report
 
 

@@ -13,7 +13,6 @@ from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exc
 from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
 from parlai_empathy.rating.analysis.raters import reasons
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.csv_tables import remove_tables, save_tables
 from parlai_empathy.reports.ratings import Wishes, ratings_report
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
@@ -27,11 +26,8 @@ def run(opt: Opt) -> Report:
     if not ratings:
         raise NotComputableError(f"{path} holds no answer: a row with a rating is needed below the header")
     report, raters = ratings_report(f"Ratings: {path.name}", ratings, _wishes(opt))
-    if opt["out"]:
-        remove_tables(Path(opt["out"]) / "report.json", Path(opt["out"]) / "tables")
     report.show(opt["out"])
     if opt["out"]:
-        save_tables(report.tables, Path(opt["out"]) / "tables")
         _write_flagged(Path(opt["out"]) / "flagged.csv", reasons(raters), opt["exclude"])
     return report
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.errors import OptionError
 from parlai_empathy.scripts.leaderboard import Leaderboard
-from parlai_empathy.scripts.parts.suite_options import add_suites
+from parlai_empathy.scripts.parts.suite_options import READ_BY, add_suites, check_typed
 from parlai_empathy.scripts.runs.leaderboard import SUITES
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS
 
@@ -34,6 +38,45 @@ def test_what_is_left_out(parser: ParlaiParser) -> None:
         "tasks": ["ed"],
         "sets": [],
     }
+
+
+COMMON = {"help", "helpall", "suite", "models", "out", "edition"}
+
+
+def test_of_each_option_of_ours_it_is_known_which_suite_reads_it() -> None:
+    theirs = {action.dest for action in ParlaiParser(True, False)._actions}
+    ours = {action.dest for action in Leaderboard.setup_args()._actions} - theirs - COMMON
+    assert ours == {option for options in READ_BY.values() for option in options}
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "message"),
+    [
+        ("endex", ["--logs", "A=mine.csv"], "--logs: --suite endex does not read it, only ed, empgpt3: leave it out"),
+        ("humod", ["--logs", "A=mine.csv"], "--logs: --suite humod does not read it, only ed, empgpt3: leave it out"),
+        ("ed", ["--metrics", "epitome"], "--metrics: --suite ed does not read it, only empgpt3: leave it out"),
+        ("empgpt3", ["--tasks", "dd"], "--tasks: --suite empgpt3 does not read it, only ed: leave it out"),
+        (
+            "endex",
+            ["--fold", "valid"],
+            "--fold: --suite endex does not read it, only humod, ed, empgpt3: leave it out",
+        ),
+        (
+            "humod",
+            ["--endex-context", "true"],
+            "--endex-context: --suite humod does not read it, only empgpt3, endex: leave it out",
+        ),
+    ],
+)
+def test_an_option_of_another_suite_is_refused(suite: str, options: list[str], message: str) -> None:
+    command = ["--suite", suite, "--edition", "sample", "--loglevel", "error", *options]
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        Leaderboard.main(*command)
+
+
+@pytest.mark.parametrize("suite", READ_BY)
+def test_options_of_the_suite_and_of_all_are_taken(suite: str) -> None:
+    check_typed(Opt({"suite": suite, "override": dict.fromkeys((*READ_BY[suite], *COMMON, "datapath", "loglevel"))}))
 
 
 def test_every_set_can_be_named(parser: ParlaiParser) -> None:

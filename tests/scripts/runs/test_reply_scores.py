@@ -86,7 +86,7 @@ def test_options_that_cannot_work(arguments: tuple[str, ...], more: dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("metric", "reason"), [("distinct", "Dist-n: no reply has a word"), ("bleu", "AVG BLEU: there is no reply that")]
+    ("metric", "reason"), [("distinct", "Dist-n: no reply has a word"), ("bleu", "AVG BLEU: no reply has a reference")]
 )
 def test_where_nothing_can_be_measured_the_reason_is_named(metric: str, reason: str) -> None:
     with pytest.raises(OptionError, match=f"^--metrics: nothing could be measured: {reason}"):

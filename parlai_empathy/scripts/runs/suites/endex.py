@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -10,7 +11,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import DownloadError, OptionError
-from parlai_empathy.reports.endex_leaderboard import ALL_DIMENSIONS, JudgeScores, Sets, judge_scores, leaderboard
+from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
 from parlai_empathy.scoring.engagement import rule_judges
@@ -20,12 +21,13 @@ from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import engagement_set
+from parlai_empathy.tasks.red.reader import PARQUET
 from parlai_empathy.tasks.red.records import DIMENSIONS
 from parlai_empathy.text_file import is_file
 
 _TAUGHT = {
-    "default": ALL_DIMENSIONS,
-    "negativesamples": f"{ALL_DIMENSIONS}, negative samples too",
+    "default": AGGREGATE,
+    "negativesamples": f"{AGGREGATE}, negative samples too",
     **{name: name.upper() for name in DIMENSIONS},
 }
 
@@ -65,19 +67,37 @@ def _runs(name: str, text: str) -> list[str]:
 
 
 def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
-    """Which dimensions of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
+    """What of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
 
-    :raises OptionError: if its trainings learnt from different ones.
+    :raises OptionError: if its trainings learnt from different things, or from different files.
     """
-    found = {file: learnt_from(model_options(check_engagement_judge(file, datapath))) for file in files}
+    found = {file: _source(model_options(check_engagement_judge(file, datapath))) for file in files}
     if len(set(found.values())) > 1:
-        parts = ", ".join(f"{file} from {learnt or 'other data than RED'}" for file, learnt in found.items())
+        parts = ", ".join(
+            f"{file} from {learnt or 'other data than RED'}{f' in {red_file}' if red_file else ''}"
+            for file, (learnt, red_file) in found.items()
+        )
         raise OptionError(f"--models {name}: its trainings learnt from different things ({parts}): give each a name")
-    return found[files[0]]
+    return found[files[0]][0]
+
+
+def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """What of RED a model learnt from, and the file or folder of RED that was named in its training."""
+    learnt = learnt_from(opt)
+    if not (learnt and (file := _noted(opt, "red_file"))):
+        return learnt, None
+    path = Path(file)
+    return learnt, str(path.parent if path.name == PARQUET else path)
+
+
+def _noted(opt: Mapping[str, Any], option: str) -> Any:
+    """An option of a model's training task: behind the task's name and a colon, or by itself."""
+    behind = [part for part in str(opt.get("task")).split(":") if part.startswith(f"{option}=")]
+    return behind[0].partition("=")[2] if behind else opt.get(option)
 
 
 def learnt_from(opt: Mapping[str, Any]) -> str | None:
-    """Which dimensions of RED a model's training task taught it, for tables; None if the task was another.
+    """What of RED a model's training task taught it, for tables; None if the task was another.
 
     :param opt: the model's options.
     """
@@ -87,8 +107,7 @@ def learnt_from(opt: Mapping[str, Any]) -> str | None:
     if name != "red" or "," in task:
         return None
     if teacher == "dimension":
-        behind = [part.partition("=")[2] for part in more if part.startswith("red_dimension=")]
-        teacher = str((behind or [opt.get("red_dimension") or "ee"])[0]).lower()
+        teacher = str(_noted(opt, "red_dimension") or "ee").lower()
     return _TAUGHT.get(teacher)
 
 

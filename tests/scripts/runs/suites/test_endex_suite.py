@@ -65,7 +65,7 @@ def test_trained_judges_stand_beside_them(models: dict[str, Path], tmp_path: Pat
     assert [row[1] for row in report.tables[0].rows][4:7] == [2, 1, 1]
     titles = [table.title for table in report.tables]
     assert ["Table 2" in titles[0], "Several" in titles[2], "Figure 2" in titles[3]] == [True] * 3
-    assert [row[:2] for row in report.tables[3].rows] == [["all four", "endex"], ["BE", "votes"]]
+    assert [row[:2] for row in report.tables[3].rows] == [["RED's aggregate", "endex"], ["BE", "votes"]]
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert list(items[0]["scores"]) == [*RULES, "endex #1", "endex #2", "votes", "relevance"]
     assert {item["set"] for item in items} == {"fed", "predeng_600"}
@@ -185,11 +185,26 @@ def test_names_are_checked(models: dict[str, Path]) -> None:
 @pytest.mark.usefixtures("unread")
 def test_trainings_of_one_judge_learnt_the_same(models: dict[str, Path]) -> None:
     for other, text in (("votes", "BE"), ("rated", "other data than RED")):
-        message = (
-            rf"^--models e: its trainings learnt from different things \(\S+ from all four, \S+ from {text}\): give"
-        )
+        sources = rf"\(\S+ from RED's aggregate, \S+ from {text}\)"
+        message = rf"^--models e: its trainings learnt from different things {sources}: give"
         with pytest.raises(OptionError, match=message):
             board(models=[f"e={models['one']},{models[other]}"])
+
+
+@pytest.mark.usefixtures("unread")
+def test_trainings_on_different_files_of_red_are_not_one_judge(models: dict[str, Path], tmp_path: Path) -> None:
+    def on(name: str, red_file: str) -> Path:
+        folder = tmp_path / name
+        shutil.copytree(models["one"].parent, folder)
+        opt = json.loads((folder / "model.opt").read_text())
+        (folder / "model.opt").write_text(json.dumps({**opt, "red_file": red_file}))
+        return folder / "model"
+
+    one, same, other = on("one", "red"), on("same", "red/red.parquet"), on("other", "red_re")
+    message = r"learnt from different things \(\S+ from RED's aggregate in red, \S+ from RED's aggregate in red_re\)"
+    with pytest.raises(OptionError, match=message):
+        board(models=[f"e={one},{other}"])
+    assert suite._dimensions("e", [str(one), str(same)], "") == "RED's aggregate"
 
 
 def test_a_file_may_have_commas_in_its_name(models: dict[str, Path], tmp_path: Path) -> None:
@@ -203,9 +218,9 @@ def test_a_file_may_have_commas_in_its_name(models: dict[str, Path], tmp_path: P
 @pytest.mark.parametrize(
     ("opt", "expected"),
     [
-        ({"task": "empathy:red"}, "all four"),
-        ({"task": "red:edition=sample"}, "all four"),
-        ({"task": "empathy:red:NegativeSamples"}, "all four, negative samples too"),
+        ({"task": "empathy:red"}, "RED's aggregate"),
+        ({"task": "red:edition=sample"}, "RED's aggregate"),
+        ({"task": "empathy:red:NegativeSamples"}, "RED's aggregate, negative samples too"),
         ({"task": "empathy:red:ee"}, "EE"),
         ({"task": "empathy:red:RE:red_kappa=0.5"}, "RE"),
         ({"task": "empathy:red:Dimension", "red_dimension": "ae"}, "AE"),
