@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.typed_options import typed_options
 
 
@@ -20,6 +23,13 @@ def test_what_nobody_knows_is_left_out() -> None:
     opt = typed_options(["-t", "empathy:reddit", "--colour", "red", "--num-examples", "3"])
     assert "colour" not in opt
     assert opt["override"] == {"task": "empathy:reddit"}
+
+
+def test_a_value_that_an_option_does_not_take_is_one_line() -> None:
+    with pytest.raises(
+        OptionError, match=r"^--inference: invalid choice: 'beam' .*: parlai eval_model would not take it$"
+    ):
+        typed_options(["-m", "empathy:retrieval", "--inference", "beam"])
 
 
 def test_short_names_are_known() -> None:

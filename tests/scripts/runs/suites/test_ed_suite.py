@@ -156,13 +156,13 @@ def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", remember)
     report = board(
-        models=[str(ranker)], fold="valid", tasks=["ed", "dd"], datapath="d", eval_args="--inference beam -bs 4"
+        models=[str(ranker)], fold="valid", tasks=["ed", "dd"], datapath="d", eval_args="--inference topk -bs 4"
     )
     assert [table.title for table in report.tables] == [
         "EmpatheticDialogues, valid fold of the sample",
         "DailyDialog, valid fold of the sample",
     ]
-    tail = ["--datatype", "valid", "--datapath", "d", "--edition", "sample", "--inference", "beam", "-bs", "4"]
+    tail = ["--datatype", "valid", "--datapath", "d", "--edition", "sample", "--inference", "topk", "-bs", "4"]
     assert asked == [
         ["--model-file", str(ranker), "--task", task, *tail]
         for task in ("empathy:empathetic_dialogues", "empathy:daily_dialog")
