@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from parlai_empathy.metrics.number import Number
@@ -112,13 +113,14 @@ def _plot(groups: Groups, systems: Sequence[str], found: Mapping[tuple[str, str]
 
 def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | None:
     """Each two systems that were asked the same; None if there are no two."""
-    found = {
-        (question, one, other): difference(systems[one], systems[other], how)
-        for question, systems in groups.items()
-        for one, other in combinations(systems, 2)
-    }
-    if not found:
+    pairs = [(question, one, other) for question, systems in groups.items() for one, other in combinations(systems, 2)]
+    if not pairs:
         return None
+    how = replace(how, tests=len(pairs))
+    found = {
+        (question, one, other): difference(groups[question][one], groups[question][other], how)
+        for question, one, other in pairs
+    }
     tested = [key for key, one in found.items() if one.p_value is not None]
     corrected = dict(zip(tested, holm([found[key].p_value or 0.0 for key in tested]), strict=True))
     rows = [_row(key, one, corrected.get(key)) for key, one in found.items()]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
-from parlai_empathy.metrics.paired import PairedDifference, holm, paired_difference
+from parlai_empathy.metrics.paired import PairedDifference, holm, paired_difference, swaps_for
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Curves, Grid, Plot
 from parlai_empathy.reports.report import Table
@@ -20,7 +20,6 @@ from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items
 
 _FEWEST = 3  # pairs that a correlation needs
-_SWAPS_A_ROW = 25  # so that the smallest p that swaps can give is .04 after Holm's correction
 Ratings = Mapping[str, Mapping[str, Sequence[float]]]
 """For each question each item's ratings."""
 
@@ -93,7 +92,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
     if not others:
         return None
     comparisons = [one for other in others for one in _comparisons(other, first)]
-    swaps = max(resamples, _SWAPS_A_ROW * len(comparisons))
+    swaps = swaps_for(len(comparisons), resamples)
     found: list[tuple[str, str, PairedDifference]] = []
     notes: dict[str, None] = {}
     for system, metric, pairs in comparisons:

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.paired import holm, paired_difference
+from parlai_empathy.metrics.paired import holm, paired_difference, swaps_for
 
 pairs_of_items = st.integers(2, 12).flatmap(
     lambda n: arrays(np.float64, (2, n), elements=st.integers(-50, 50).map(float) | st.floats(0, 1e6))
@@ -202,3 +202,11 @@ def test_holms_correction_rejects_what_going_down_the_list_rejects(p_values: lis
             break
         rejected[place] = True
     assert [p <= level for p in holm(p_values)] == rejected
+
+
+@pytest.mark.parametrize(
+    ("tests", "resamples", "swaps"), [(1, 1000, 1000), (40, 1000, 1000), (51, 1000, 1275), (3, 10, 75)]
+)
+def test_swaps_let_a_clear_difference_stand_after_the_correction(tests: int, resamples: int, swaps: int) -> None:
+    assert swaps_for(tests, resamples) == swaps
+    assert tests / (swaps_for(tests, resamples) + 1) < 0.05

@@ -17,7 +17,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.bootstrap import Floats, expanded_interval
 from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 from parlai_empathy.metrics.effect_size import cohens_d
-from parlai_empathy.metrics.paired import paired_difference
+from parlai_empathy.metrics.paired import paired_difference, swaps_for
 from parlai_empathy.metrics.permutation import permutation_p_value
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 from parlai_empathy.metrics.signature import signature
@@ -34,12 +34,19 @@ class How:
     """How systems are compared.
 
     :param clusters: what is drawn for intervals: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
+    :param tests: how many there will be, to be corrected for: a permutation test then takes enough swaps.
     """
 
     test: str = "ranks"
     clusters: str = "item"
     resamples: int = 1000
     seed: int = 0
+    tests: int = 1
+
+    @property
+    def swaps(self) -> int:
+        """Of a permutation test."""
+        return swaps_for(self.tests, self.resamples)
 
 
 class Difference(NamedTuple):
@@ -96,7 +103,7 @@ def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> D
         pairing="by item" if paired else "none",
         zeros="left out" if name == "signed-rank" else None,
         p=p,
-        swaps=how.resamples if how.test == "permutation" else None,
+        swaps=how.swaps if how.test == "permutation" else None,
         effect="rank-biserial",
         d="pooled",
         interval="95%, expanded",
@@ -157,10 +164,10 @@ def _test(
             return found.p_value, found.effect, found.p
         if paired:
             swapped = paired_difference(
-                lambda means: float(np.mean(means)), one, other, how.resamples, how.seed, with_interval=False
+                lambda means: float(np.mean(means)), one, other, how.swaps, how.seed, with_interval=False
             )
             return swapped.p_value, found.effect, None
-        return permutation_p_value(one, other, how.resamples, how.seed), found.effect, None
+        return permutation_p_value(one, other, how.swaps, how.seed), found.effect, None
     except NotComputableError as error:
         reasons.append(str(error))
         return None, None, None
