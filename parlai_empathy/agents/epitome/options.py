@@ -14,7 +14,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import add_precision, flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
@@ -88,7 +88,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="How much the loss of the rationales counts beside that of the levels.",
     )
     add_precision(group)
-    set_defaults(parser, _defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 

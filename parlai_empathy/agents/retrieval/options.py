@@ -20,7 +20,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, longest_text
@@ -134,7 +134,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     _add_of_pretrained(group)
     _add_of_training(group)
     _add_of_pool(group)
-    set_defaults(parser, _defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 
