@@ -22,6 +22,7 @@ from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_mo
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.generative import initial, options
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
 from parlai_empathy.agents.generative.initial import begin_with_vectors
@@ -41,7 +42,7 @@ from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerato
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
-class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
+class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     """Writes replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
     The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last part of
@@ -148,12 +149,6 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
         super().save(path)
 
     # --- training ----------------------------------------------------------------------------------------------------
-
-    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
-        """ParlAI's; without a schedule too the number of updates goes on."""
-        super().build_lr_scheduler(states, hard_reset)
-        if not hard_reset:
-            self._number_training_updates = (states or {}).get("number_training_updates", 0)
 
     def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
         """The mean token loss of a batch, with the numbers of ``--precision``.

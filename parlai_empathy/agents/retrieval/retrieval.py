@@ -24,6 +24,7 @@ from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
@@ -52,7 +53,7 @@ class RetrievalDictionary(ChosenDictionary):
         return bool(opt.get("encoder") == "hf")
 
 
-class RetrievalAgent(FusedOptimizer, PoolRanker):
+class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     """Answers with the reply, of a pool, whose vector is most like the context's.
 
     In training each example's negatives are the other replies of the batch: of all processes' batches, if there are

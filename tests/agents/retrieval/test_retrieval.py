@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from sample_models import evaluate, load, weights
 
+from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
 
@@ -83,6 +85,17 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
     kill_a_training(TINY, tmp_path / "model")
     train(tmp_path / "model", num_epochs=4, validation_patience=0)
     check_that_it_went_on(tmp_path / "model")
+
+
+def test_a_resumed_training_counts_on_and_draws_other_hard_negatives(tmp_path: Path) -> None:
+    options = {"batchsize": 16, "hard_negatives": 2, "max_train_steps": 3}
+    train(tmp_path / "model", **options)
+    agent = load(tmp_path / "model", datatype="train")
+    assert agent._number_training_updates == 3
+    drawn = []
+    agent._negatives = SimpleNamespace(draw=lambda observations, count, source: drawn.append(source.random()) or [])
+    agent._hard_negatives(SimpleNamespace(observations=[]))
+    assert drawn == [random_of_step(agent.opt, 3).random()]
 
 
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
