@@ -209,6 +209,26 @@ def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path
     assert str(float(report["p_at_1_100_shuffled"])) == "nan", "six examples are too few for P@1,100: no number, not 0"
 
 
+@pytest.mark.parametrize("source", ["inline", "batch"])
+def test_an_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
+    """Beside itself alone it would always be right; the seventh of seven, in batches of two, counts for nothing."""
+    lines = tmp_path / "pairs.txt"
+    lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(7)))
+    of_ranks = {"rank", "mrr", "hits@1", "accuracy", "bleu-4", "loss"}
+
+    def report(examples: int, batchsize: int) -> dict[str, Any]:
+        return EvalModel.main(  # type: ignore[no-any-return]
+            model_file=str(model_file), task="fromfile:parlaiformat", fromfile_datapath=str(lines),
+            fromfile_datatype_extension=False, datatype="valid", eval_candidates=source, batchsize=batchsize,
+            num_examples=examples, loglevel="error",
+        )  # fmt: skip
+
+    assert not of_ranks & report(7, batchsize=1).keys()
+    of_six, of_seven = report(6, batchsize=2), report(7, batchsize=2)
+    assert int(of_seven["exs"]) == 7
+    assert {name: float(of_seven[name]) for name in of_ranks} == {name: float(of_six[name]) for name in of_ranks}
+
+
 def test_evaluating_against_the_pool_allows_labels_that_are_not_in_it(model_file: Path) -> None:
     report = evaluate(model_file, eval_candidates="fixed", datatype="valid")
     assert int(report["exs"]) == 133
