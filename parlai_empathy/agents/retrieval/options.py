@@ -12,6 +12,7 @@ from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.utils.distributed import num_workers
 
 from parlai_empathy.agent_kit.options.common import (
     add_precision,
@@ -254,6 +255,16 @@ def check(opt: Opt) -> None:
         raise OptionError(
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
             "--candidates batch"
+        )
+
+
+def check_training(opt: Opt) -> None:
+    """Raise :class:`OptionError` for batches in which a reply has no other to be told from."""
+    # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
+    is_alone = opt["batchsize"] == 1 and num_workers() == 1 and not opt.get("dynamic_batching")
+    if is_alone and opt["candidates"] == "batch" and not opt["hard_negatives"]:
+        raise OptionError(
+            "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
         )
 
 

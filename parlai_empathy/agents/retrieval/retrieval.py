@@ -30,7 +30,6 @@ from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
-from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
@@ -200,6 +199,10 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
+    def check_training(self) -> None:
+        """Called where a training begins: raises :class:`OptionError` where there would be nothing to learn."""
+        options.check_training(self.opt)
+
     def train_step(self, batch: Batch) -> Output:
         """One step; with ``--candidates batch`` against the replies of the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
@@ -239,11 +242,6 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
-        # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
-        if scores.shape[1] == 1 and self.opt["batchsize"] == 1 and not self.opt.get("dynamic_batching"):
-            raise OptionError(
-                "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
-            )
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
         self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
         self.record_local_metric("train_accuracy", AverageMetric.many((ranks == 1).tolist()))

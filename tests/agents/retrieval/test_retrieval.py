@@ -191,6 +191,13 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_a_single_training_example_is_read_at_a_loss_of_none(model_file: Path) -> None:
+    """As ``parlai generate_model_card`` reads one, whatever ``--batchsize`` says."""
+    agent = load(model_file, datatype="train:ordered", batchsize=1)
+    agent.observe(Message({"text": "I am sad", "labels": ("Why is that?",), "episode_done": True}))
+    assert float(agent.act()["metrics"]["mean_loss"]) == 0
+
+
 def test_dynamic_batches_are_as_large_as_fits_whatever_the_batch_size(tmp_path: Path) -> None:
     model = tmp_path / "model"
     train(model, batchsize=1, dynamic_batching="full", text_truncate=64, label_truncate=64, num_epochs=1)
