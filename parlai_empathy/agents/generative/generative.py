@@ -17,7 +17,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
-from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.finite import check_finite
@@ -67,6 +67,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         if not shared:
             check_init_model(opt, self._init_model)
             keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
+        apply_truncate(opt)
         options.check(opt)
         if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):
             raise OptionError("there is no model to talk with: name a trained one with -mf, or begin with --hf-model")

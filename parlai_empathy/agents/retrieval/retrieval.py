@@ -18,7 +18,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
-from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step
@@ -76,6 +76,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             adopt(opt, self._published)
         elif not shared:
             keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
+        apply_truncate(opt)
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
         self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text

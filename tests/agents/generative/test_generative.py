@@ -101,6 +101,12 @@ def test_a_resumed_training_has_its_optimiser_and_its_updates(tmp_path: Path, sc
     assert all(torch.equal(mine[i]["exp_avg"], saved[i]["exp_avg"]) for i in saved)
 
 
+def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+    train(tmp_path / "model", truncate=5, max_train_steps=1, skip_generation=True)
+    agent = load(tmp_path / "model")
+    assert (agent.text_truncate, agent.label_truncate) == (5, TINY["label_truncate"])
+
+
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")

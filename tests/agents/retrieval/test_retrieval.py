@@ -307,6 +307,13 @@ def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> N
 # --- broken files ----------------------------------------------------------------------------------------------------
 
 
+def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+    train(tmp_path / "model", truncate=5, max_train_steps=1)
+    for typed, longest in (({}, 5), ({"truncate": 7}, 7), ({"text_truncate": 6}, 6)):
+        agent = load(tmp_path / "model", **typed)
+        assert len(agent.observe(Message({"text": "I am so sad " * 9, "episode_done": True}))["text_vec"]) == longest
+
+
 def copy_of(model_file: Path, folder: Path) -> Path:
     for suffix in ("", ".opt", ".dict", ".pool"):
         (folder / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
