@@ -30,6 +30,7 @@ from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
+from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import with_own_head
@@ -207,7 +208,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     def train_step(self, batch: Batch) -> Output:
         """One step; with ``--candidates batch`` against the replies of the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
-            return super().train_step(batch)
+            return self._learn_from_the_tasks(batch)
         negatives = self._hard_negatives(batch)  # who looks for them first evaluates
         self.model.train()
         self.zero_grad()
@@ -218,6 +219,14 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             self.backward(self.losses(batch, *self._encode_both(contexts, replies)).mean())
         self.update_params()
         return Output()
+
+    def _learn_from_the_tasks(self, batch: Batch) -> Output:
+        """ParlAI's step, whose candidates are the task's."""
+        if batch.text_vec is not None and batch.candidate_vecs is None:
+            raise OptionError(
+                f"--candidates {self.candidates}: the task gives no candidates to learn from: use --candidates batch"
+            )
+        return super().train_step(batch)
 
     def context_inputs(self, batch: Batch) -> Tensor:
         """What the contexts' tower reads: token ids, ``(batch, length)``."""

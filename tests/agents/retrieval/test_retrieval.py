@@ -191,6 +191,23 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("candidates", ["inline", "batch-all-cands"])
+def test_candidates_to_learn_from_must_be_there(tmp_path: Path, candidates: str) -> None:
+    """The task has some for evaluations alone."""
+    with pytest.raises(OptionError, match=rf"^--candidates {candidates}: the task gives no .* use --candidates batch$"):
+        train(tmp_path / "model", candidates=candidates)
+
+
+def test_candidates_of_the_task_can_be_learnt_from(tmp_path: Path) -> None:
+    lines = tmp_path / "pairs.txt"
+    texts = [f"text:Hi {i}\tlabels:reply {i}\tlabel_candidates:reply {i}|reply 9\tepisode_done:True" for i in range(6)]
+    lines.write_text("\n".join(texts) + "\n")
+    fold = {"task": "fromfile:parlaiformat", "fromfile_datapath": str(lines), "fromfile_datatype_extension": False}
+    options = {name: value for name, value in TINY.items() if name not in TASK}
+    TrainModel.main(**options, **fold, candidates="inline", batchsize=3, model_file=str(tmp_path / "model"))
+    assert (tmp_path / "model").is_file()
+
+
 def test_a_single_training_example_is_read_at_a_loss_of_none(model_file: Path) -> None:
     """As ``parlai generate_model_card`` reads one, whatever ``--batchsize`` says."""
     agent = load(model_file, datatype="train:ordered", batchsize=1)
