@@ -251,6 +251,8 @@ def check(opt: Opt) -> None:
         raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not to learn from")
     if opt["eval_candidates"] == "batch-all-cands":
         raise OptionError("--eval-candidates batch-all-cands: must be inline, batch or fixed")
+    if opt.get("interactive_candidates") == "vocab":
+        raise OptionError("--interactive-candidates vocab: must be fixed or inline: a word is no reply")
     if opt["candidates"] != "batch" and (opt["hard_negatives"] or opt["gradient_cache"] or opt["symmetric_loss"]):
         raise OptionError(
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "

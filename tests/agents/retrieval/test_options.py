@@ -210,6 +210,7 @@ def test_presets_pass_the_check(preset: str) -> None:
         (["--label-truncate", "0"], ["--label-truncate 0", "--n-positions 1000"]),
         (["--candidates", "fixed"], ["--candidates fixed", "batch or inline"]),
         (["--eval-candidates", "batch-all-cands"], ["--eval-candidates batch-all-cands", "inline, batch or fixed"]),
+        (["--interactive-candidates", "vocab"], ["--interactive-candidates vocab", "fixed or inline"]),
         (["--n-positions", "99"], ["--text-truncate 100", "--n-positions 99"]),
     ],
 )
