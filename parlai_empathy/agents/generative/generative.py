@@ -194,13 +194,14 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         super()._add_generation_metrics(batch, preds)
         if batch.labels is None or not all(batch.labels):
             return
+        bfloat16 = use_bfloat16(self.opt["precision"], batch.text_vec.device)
         lower = bool(self.opt.get("dict_lower")) or self.dict.tokenizer == PEERS
         metrics = reply_metrics(
             [self.dict.tokenizer_fun(self._v2t(tokens)) for tokens in preds],
             [self.dict.tokenizer_fun(label.lower() if lower else label) for label in batch.labels],
             tokens=self.dict.tokenizer,
             case="lower" if lower else "kept",
-            decoding=decoding_name(self.opt, use_bfloat16(self.opt["precision"], batch.text_vec.device)),
+            decoding=decoding_name(self.opt, bfloat16, self.beam_block_list._phrases),
             split=batch.split,
         )
         for name, values in metrics.items():

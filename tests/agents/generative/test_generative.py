@@ -266,6 +266,17 @@ def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: s
     assert reply["text_token_info"][0][0] == "__start__"
 
 
+def test_signatures_name_the_phrases_that_are_blocked(model_file: Path, tmp_path: Path) -> None:
+    phrases = tmp_path / "phrases.txt"
+    phrases.write_text("sorry\n")
+    plain, blocked = (
+        evaluate(model_file, num_examples=4, **options)["dist_1"].signature
+        for options in ({}, {"beam_block_list_filename": str(phrases)})
+    )
+    assert "block_list" not in plain
+    assert ",block_list=" in blocked
+
+
 # --- decoding --------------------------------------------------------------------------------------------------------
 
 SEARCHES: list[dict[str, Any]] = [
