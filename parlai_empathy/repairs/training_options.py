@@ -14,13 +14,15 @@ _NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epo
 
 
 def refuse_what_cannot_train(train_model: Any) -> None:
-    """Look at the options before a training begins."""
+    """Look at the options before a training begins; so may an agent, by a method ``check_training``."""
     begin = train_model.TrainLoop.__init__
 
     @functools.wraps(begin)
     def __init__(self: Any, opt: Any) -> None:
         _check(opt)
         begin(self, opt)
+        if hasattr(self.agent, "check_training"):
+            self.agent.check_training()
 
     train_model.TrainLoop.__init__ = __init__
 

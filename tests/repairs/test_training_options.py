@@ -38,6 +38,11 @@ def test_a_rate_must_be_a_number(rate: float) -> None:
     assert refused(learningrate=rate) == f"--learningrate {rate}: must be a number of at least 0"
 
 
+def test_an_agent_may_look_at_its_training_before_it_begins(tmp_path: Path) -> None:
+    assert refused(model_file=str(tmp_path / "model"), batchsize=1).startswith("--batchsize 1: each reply is told from")
+    assert not (tmp_path / "model").exists()
+
+
 # --- at the first validation -----------------------------------------------------------------------------------------
 
 

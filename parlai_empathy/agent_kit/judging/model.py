@@ -20,13 +20,14 @@ from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.trained.beginning import begin_with, keep_dictionary
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.modules.precision import autocast
 
 _READ_BATCH = 512  # pairs read at once; a CPU takes some at a time, of like length
 _WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
 
 
-class PairModelAgent(FusedOptimizer):
+class PairModelAgent(FusedOptimizer, UpdateCount):
     """An agent's model of pairs; what it is for, subclasses say."""
 
     # --- a subclass's part -------------------------------------------------------------------------------------------
@@ -85,8 +86,6 @@ class PairModelAgent(FusedOptimizer):
             is_finetune=is_finetune,
         )
         self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
-        if not is_finetune:  # ParlAI goes on counting only if there is a schedule
-            self._number_training_updates = states.get("number_training_updates", 0)
 
     def parameter_groups(self) -> list[Any]:
         """What the optimizer is given: parameters, or groups of them with settings of their own."""

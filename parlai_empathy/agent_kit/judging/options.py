@@ -9,7 +9,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import add_precision
+from parlai_empathy.agent_kit.options.common import add_precision, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import longest_text
@@ -76,8 +76,16 @@ def check(opt: Opt) -> None:
     classes = opt.get("classes") or []
     if len(classes) == 1 or len(set(classes)) < len(classes):
         raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")
+    check_parlais(opt)
+
+
+def check_parlais(opt: Opt) -> None:
+    """Raise :class:`OptionError` for options of ParlAI's that no judge knows."""
     if opt.get("fp16"):
         raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
+    for name in ("dynamic_batching", "eval_dynamic_batching"):
+        if opt.get(name) not in (None, "off"):
+            raise OptionError(f"{flag(name)} {opt[name]}: judges do not know it; use --batchsize")
 
 
 def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:

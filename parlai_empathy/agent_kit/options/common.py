@@ -48,6 +48,15 @@ def add_truncate_context(group: Any) -> None:
     )
 
 
+def apply_truncate(opt: Opt) -> None:
+    """Let ``--truncate``, where it is typed, be the lengths that are not, as ParlAI's help says: ours have defaults."""
+    typed = opt.get("override") or {}
+    if (typed.get("truncate") or 0) > 0:
+        for name in ("text_truncate", "label_truncate"):
+            if name not in typed:
+                opt[name] = typed["truncate"]
+
+
 def cut_context(obs: Message, opt: Opt, truncate: int | None, unknown: int) -> None:
     """Cut a context's token ids as ``--truncate-context`` says, and let there be at least one.
 

@@ -1,7 +1,7 @@
 """Options whose values decide the defaults of other options, such as ``--preset``.
 
-ParlAI asks an agent for its options before it knows their values. Then it parses the command line with the agent's
-options, which is when the defaults change, and once more to use them.
+ParlAI asks an agent for its options before it knows their values, except those of a file (``-o``). Then it parses the
+command line with the agent's options, which is when the defaults change, and once more to use them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from parlai.core.params import ParlaiParser
+
+from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.errors import OptionError
 
 Defaults = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -32,6 +35,26 @@ class Choice(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds
         """Take the value, and set the defaults that go with it."""
         super().__call__(parser, namespace, values, option_string)
         set_defaults(parser, self.defaults(vars(namespace)))
+
+
+def set_first_defaults(parser: ParlaiParser, known: Mapping[str, Any]) -> None:
+    """Set the defaults that go with the choices' values, as far as these are known before the agent's options are.
+
+    Choices that a file makes become defaults themselves: the ``parlai`` command asks for the options twice, and what
+    it knows the second time are the parser's values.
+
+    :param known: the options that ParlAI knows already.
+    :raises OptionError: if a file chooses what there is not.
+    """
+    choices = [action for action in parser._actions if isinstance(action, Choice)]
+    chosen = {choice.dest: known[choice.dest] for choice in choices if known.get(choice.dest) is not None}
+    for choice in choices:
+        value = chosen.get(choice.dest)
+        if value is not None and choice.choices and value not in choice.choices:
+            raise OptionError(f"{flag(choice.dest)} {value}: must be one of {', '.join(choice.choices)}")
+    parser.set_defaults(**chosen)
+    for choice in choices:
+        set_defaults(parser, choice.defaults(known))
 
 
 def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any]) -> None:

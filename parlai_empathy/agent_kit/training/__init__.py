@@ -1,1 +1,3 @@
-"""What a training step needs: random draws, a learning rate, an optimiser, and an end where the loss is no number."""
+"""What a training step needs: its number, random draws, a learning rate, an optimiser, and an end where the loss is no
+number.
+"""

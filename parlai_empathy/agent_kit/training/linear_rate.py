@@ -8,13 +8,13 @@ from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
-from parlai.core.torch_agent import TorchAgent
 from parlai.utils.distributed import num_workers
 
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.errors import OptionError
 
 
-class LinearRate(TorchAgent):
+class LinearRate(UpdateCount):
     """Put before an agent's other bases: ``--lr-scheduler linear`` is then ours, and other schedules are ParlAI's.
 
     ParlAI's own linear schedule has to be told the number of steps, and ends the training itself.
@@ -31,10 +31,10 @@ class LinearRate(TorchAgent):
         """Also share how long the training is."""
         return {**super().share(), "steps": self._steps}
 
-    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
+    def build_schedule(self, states: dict[str, Any] | None, hard_reset: bool) -> None:
         """Find out how long the training will be, or leave it to ParlAI."""
         if self.opt["lr_scheduler"] != "linear":
-            super().build_lr_scheduler(states, hard_reset)
+            super().build_schedule(states, hard_reset)
             return
         self.scheduler = None
         self._steps = steps_of(self.opt)

@@ -13,8 +13,9 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.agent_kit.judging.options import check_parlais
 from parlai_empathy.agent_kit.options.common import add_precision, flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
@@ -88,7 +89,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help="How much the loss of the rationales counts beside that of the levels.",
     )
     add_precision(group)
-    set_defaults(parser, _defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 
@@ -140,5 +141,4 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--dropout {opt['dropout']}: must be at least 0 and below 1")
     if not 0 <= opt["rationale_weight"] < math.inf:
         raise OptionError(f"--rationale-weight {opt['rationale_weight']}: must be at least 0")
-    if opt.get("fp16"):
-        raise OptionError("--fp16 true: this judge does not know it; --precision bfloat16 is as fast")
+    check_parlais(opt)

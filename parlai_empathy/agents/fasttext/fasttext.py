@@ -152,9 +152,9 @@ class FasttextAgent(LinearRate, JudgeAgent):
     def combined(self, losses: Tensor) -> Tensor:
         """The losses' sum: fastText steps after each text, and so the rate is that of one text.
 
-        Processes take the mean of their gradients, which is made good for.
+        ParlAI takes the mean of processes, and of the batches of ``--update-freq``, which is made good for.
         """
-        return losses.sum() * int(num_workers())
+        return losses.sum() * int(num_workers()) * (self.opt.get("update_freq") or 1)
 
 
 def _take_over(file: FasttextFile, opt: Opt) -> None:

@@ -17,11 +17,12 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
-from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.generative import initial, options
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
 from parlai_empathy.agents.generative.initial import begin_with_vectors
@@ -41,7 +42,7 @@ from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerato
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
-class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
+class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     """Writes replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
     The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last part of
@@ -66,6 +67,7 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
         if not shared:
             check_init_model(opt, self._init_model, GenerativeAgent)
             keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
+        apply_truncate(opt)
         options.check(opt)
         if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):
             raise OptionError("there is no model to talk with: name a trained one with -mf, or begin with --hf-model")
@@ -149,12 +151,6 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
-    def build_lr_scheduler(self, states: dict[str, Any] | None = None, hard_reset: bool = False) -> None:
-        """ParlAI's; without a schedule too the number of updates goes on."""
-        super().build_lr_scheduler(states, hard_reset)
-        if not hard_reset:
-            self._number_training_updates = (states or {}).get("number_training_updates", 0)
-
     def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
         """The mean token loss of a batch, with the numbers of ``--precision``.
 
@@ -198,13 +194,14 @@ class GenerativeAgent(FusedOptimizer, TransformerGeneratorAgent):
         super()._add_generation_metrics(batch, preds)
         if batch.labels is None or not all(batch.labels):
             return
+        bfloat16 = use_bfloat16(self.opt["precision"], batch.text_vec.device)
         lower = bool(self.opt.get("dict_lower")) or self.dict.tokenizer == PEERS
         metrics = reply_metrics(
             [self.dict.tokenizer_fun(self._v2t(tokens)) for tokens in preds],
             [self.dict.tokenizer_fun(label.lower() if lower else label) for label in batch.labels],
             tokens=self.dict.tokenizer,
             case="lower" if lower else "kept",
-            decoding=decoding_name(self.opt, use_bfloat16(self.opt["precision"], batch.text_vec.device)),
+            decoding=decoding_name(self.opt, bfloat16, self.beam_block_list._phrases),
             split=batch.split,
         )
         for name, values in metrics.items():

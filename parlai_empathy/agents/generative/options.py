@@ -20,7 +20,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
@@ -177,7 +177,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "it, in nats.",
     )
     _allow_diverse_beam(parser)
-    set_defaults(parser, defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 

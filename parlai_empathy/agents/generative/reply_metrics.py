@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from parlai.core.metrics import Metric
@@ -26,16 +27,20 @@ _DRAWING = ("topk", "nucleus", "delayedbeam", "factual_nucleus")
 _BLOCKING = ("beam_block_ngram", "beam_context_block_ngram")
 
 
-def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False) -> str:
+def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False, blocked: Collection[str] = ()) -> str:
     """How replies are written, for signatures: ``greedy,min_length=1,max_length=100,block_ngram=3``.
 
     :param bfloat16: whether the model computes with these short numbers: a choice between near equals may differ.
+    :param blocked: phrases that no reply may have, of ``--beam-block-list-filename``.
     """
     search = opt["inference"]
     names = [*_SEARCHES.get(search, ()), "beam_min_length"]
     parts = [search, *(f"{name.removeprefix('beam_')}={opt[name]}" for name in names)]
     parts.append(f"max_length={opt['label_truncate']}")
     parts += [f"{name.removeprefix('beam_')}={opt[name]}" for name in _BLOCKING if (opt.get(name) or 0) > 0]
+    if blocked:
+        digest = hashlib.sha256("\n".join(sorted(blocked)).encode()).hexdigest()
+        parts.append(f"block_list={digest[:8]}")
     if search in _DRAWING:
         parts.append(f"batchsize={opt['batchsize']}")
     return ",".join([*parts, "bfloat16"] if bfloat16 else parts)

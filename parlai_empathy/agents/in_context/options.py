@@ -15,7 +15,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import add_precision, flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
 from parlai_empathy.errors import OptionError
@@ -65,7 +65,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     _add_model(group)
     _add_examples(group)
     _add_sampling(group)
-    set_defaults(parser, defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 

@@ -13,7 +13,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.agents.predictive_engagement.network import POOLINGS
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
@@ -78,7 +78,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     group.add_argument(
         "--balance", type="bool", default=True, help="Let all classes of a batch weigh alike in what is learnt."
     )
-    set_defaults(parser, _defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.utils.distributed import num_workers
 
 from parlai_empathy.agent_kit.options.common import (
     add_precision,
@@ -20,7 +21,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, longest_text
@@ -134,7 +135,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     _add_of_pretrained(group)
     _add_of_training(group)
     _add_of_pool(group)
-    set_defaults(parser, _defaults(partial_opt))
+    set_first_defaults(parser, partial_opt)
     return parser
 
 
@@ -250,10 +251,22 @@ def check(opt: Opt) -> None:
         raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not to learn from")
     if opt["eval_candidates"] == "batch-all-cands":
         raise OptionError("--eval-candidates batch-all-cands: must be inline, batch or fixed")
+    if opt.get("interactive_candidates") == "vocab":
+        raise OptionError("--interactive-candidates vocab: must be fixed or inline: a word is no reply")
     if opt["candidates"] != "batch" and (opt["hard_negatives"] or opt["gradient_cache"] or opt["symmetric_loss"]):
         raise OptionError(
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
             "--candidates batch"
+        )
+
+
+def check_training(opt: Opt) -> None:
+    """Raise :class:`OptionError` for batches in which a reply has no other to be told from."""
+    # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
+    is_alone = opt["batchsize"] == 1 and num_workers() == 1 and not opt.get("dynamic_batching")
+    if is_alone and opt["candidates"] == "batch" and not opt["hard_negatives"]:
+        raise OptionError(
+            "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
         )
 
 

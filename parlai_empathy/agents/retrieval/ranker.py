@@ -213,7 +213,15 @@ class PoolRanker(TorchRankerAgent):
             self._record_avg_bleu(batch)
         if self.eval_candidates == "fixed" and batch.labels is None:
             return self._answers(batch)
+        if self._is_alone(batch):
+            warn_once("an example that is alone in its batch has no other reply to be told from: it is not ranked")
+            return None
         return super().eval_step(batch)
+
+    def _is_alone(self, batch: Batch) -> bool:
+        """Whether the true reply would be ranked against itself, and always come first."""
+        of_batch = self.eval_candidates == "batch" or (self.eval_candidates == "inline" and batch.candidates is None)
+        return of_batch and batch.labels is not None and len(batch.labels) == 1
 
     def _answers(self, batch: Batch) -> Output:
         """The pool's best replies, where there is nothing to measure: ParlAI would score and sort the whole pool."""

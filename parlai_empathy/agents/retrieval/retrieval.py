@@ -18,12 +18,13 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
-from parlai_empathy.agent_kit.options.common import cut_context
+from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
@@ -52,7 +53,7 @@ class RetrievalDictionary(ChosenDictionary):
         return bool(opt.get("encoder") == "hf")
 
 
-class RetrievalAgent(FusedOptimizer, PoolRanker):
+class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     """Answers with the reply, of a pool, whose vector is most like the context's.
 
     In training each example's negatives are the other replies of the batch: of all processes' batches, if there are
@@ -79,6 +80,7 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
             adopt(opt, self._published)
         elif not shared:
             keep_options(opt, options.OF_WEIGHTS, options.OF_TOKENS)
+        apply_truncate(opt)
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
         self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
@@ -199,10 +201,14 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
+    def check_training(self) -> None:
+        """Called where a training begins: raises :class:`OptionError` where there would be nothing to learn."""
+        options.check_training(self.opt)
+
     def train_step(self, batch: Batch) -> Output:
         """One step; with ``--candidates batch`` against the replies of the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
-            return super().train_step(batch)
+            return self._learn_from_the_tasks(batch)
         negatives = self._hard_negatives(batch)  # who looks for them first evaluates
         self.model.train()
         self.zero_grad()
@@ -213,6 +219,14 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
             self.backward(self.losses(batch, *self._encode_both(contexts, replies)).mean())
         self.update_params()
         return Output()
+
+    def _learn_from_the_tasks(self, batch: Batch) -> Output:
+        """ParlAI's step, whose candidates are the task's."""
+        if batch.text_vec is not None and batch.candidate_vecs is None:
+            raise OptionError(
+                f"--candidates {self.candidates}: the task gives no candidates to learn from: use --candidates batch"
+            )
+        return super().train_step(batch)
 
     def context_inputs(self, batch: Batch) -> Tensor:
         """What the contexts' tower reads: token ids, ``(batch, length)``."""
@@ -238,11 +252,6 @@ class RetrievalAgent(FusedOptimizer, PoolRanker):
         # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
-        # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
-        if scores.shape[1] == 1 and self.opt["batchsize"] == 1 and not self.opt.get("dynamic_batching"):
-            raise OptionError(
-                "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
-            )
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
         self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
         self.record_local_metric("train_accuracy", AverageMetric.many((ranks == 1).tolist()))

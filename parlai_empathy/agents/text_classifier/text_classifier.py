@@ -14,7 +14,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary,
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.options import check_max_tokens
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
@@ -80,7 +80,7 @@ class TextClassifierAgent(JudgeAgent):
             default=128,
             help="Longest text that is read, special tokens included; a longer one loses the context's oldest words.",
         )
-        set_defaults(parser, _defaults(partial_opt or {}))
+        set_first_defaults(parser, partial_opt or {})
         return parser
 
     @staticmethod

@@ -68,6 +68,7 @@ def test_each_option_says_what_it_is() -> None:
 def test_good_values_pass() -> None:
     judge_options.check(Opt(GOOD))
     judge_options.check(Opt({**GOOD, "classes": ["no", "yes"], "loss": "mse", "negatives": 9, "prior": 0.99}))
+    judge_options.check(Opt({**GOOD, "dynamic_batching": None, "eval_dynamic_batching": "off"}))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,11 @@ def test_good_values_pass() -> None:
         ({"classes": ["sad"]}, "--classes sad: name at least two, each once"),
         ({"classes": ["sad", "glad", "sad"]}, "--classes sad glad sad: name at least two, each once"),
         ({"fp16": True}, "--fp16 true: judges do not know it; --precision bfloat16 is as fast"),
+        ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not know it; use --batchsize"),
+        (
+            {"eval_dynamic_batching": "batchsort"},
+            "--eval-dynamic-batching batchsort: judges do not know it; use --batchsize",
+        ),
     ],
 )
 def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: str) -> None:

@@ -9,7 +9,7 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.options.common import check_sizes, cut_context, flag
+from parlai_empathy.agent_kit.options.common import apply_truncate, check_sizes, cut_context, flag
 from parlai_empathy.errors import OptionError
 
 SIZES: dict[str, Any] = {
@@ -22,6 +22,28 @@ SIZES: dict[str, Any] = {
     "text_truncate": 10,
     "label_truncate": 1,
 }
+
+
+@pytest.mark.parametrize(
+    ("typed", "lengths"),
+    [
+        ({}, (100, 100)),
+        ({"truncate": 5}, (5, 5)),
+        ({"truncate": 5, "text_truncate": 50}, (50, 5)),
+        ({"truncate": 5, "text_truncate": 50, "label_truncate": 20}, (50, 20)),
+        ({"truncate": -1}, (100, 100)),
+    ],
+)
+def test_truncate_stands_for_the_lengths_that_are_not_typed(typed: dict[str, int], lengths: tuple[int, int]) -> None:
+    opt = Opt({"truncate": -1, "text_truncate": 100, "label_truncate": 100, **typed, "override": typed})
+    apply_truncate(opt)
+    assert (opt["text_truncate"], opt["label_truncate"]) == lengths
+
+
+def test_a_model_keeps_the_lengths_that_it_was_trained_with() -> None:
+    opt = Opt({"truncate": 5, "text_truncate": 50, "label_truncate": 5, "override": {"batchsize": 1}})
+    apply_truncate(opt)
+    assert opt["text_truncate"] == 50
 
 
 def cut(which: str, tokens: list[int], whole: list[int]) -> list[int]:

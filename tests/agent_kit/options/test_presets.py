@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from parlai.core.params import ParlaiParser
+from parlai.core.script import superscript_main
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
@@ -16,7 +19,8 @@ from parlai.scripts.multiprocessing_train import MultiProcessTrain
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
-from parlai_empathy.agent_kit.options.presets import Choice, set_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.errors import OptionError
 
 
 def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +37,7 @@ def parser(*others: str) -> ParlaiParser:
     made.add_argument("--batchsize", type=int, default=0)
     for other in others:
         made.add_argument(other)
-    set_defaults(made, defaults({}))
+    set_first_defaults(made, {})
     return made
 
 
@@ -77,3 +81,70 @@ def test_which_commands_train_or_evaluate(script: Any) -> None:
 @pytest.mark.parametrize("script", [Interactive, SelfChat, DisplayModel])
 def test_which_commands_do_not(script: Any) -> None:
     assert "metrics" not in {action.dest for action in script.setup_args()._actions}
+
+
+# --- choices in a file (-o) ------------------------------------------------------------------------------------------
+
+TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
+
+
+@pytest.fixture
+def from_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The options of a training, as the ``parlai`` command has them: it asks for an agent's options twice."""
+    monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
+
+    def options(of_file: Mapping[str, Any], *arguments: str) -> dict[str, Any]:
+        file = tmp_path / "mine.opt"
+        file.write_text(json.dumps({**TASK, **of_file}))
+        return dict(superscript_main(["train_model", "-o", str(file), *arguments]))
+
+    return options
+
+
+@pytest.mark.parametrize(
+    ("of_file", "expected"),
+    [
+        (
+            {"model": "empathy:retrieval", "preset": "paper"},
+            {"score": "dot", "truncate_context": "newest", "validation_metric": "loss", "n_layers": 4},
+        ),
+        (
+            {"model": "empathy:retrieval", "encoder": "hf"},
+            {"optimizer": "adamw", "learningrate": 1e-4, "temperature": 0.05, "symmetric_loss": True},
+        ),
+        (
+            {"model": "empathy:retrieval", "encoder": "hf", "preset": "paper"},
+            {"hf_model": "bert-base-cased", "towers": 2, "projection": 300},
+        ),
+        (
+            {"model": "empathy:generative", "preset": "paper"},
+            {"optimizer": "adamax", "n_layers": 4, "inference": "diversebeam", "beam_size": 5},
+        ),
+        ({"model": "empathy:generative", "hf_model": "some/gpt"}, {"learningrate": 5e-5, "batchsize": 16}),
+        ({"model": "empathy:in_context", "preset": "paper"}, {"prompt": "paper", "examples": 2, "oracle": True}),
+        ({"model": "empathy:epitome", "preset": "paper"}, {"hf_model": "roberta-base", "responders": "apart"}),
+        ({"model": "empathy:text_classifier", "preset": "endex"}, {"hf_model": "roberta-large"}),
+    ],
+)
+def test_choices_in_a_file_set_their_defaults(
+    from_file: Any, of_file: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    opt = from_file(of_file)
+    assert {name: opt[name] for name in of_file.keys() | expected.keys()} == {**of_file, **expected}
+
+
+def test_a_choice_that_is_typed_beats_the_files(from_file: Any) -> None:
+    opt = from_file({"model": "empathy:retrieval", "preset": "paper", "encoder": "hf"}, "--preset", "default")
+    assert (opt["preset"], opt["encoder"], opt["towers"], opt["learningrate"]) == ("default", "hf", 1, 1e-4)
+
+
+def test_single_options_of_a_file_beat_the_defaults_of_its_choices_and_typed_ones_both(from_file: Any) -> None:
+    of_file = {"model": "empathy:retrieval", "preset": "paper", "score": "cosine", "n_layers": 3}
+    opt = from_file(of_file, "--n-layers", "2")
+    assert (opt["score"], opt["n_layers"], opt["truncate_context"]) == ("cosine", 2, "newest")
+
+
+@pytest.mark.parametrize("model", ["retrieval", "generative"])
+def test_a_choice_of_a_file_that_there_is_not_is_refused(from_file: Any, model: str) -> None:
+    with pytest.raises(OptionError, match=r"^--preset papers: must be one of default, paper$"):
+        from_file({"model": f"empathy:{model}", "preset": "papers"})

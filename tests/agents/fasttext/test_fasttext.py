@@ -167,6 +167,15 @@ def test_several_processes_train_one_model(tmp_path: Path, feeler: Path) -> None
     assert all(torch.allclose(expected[name], each, atol=1e-6) for name, each in weights(tmp_path / "model").items())
 
 
+def test_batches_that_make_a_step_together_make_that_of_one_batch(tmp_path: Path) -> None:
+    """Two of 16 texts and one of 32: each text counts as much."""
+    for name, batches in (("whole", {"batchsize": 32}), ("halves", {"batchsize": 16, "update_freq": 2})):
+        train(tmp_path / name, datatype="train:ordered", max_train_steps=1, learningrate=0.1, **batches)
+    whole, halves = weights(tmp_path / "whole"), weights(tmp_path / "halves")
+    assert whole["head.weight"].abs().max() > 0
+    assert all(torch.allclose(whole[name], halves[name], atol=1e-6) for name in whole)
+
+
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 

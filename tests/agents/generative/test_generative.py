@@ -101,6 +101,12 @@ def test_a_resumed_training_has_its_optimiser_and_its_updates(tmp_path: Path, sc
     assert all(torch.equal(mine[i]["exp_avg"], saved[i]["exp_avg"]) for i in saved)
 
 
+def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+    train(tmp_path / "model", truncate=5, max_train_steps=1, skip_generation=True)
+    agent = load(tmp_path / "model")
+    assert (agent.text_truncate, agent.label_truncate) == (5, TINY["label_truncate"])
+
+
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
@@ -258,6 +264,17 @@ def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: s
     words = [word for word, _ in reply["token_losses"]]
     assert words[:4] == ["i", "am", "sorry", "__end__"]
     assert reply["text_token_info"][0][0] == "__start__"
+
+
+def test_signatures_name_the_phrases_that_are_blocked(model_file: Path, tmp_path: Path) -> None:
+    phrases = tmp_path / "phrases.txt"
+    phrases.write_text("sorry\n")
+    plain, blocked = (
+        evaluate(model_file, num_examples=4, **options)["dist_1"].signature
+        for options in ({}, {"beam_block_list_filename": str(phrases)})
+    )
+    assert "block_list" not in plain
+    assert ",block_list=" in blocked
 
 
 # --- decoding --------------------------------------------------------------------------------------------------------

@@ -62,6 +62,16 @@ def test_a_search_is_named_with_what_decides_it(inference: str, name: str) -> No
     assert decoding_name({**OPTIONS, "inference": inference}, bfloat16=True) == f"{name},bfloat16"
 
 
+def test_blocked_phrases_are_named_by_what_they_are_in_whichever_order() -> None:
+    def named(*phrases: str) -> str:
+        return decoding_name({**OPTIONS, "inference": "greedy"}, blocked=set(phrases))
+
+    # sha256 of the phrases, sorted, one a line, as `printf 'oh\nwow' | sha256sum` has it
+    assert named("wow", "oh") == named("oh", "wow") == "greedy,min_length=1,max_length=100,block_list=d56bf152"
+    assert named() == "greedy,min_length=1,max_length=100"
+    assert named("oh") not in (named("oh", "wow"), named())
+
+
 def test_blocking_is_named_where_there_is_any() -> None:
     blocked = {**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}
     assert decoding_name(blocked) == "greedy,min_length=1,max_length=100,block_ngram=3"

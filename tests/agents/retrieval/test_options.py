@@ -210,6 +210,7 @@ def test_presets_pass_the_check(preset: str) -> None:
         (["--label-truncate", "0"], ["--label-truncate 0", "--n-positions 1000"]),
         (["--candidates", "fixed"], ["--candidates fixed", "batch or inline"]),
         (["--eval-candidates", "batch-all-cands"], ["--eval-candidates batch-all-cands", "inline, batch or fixed"]),
+        (["--interactive-candidates", "vocab"], ["--interactive-candidates vocab", "fixed or inline"]),
         (["--n-positions", "99"], ["--text-truncate 100", "--n-positions 99"]),
     ],
 )
@@ -252,3 +253,13 @@ def test_options_that_do_not_go_together(arguments: list[str]) -> None:
 )
 def test_values_at_the_limits_work(arguments: list[str]) -> None:
     options.check(parsed(*arguments))
+
+
+def test_a_reply_needs_another_to_be_told_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OptionError, match=r"^--batchsize 1: .* take at least 2$"):
+        options.check_training(parsed("-bs", "1"))
+    options.check(parsed("-bs", "1"))  # it is asked of trainings alone
+    for arguments in (["-bs", "2"], ["-bs", "1", "--hard-negatives", "1"], ["-bs", "1", "--dynamic-batching", "full"]):
+        options.check_training(parsed(*arguments))
+    monkeypatch.setattr(options, "num_workers", lambda: 2)
+    options.check_training(parsed("-bs", "1"))

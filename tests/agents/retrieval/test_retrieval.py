@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from sample_models import evaluate, load, weights
 
+from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
 
@@ -83,6 +85,17 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
     kill_a_training(TINY, tmp_path / "model")
     train(tmp_path / "model", num_epochs=4, validation_patience=0)
     check_that_it_went_on(tmp_path / "model")
+
+
+def test_a_resumed_training_counts_on_and_draws_other_hard_negatives(tmp_path: Path) -> None:
+    options = {"batchsize": 16, "hard_negatives": 2, "max_train_steps": 3}
+    train(tmp_path / "model", **options)
+    agent = load(tmp_path / "model", datatype="train")
+    assert agent._number_training_updates == 3
+    drawn = []
+    agent._negatives = SimpleNamespace(draw=lambda observations, count, source: drawn.append(source.random()) or [])
+    agent._hard_negatives(SimpleNamespace(observations=[]))
+    assert drawn == [random_of_step(agent.opt, 3).random()]
 
 
 def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
@@ -178,6 +191,30 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("candidates", ["inline", "batch-all-cands"])
+def test_candidates_to_learn_from_must_be_there(tmp_path: Path, candidates: str) -> None:
+    """The task has some for evaluations alone."""
+    with pytest.raises(OptionError, match=rf"^--candidates {candidates}: the task gives no .* use --candidates batch$"):
+        train(tmp_path / "model", candidates=candidates)
+
+
+def test_candidates_of_the_task_can_be_learnt_from(tmp_path: Path) -> None:
+    lines = tmp_path / "pairs.txt"
+    texts = [f"text:Hi {i}\tlabels:reply {i}\tlabel_candidates:reply {i}|reply 9\tepisode_done:True" for i in range(6)]
+    lines.write_text("\n".join(texts) + "\n")
+    fold = {"task": "fromfile:parlaiformat", "fromfile_datapath": str(lines), "fromfile_datatype_extension": False}
+    options = {name: value for name, value in TINY.items() if name not in TASK}
+    TrainModel.main(**options, **fold, candidates="inline", batchsize=3, model_file=str(tmp_path / "model"))
+    assert (tmp_path / "model").is_file()
+
+
+def test_a_single_training_example_is_read_at_a_loss_of_none(model_file: Path) -> None:
+    """As ``parlai generate_model_card`` reads one, whatever ``--batchsize`` says."""
+    agent = load(model_file, datatype="train:ordered", batchsize=1)
+    agent.observe(Message({"text": "I am sad", "labels": ("Why is that?",), "episode_done": True}))
+    assert float(agent.act()["metrics"]["mean_loss"]) == 0
+
+
 def test_dynamic_batches_are_as_large_as_fits_whatever_the_batch_size(tmp_path: Path) -> None:
     model = tmp_path / "model"
     train(model, batchsize=1, dynamic_batching="full", text_truncate=64, label_truncate=64, num_epochs=1)
@@ -227,6 +264,26 @@ def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path
     assert int(report["exs"]) == 6
     assert float(report["rank"]) <= 3
     assert str(float(report["p_at_1_100_shuffled"])) == "nan", "six examples are too few for P@1,100: no number, not 0"
+
+
+@pytest.mark.parametrize("source", ["inline", "batch"])
+def test_an_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
+    """Beside itself alone it would always be right; the seventh of seven, in batches of two, counts for nothing."""
+    lines = tmp_path / "pairs.txt"
+    lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(7)))
+    of_ranks = {"rank", "mrr", "hits@1", "accuracy", "bleu-4", "loss"}
+
+    def report(examples: int, batchsize: int) -> dict[str, Any]:
+        return EvalModel.main(  # type: ignore[no-any-return]
+            model_file=str(model_file), task="fromfile:parlaiformat", fromfile_datapath=str(lines),
+            fromfile_datatype_extension=False, datatype="valid", eval_candidates=source, batchsize=batchsize,
+            num_examples=examples, loglevel="error",
+        )  # fmt: skip
+
+    assert not of_ranks & report(7, batchsize=1).keys()
+    of_six, of_seven = report(6, batchsize=2), report(7, batchsize=2)
+    assert int(of_seven["exs"]) == 7
+    assert {name: float(of_seven[name]) for name in of_ranks} == {name: float(of_six[name]) for name in of_ranks}
 
 
 def test_evaluating_against_the_pool_allows_labels_that_are_not_in_it(model_file: Path) -> None:
@@ -298,6 +355,13 @@ def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> N
 
 
 # --- broken files ----------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+    train(tmp_path / "model", truncate=5, max_train_steps=1)
+    for typed, longest in (({}, 5), ({"truncate": 7}, 7), ({"text_truncate": 6}, 6)):
+        agent = load(tmp_path / "model", **typed)
+        assert len(agent.observe(Message({"text": "I am so sad " * 9, "episode_done": True}))["text_vec"]) == longest
 
 
 def copy_of(model_file: Path, folder: Path) -> Path:

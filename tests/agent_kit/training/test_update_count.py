@@ -1,0 +1,70 @@
+"""Updates of a training that goes on, with each kind of schedule and without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.opt import Opt
+from parlai.core.torch_agent import TorchAgent
+
+from parlai_empathy.agent_kit.training import linear_rate
+from parlai_empathy.agent_kit.training.linear_rate import LinearRate
+from parlai_empathy.agent_kit.training.update_count import UpdateCount
+
+SAVED = {"number_training_updates": 30, "number_warmup_updates": 10, "warmup_scheduler": {}, "lr_scheduler": {}}
+
+
+class Plain(TorchAgent):
+    """An agent with an optimiser and a schedule."""
+
+    def __init__(self, scheduler: str) -> None:
+        self.opt = Opt(lr_scheduler=scheduler, learningrate=0.1, warmup_updates=10, warmup_rate=1e-4)
+        self.opt.update(lr_scheduler_patience=3, lr_scheduler_decay=0.5, invsqrt_lr_decay_gamma=-1)
+        self.fp16 = False
+        self.optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
+        self._number_training_updates = 0
+
+    def build_model(self) -> None: ...
+
+    def train_step(self, batch: Any) -> None: ...
+
+    def eval_step(self, batch: Any) -> None: ...
+
+
+class Counting(UpdateCount, Plain):
+    """One that counts on."""
+
+
+class Linear(LinearRate, Counting):
+    """One with a schedule of ours, put before it as judges have it."""
+
+    def __init__(self, scheduler: str) -> None:
+        Plain.__init__(self, scheduler)
+
+
+def updates(agent: Plain, **begin: Any) -> int:
+    agent.build_lr_scheduler(**begin)
+    count: int = agent._number_training_updates
+    return count
+
+
+@pytest.fixture(autouse=True)
+def _length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_rate, "steps_of", lambda opt: 100)
+
+
+def test_parlai_does_not_count_on_without_a_schedule() -> None:
+    assert updates(Plain("none"), states=SAVED) == 0
+
+
+@pytest.mark.parametrize(("kind", "scheduler"), [(Counting, "none"), (Linear, "none"), (Linear, "linear")])
+def test_a_training_that_goes_on_counts_on(kind: type[Plain], scheduler: str) -> None:
+    assert updates(kind(scheduler), states=SAVED) == 30
+
+
+@pytest.mark.parametrize("kind", [Counting, Linear])
+@pytest.mark.parametrize("begin", [{}, {"states": {}}, {"states": SAVED, "hard_reset": True}])
+def test_one_that_begins_counts_from_nothing(kind: type[Plain], begin: dict[str, Any]) -> None:
+    assert updates(kind("none"), **begin) == 0
