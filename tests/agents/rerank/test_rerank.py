@@ -275,7 +275,7 @@ def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path
     broken.write_bytes(retriever.read_bytes()[:1000])
     for ending in (".opt", ".dict"):
         Path(f"{broken}{ending}").write_bytes(Path(f"{retriever}{ending}").read_bytes())
-    with pytest.raises(ModelFileError, match="broken is not a model"):
+    with pytest.raises(ModelFileError, match="broken is cut off or damaged"):
         train(tmp_path / "model", bert, broken)
 
 
