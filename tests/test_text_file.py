@@ -54,3 +54,9 @@ def test_what_can_be_no_path_is_no_file(tmp_path: Path) -> None:
 )
 def test_half_characters_become_question_marks(text: str, written: str) -> None:
     assert as_unicode(text).encode() == written.encode()
+
+
+def test_the_home_folder_has_its_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "a.txt").write_text("hello")
+    assert read_text("~/a.txt", "it should be a text") == "hello"

@@ -93,7 +93,7 @@ class Report:
 
         :raises OptionError: if the folder cannot be written to.
         """
-        folder = Path(folder)
+        folder = Path(folder).expanduser()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             remove_former(folder)

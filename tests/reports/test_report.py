@@ -221,3 +221,9 @@ def test_a_closed_pipe_does_not_keep_a_report_from_being_saved(tmp_path: Path, m
     with pytest.raises(BrokenPipeError):
         Report("r", [TABLE]).show(tmp_path / "out")
     assert (tmp_path / "out" / "report.md").is_file()
+
+
+def test_the_home_folder_has_its_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Report("Birds", [Table("Counts", ["bird", "n"], [["heron", 3]])]).save("~/out")
+    assert (tmp_path / "out" / "report.md").is_file()

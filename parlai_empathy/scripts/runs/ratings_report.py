@@ -28,7 +28,7 @@ def run(opt: Opt) -> Report:
     report, raters = ratings_report(f"Ratings: {path.name}", ratings, _wishes(opt))
     report.show(opt["out"])
     if opt["out"]:
-        _write_flagged(Path(opt["out"]) / "flagged.csv", reasons(raters), opt["exclude"])
+        _write_flagged(Path(opt["out"]).expanduser() / "flagged.csv", reasons(raters), opt["exclude"])
     return report
 
 

@@ -40,7 +40,7 @@ def eval_options(opt: Opt) -> list[str]:
 
 def evaluations(opt: Opt) -> Evaluations:
     """What remembers evaluations below ``--out``, or forgets them without it."""
-    return Evaluations(Path(opt["out"]) / "evaluations" if opt["out"] else None)
+    return Evaluations(Path(opt["out"]).expanduser() / "evaluations" if opt["out"] else None)
 
 
 def check_any(has_some: bool, failures: Sequence[str]) -> None:
