@@ -24,12 +24,12 @@ def goes_on(opt: Mapping[str, Any]) -> bool:
 
 
 def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) -> None:
-    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there, or that is another kind of agent.
+    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there, or weights of another kind of agent.
 
     ParlAI would begin without the one, and with options of the other.
 
-    :param found: the file that ParlAI found to begin with.
-    :param family: what the other's agent has to be.
+    :param found: the file that ParlAI found to begin with: ``--init-model``, or the model file itself.
+    :param family: what its agent has to be.
     """
     if opt.get("init_model") and not found:
         raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
@@ -37,7 +37,8 @@ def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) ->
         theirs = model_options(found)
         if not issubclass(agent_class(theirs, f"{found}.opt"), family):
             raise ModelFileError(
-                f"--init-model {found} is a model of {theirs['model']}, whose weights {opt['model']} has no place for"
+                f"{found} is a model of {theirs['model']}, whose weights {opt['model']} has no place for: name another "
+                f"file, or -m {theirs['model']}"
             )
 
 
