@@ -182,6 +182,15 @@ def test_options_that_cannot_work(
     assert len(str(error.value).splitlines()) == 1
 
 
+def test_the_metrics_of_replies_are_not_replaced_by_the_report(ratings: Path, tmp_path: Path) -> None:
+    items = tmp_path / "scores" / "items.jsonl"
+    items.parent.mkdir()
+    items.write_text("{}")
+    with pytest.raises(OptionError, match=r"^--out .*scores: the report would take the place of .*items\.jsonl: name"):
+        run(ratings=str(ratings), items=str(items), out=str(items.parent))
+    assert items.read_text() == "{}"
+
+
 def test_an_empty_file(tmp_path: Path) -> None:
     path = write(tmp_path / "empty.csv", [])
     with pytest.raises(NotComputableError, match=f"^{re.escape(str(path))} holds no answer: a row with a rating"):

@@ -44,6 +44,9 @@ def _check(opt: Opt) -> None:
     if not opt["ratings"]:
         raise OptionError("--ratings: name a .csv or .jsonl file of ratings")
     check_scale(opt["scale"])
+    items, out = (Path(opt[name] or "").expanduser().resolve() for name in ("items", "out"))
+    if opt["items"] and opt["out"] and items.parent == out:
+        raise OptionError(f"--out {opt['out']}: the report would take the place of {opt['items']}: name another folder")
     for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
         if opt[name] < least:
             raise OptionError(f"--{name.replace('_', '-')} {opt[name]:g}: must be at least {least}")
