@@ -36,8 +36,8 @@ def model_fingerprint(model_file: str | Path, options: Sequence[str] = ()) -> st
     :raises OptionError: if it asks a server, and the environment names none.
     """
     path, digest = Path(model_file).expanduser(), hashlib.sha256()
-    agent = str(model_options(path)["model"])
-    _add(path, digest, set(), typed_options(["-m", agent, *options])["override"] if options else {})
+    typed = typed_options(["-m", model_options(path)["model"], *options])["override"] if options else {}
+    _add(path, digest, set(), typed)
     return digest.hexdigest()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
-from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_options, weights_of
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_options, task_option, weights_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.agent_judge import NO_JUDGE, AgentJudge
@@ -124,5 +124,4 @@ def check_engagement_judge(model_file: str, datapath: str | None = None) -> Path
 
 def _learnt_with_context(opt: Mapping[str, Any]) -> bool:
     """Whether ``--red-context`` was true in training: by itself, or behind the task's name and a colon."""
-    behind = [part.partition("=")[2] for part in str(opt.get("task")).split(":") if part.startswith("red_context=")]
-    return behind[0].lower() != "false" if behind else bool(opt.get("red_context", True))
+    return str(task_option(opt, "red_context")).lower() != "false"

@@ -50,6 +50,12 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     return Opt(opt)
 
 
+def task_option(opt: Mapping[str, Any], option: str) -> Any:
+    """An option of a model's training task: behind the task's name and a colon, or by itself; None if it has none."""
+    behind = [part for part in str(opt.get("task")).split(":") if part.startswith(f"{option}=")]
+    return behind[0].partition("=")[2] if behind else opt.get(option)
+
+
 def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
     """The class of the agent that a model's options name.
 

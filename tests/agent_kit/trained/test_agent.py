@@ -10,7 +10,7 @@ import pytest
 from tiny_judge import train_judge
 from tiny_parts import train_base
 
-from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, task_option
 from parlai_empathy.errors import ModelFileError, OptionError
 
 OTHERWISE = "cannot do it: name another"
@@ -99,3 +99,17 @@ def test_an_agent_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     assert str(error.value).startswith(f"{model} cannot be loaded (")
     assert str(error.value).endswith("): train it again, or name another")
     assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("opt", "value"),
+    [
+        ({"task": "empathy:red:red_file=a", "red_file": "b"}, "a"),
+        ({"task": "empathy:red", "red_file": "b"}, "b"),
+        ({"task": "empathy:red:DefaultTeacher:red_file=a=c"}, "a=c"),
+        ({"task": "empathy:red"}, None),
+        ({}, None),
+    ],
+)
+def test_an_option_of_the_training_task_stands_behind_its_name_or_by_itself(opt: dict[str, Any], value: str) -> None:
+    assert task_option(opt, "red_file") == value

@@ -9,7 +9,7 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.trained.agent import model_options
+from parlai_empathy.agent_kit.trained.agent import model_options, task_option
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report
@@ -84,16 +84,10 @@ def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
 def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """What of RED a model learnt from, and the file or folder of RED that was named in its training."""
     learnt = learnt_from(opt)
-    if not (learnt and (file := _noted(opt, "red_file"))):
+    if not (learnt and (file := task_option(opt, "red_file"))):
         return learnt, None
     path = Path(file)
     return learnt, str(path.parent if path.name == PARQUET else path)
-
-
-def _noted(opt: Mapping[str, Any], option: str) -> Any:
-    """An option of a model's training task: behind the task's name and a colon, or by itself."""
-    behind = [part for part in str(opt.get("task")).split(":") if part.startswith(f"{option}=")]
-    return behind[0].partition("=")[2] if behind else opt.get(option)
 
 
 def learnt_from(opt: Mapping[str, Any]) -> str | None:
@@ -107,7 +101,7 @@ def learnt_from(opt: Mapping[str, Any]) -> str | None:
     if name != "red" or "," in task:
         return None
     if teacher == "dimension":
-        teacher = str(_noted(opt, "red_dimension") or "ee").lower()
+        teacher = str(task_option(opt, "red_dimension") or "ee").lower()
     return _TAUGHT.get(teacher)
 
 
