@@ -20,6 +20,8 @@ PARLAI_MISSING = (
     "pip install --no-deps parlai==1.7.2"
 )
 
+AS_SCRIPT = "from parlai_empathy import plugin; plugin.run_script({!r})"
+
 
 class ParlaiFinder:
     """A meta-path finder that lets :mod:`parlai_empathy.plugin` act right before and after ParlAI's modules run."""
@@ -39,18 +41,21 @@ class ParlaiFinder:
             if name == "parlai":
                 raise ModuleNotFoundError(PARLAI_MISSING, name="parlai")
             return spec
-        run = spec.loader.exec_module
+        loader, run = spec.loader, spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
             from parlai_empathy import plugin
 
+            del loader.get_code  # type: ignore[attr-defined]
             self.watched |= plugin.watched_modules()
             plugin.before_import(name)
             run(module)
             plugin.after_import(name, module)
 
         # On the instance: each search makes a loader of its own, and it keeps all its other methods.
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+        # `python -m` asks for nothing but the code, and would run it under another name, which nobody watches.
+        loader.get_code = lambda _: compile(AS_SCRIPT.format(name), "<parlai_empathy>", "exec")  # type: ignore[attr-defined]
         return spec
 
     def _find_elsewhere(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:

@@ -187,6 +187,16 @@ def register_scripts(script: Any) -> None:
     script.setup_script_registry = setup_script_registry
 
 
+def run_script(name: str) -> None:
+    """What ``python -m`` does with a ParlAI module that is named in the tables: import it, then run its script."""
+    module = importlib.import_module(name)
+    parlai_script = importlib.import_module("parlai.core.script").ParlaiScript
+    kinds: list[Any] = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
+    for kind in kinds:
+        if issubclass(kind, parlai_script):
+            kind.main()
+
+
 def register_zoo(zoo: Any) -> None:
     """Let ``zoo:empathy/<name>/model`` find our models: ParlAI imports ``parlai.zoo.empathy.<name>`` to download it."""
     ours = importlib.import_module(f"{PACKAGE}.zoo")

@@ -166,6 +166,25 @@ def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: C
     assert hooked("import sys, parlai.core.opt; print('pkg_resources' in sys.modules)").split() == ["True", "False"]
 
 
+def test_a_watched_module_that_is_run_as_a_script_is_watched_too(hooked: CleanPython) -> None:
+    hooked.add_package("parlai", "__version__ = '1.7.2'")
+    for folder in ("core", "scripts"):
+        (hooked.site / "parlai" / folder).mkdir()
+        (hooked.site / "parlai" / folder / "__init__.py").write_text("")
+    (hooked.site / "parlai" / "core" / "script.py").write_text(
+        "def setup_script_registry(): pass\n"
+        "class ParlaiScript:\n    @classmethod\n    def main(cls): print(cls.__name__)\n"
+    )
+    (hooked.site / "parlai" / "scripts" / "build_dict.py").write_text(
+        "from parlai.core.script import ParlaiScript\n"
+        "def build_dict(opt): pass\n"
+        "class BuildDict(ParlaiScript): pass\n"
+        "if __name__ == '__main__':\n    print('not watched')\n"
+    )
+    result = run([str(hooked.python), "-m", "parlai.scripts.build_dict"], hooked.home)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "BuildDict\n", "")
+
+
 # --- in this process -------------------------------------------------------------------------------------------------
 
 
