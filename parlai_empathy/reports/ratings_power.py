@@ -99,7 +99,7 @@ def likert_needed(
                 rows.append([difference, many, *_needed(one, difference, scale, aim)])
             except NotComputableError as error:
                 rows.append([difference, many, *[NONE] * 6])
-                notes.append(f"- {difference:g} points, {many} raters: {error}")
+                notes.append(f"- {difference:g} points, {many} rater(s): {error}")
     header = [
         *("difference", "raters a reply", "items", "ratings of each system", "items, by the normal distribution"),
         *("power", "power by trial", "power by trial, ranks of whole points"),
@@ -162,7 +162,7 @@ def likert_seen(design: LikertDesign, items: Sequence[int], raters: Sequence[int
                 rows.append([n, many, n * many, points, points / design.sd])
             except NotComputableError as error:
                 rows.append([n, many, n * many, NONE, NONE])
-                notes.append(f"- {n} items, {many} raters: {error}")
+                notes.append(f"- {n} items, {many} rater(s): {error}")
     header = ["items", "raters a reply", "ratings of each system", "difference in points", "in standard deviations"]
     notes += [*aim.notes()[:1], f"- {_likert_signature(design, aim)}"]
     return Table("The smallest difference that so many ratings show", header, rows, notes)

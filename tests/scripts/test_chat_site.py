@@ -36,6 +36,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict
             seen["events"] = _post(client, page, "/say", headers, talk=talk, turn="1", text=words[0]).text
             seen["page"] = client.get("/").text
             seen["talks"] = client.get("/conversation.json").text
+            seen["admin"] = client.get("/admin").text
 
     monkeypatch.setattr(chat_site, "serve", visit)
 
@@ -67,13 +68,24 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 ECHO = ("-m", "empathy:in_context", "--lm-backend", "echo")
 
 
-def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMPATHY_ADMIN_TOKEN", raising=False)
     seen = serve(*ECHO)
     assert "Talk with a listener" in seen["welcome"]
     [talk] = json.loads(seen["talks"])
     assert [turn["speaker"] for turn in talk["turns"]] == ["you", "program"]
     assert talk["turns"][1]["text"]
-    assert "Chat: http://127.0.0.1:8000/" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Chat: http://127.0.0.1:8000/\nAdministration: none; set EMPATHY_ADMIN_TOKEN to have one\n" in told
+
+
+def test_page_for_who_runs_it(serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
+    with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
+        serve(*ECHO)
+    monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "a token for the tests")
+    assert "Log in" in serve(*ECHO)["admin"]
+    assert "Administration: http://127.0.0.1:8000/admin\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["retrieval", "generative"])

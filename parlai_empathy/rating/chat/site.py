@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.admin import ChatAdminPages
 from parlai_empathy.rating.chat.pages import ChatPages
 from parlai_empathy.rating.chat.replies import Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.site.admin_door import AdminDoor
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.limits import Limits
 
@@ -16,12 +18,18 @@ _HERE = Path(__file__).parent
 
 
 def chat_site(
-    desk: Desk, replies: Replies, secret: bytes, settings: ChatSettings, limits: Limits | None = None
+    desk: Desk,
+    replies: Replies,
+    secret: bytes,
+    settings: ChatSettings,
+    limits: Limits | None = None,
+    token: str = "",
 ) -> Site:
     """The site.
 
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
     :param limits: how often clients may come; None for the usual ones.
+    :param token: the administrator's; without one there is no page for them.
     :raises OptionError: if the study is no chat.
     :raises MissingDependencyError: if the libraries are not installed.
     """
@@ -46,4 +54,6 @@ def chat_site(
     site.add("/judge", pages.judge)
     site.add("/judge", pages.judged, method="POST")
     site.add("/conversation.{suffix}", pages.export)
+    if token:
+        ChatAdminPages(desk, AdminDoor(token)).add_to(site)
     return site

@@ -11,7 +11,7 @@ from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.site.admin_door import AdminDoor
-from parlai_empathy.rating.site.admin_room import AdminRoom
+from parlai_empathy.rating.site.admin_room import AdminRoom, leaf_of
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
@@ -25,6 +25,8 @@ class CollectAdminPages(AdminRoom):
     :param lobby: of the study.
     :param door: who may come in.
     """
+
+    export_path = "/admin/conversations.csv"
 
     def __init__(self, lobby: Lobby, door: AdminDoor) -> None:
         super().__init__(lobby.collection.desk, door)
@@ -52,4 +54,7 @@ class CollectAdminPages(AdminRoom):
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Counts and people."""
         counts = await in_thread(counts_of, self._lobby)
-        return visit.page("collect_admin.html", status, study=self._desk.study, counts=counts, problem=problem, of=of)
+        leaf = leaf_of(visit, counts.people)
+        return visit.page(
+            "collect_admin.html", status, study=self._desk.study, counts=counts, leaf=leaf, problem=problem, of=of
+        )

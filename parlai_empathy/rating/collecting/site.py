@@ -58,7 +58,7 @@ def collect_site(
     _add_entrance(site, WelcomePages(parts, id_parameter))
     _add_pages(site, CollectPages(lobby, parts, settings))
     if token:
-        CollectAdminPages(lobby, AdminDoor(token)).add_to(site, "/admin/conversations.csv")
+        CollectAdminPages(lobby, AdminDoor(token)).add_to(site)
     return site
 
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.given import question_counts
 from parlai_empathy.rating.handed import ArmCount, Rater
-from parlai_empathy.rating.site.admin_room import AdminRoom
-from parlai_empathy.rating.web.refusals import Refusal, not_found
+from parlai_empathy.rating.site.admin_room import AdminRoom, leaf_of
+from parlai_empathy.rating.web.refusals import not_found
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-_ON_A_PAGE = 100
 _KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
@@ -35,20 +34,16 @@ class _State(NamedTuple):
 class AdminPages(AdminRoom):
     """Counts, raters, and all ratings as a file."""
 
+    export_path = "/admin/ratings.{suffix}"
+
     async def export(self, visit: Visit) -> Response:
         """All ratings as a file."""
-        from starlette.responses import Response
-
         self._door.check(visit)
         suffix = visit.part("suffix")
         if suffix not in _KINDS:
             raise not_found()
         content = await in_thread(self._exported, suffix, visit.query.get("excluded") == "yes")
-        headers = {
-            "Content-Type": _KINDS[suffix],
-            "Content-Disposition": f'attachment; filename="{_file_name(self._desk.study.name)}.{suffix}"',
-        }
-        return Response(content, headers=headers)
+        return attached(content, self._desk.study.name, suffix)
 
     def _exported(self, suffix: str, excluded: bool) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -59,8 +54,6 @@ class AdminPages(AdminRoom):
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Counts and raters."""
         state = await in_thread(self._state)
-        pages = max(1, -(-len(state.raters) // _ON_A_PAGE))
-        page = _page_number(visit.query.get("page", "1"), pages)
         return visit.page(
             "admin.html",
             status,
@@ -70,10 +63,8 @@ class AdminPages(AdminRoom):
             answers=state.answers,
             total=len(state.raters),
             excluded=sum(rater.excluded is not None for rater in state.raters),
-            raters=state.raters[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE],
+            leaf=leaf_of(visit, state.raters),
             most=self._desk.progress("").of,
-            page=page,
-            pages=pages,
             problem=problem,
             of=of,
         )
@@ -83,10 +74,15 @@ class AdminPages(AdminRoom):
         return _State(self._desk.counts(), answers, self._desk.raters())
 
 
-def _page_number(text: str, pages: int) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= pages):
-        raise Refusal(404, "There is no such page", f"The pages of raters are 1 to {pages}.")
-    return int(text)
+def attached(content: bytes, study: str, suffix: str) -> Response:
+    """A file to take away, named after the study."""
+    from starlette.responses import Response
+
+    headers = {
+        "Content-Type": _KINDS[suffix],
+        "Content-Disposition": f'attachment; filename="{_file_name(study)}.{suffix}"',
+    }
+    return Response(content, headers=headers)
 
 
 def _file_name(study: str) -> str:

@@ -3,25 +3,56 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin_door import AdminDoor
 from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.refusals import Refusal
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+_ON_A_LEAF = 100
+
+
+class Leaf(NamedTuple):
+    """One page of a long list.
+
+    :param number: which one it is, from 1.
+    :param last: the last one's number.
+    """
+
+    ones: Sequence[Any]
+    number: int
+    last: int
+
+
+def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
+    """The page of a list that is asked for.
+
+    :raises Refusal: if there is no such page.
+    """
+    last, asked = max(1, -(-len(ones) // _ON_A_LEAF)), visit.query.get("page", "1")
+    if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= last):
+        raise Refusal(404, "There is no such page", f"The pages of raters are 1 to {last}.")
+    number = int(asked)
+    return Leaf(ones[(number - 1) * _ON_A_LEAF : number * _ON_A_LEAF], number, last)
+
 
 class AdminRoom(ABC):
     """``/admin`` and what is sent from there.
 
+    :cvar export_path: where the file is that administrators take away.
     :param desk: of the study.
     :param door: who may come in.
     """
+
+    export_path: ClassVar[str]
 
     def __init__(self, desk: Desk, door: AdminDoor) -> None:
         self._desk = desk
@@ -34,16 +65,13 @@ class AdminRoom(ABC):
         :param problem: what was wrong with what was sent of the rater ``of``.
         """
 
-    def add_to(self, site: Site, export: str) -> None:
-        """Add the pages to a site.
-
-        :param export: where the file is that administrators take away.
-        """
+    def add_to(self, site: Site) -> None:
+        """Add the pages to a site."""
         site.add("/admin", self.show)
         site.add("/admin/login", self.login, method="POST")
         site.add("/admin/logout", self.logout, method="POST")
         site.add("/admin/raters", self.exclude, method="POST")
-        site.add(export, self.export)
+        site.add(self.export_path, self.export)
 
     async def show(self, visit: Visit) -> Response:
         """The page; or the form to log in."""

@@ -66,7 +66,7 @@ def rating_site(
     parts = Parts(desk)
     _add_raters_pages(site, WelcomePages(parts, id_parameter), ItemPages(parts))
     if token:
-        AdminPages(desk, AdminDoor(token)).add_to(site, "/admin/ratings.{suffix}")
+        AdminPages(desk, AdminDoor(token)).add_to(site)
     return site
 
 

@@ -20,6 +20,7 @@ from parlai_empathy.rating.chat.site import chat_site
 from parlai_empathy.rating.chat_models import load_chat_model
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.site.admin_door import admin_token
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
@@ -31,7 +32,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scripts.parts.distress_options import notice_of
 from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.study_options import address_of
+from parlai_empathy.scripts.parts.study_options import address_of, announce
 
 _FREE = Path(chat.__file__).with_name("free.yaml")
 
@@ -46,16 +47,16 @@ def run(opt: Opt) -> None:
     check_installed()
     _check_counts(opt)
     partners, emotions = _partners(opt, study), _emotions(opt)
-    secret = site_secret(opt["store"])
+    token, secret = admin_token(), site_secret(opt["store"])
     store = open_store(opt["store"])
     try:
         desk = Desk(store, study, new_version=opt["new_version"])
         replies = Replies(desk, partners, emotions, opt["workers"])
         try:
-            site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]))
+            site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]), token=token)
             if notice is None:
                 logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
-            serve(site.app(), address_of(opt), _announce)
+            serve(site.app(), address_of(opt), lambda url: announce("Chat", url, bool(token)))
         finally:
             replies.close()
     finally:
@@ -116,10 +117,6 @@ def _emotions(opt: Opt) -> Emotions | None:
         return None
     classifier = Classifier(opt["emotion_model"], opt.get("datapath"))
     return lambda texts: [best[0] for best in classifier.top(texts, 1)]
-
-
-def _announce(url: str) -> None:
-    print(f"Chat: {url}", flush=True)
 
 
 def _check_counts(opt: Opt) -> None:

@@ -35,6 +35,7 @@ from parlai_empathy.rating.web.limits import Limits, Rate
 
 FREE = Path(__file__).parents[3] / "parlai_empathy" / "rating" / "chat" / "free.yaml"
 OFTEN = Rate(100_000, 100_000)
+ADMIN_TOKEN = "a token for the tests"
 
 
 def free_study() -> Study:
@@ -60,6 +61,13 @@ class Served:
         if agrees:
             visitor.post("/consent", agree="yes")
         return visitor
+
+    def admin(self) -> Visitor:
+        """Who runs the chat, logged in."""
+        boss = self.visitor(agrees=False)
+        boss.load("/admin")
+        boss.post("/admin/login", admin_token=ADMIN_TOKEN)
+        return boss
 
 
 class Visitor:
@@ -162,7 +170,9 @@ def serve_chat(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         desk = Desk(store, study or free_study())
         replies = Replies(desk, {model.name: Partner(agent) for model in desk.study.models}, emotions, workers)
         chosen = ChatSettings(**{"notice": notice_for("US"), "messages": OFTEN, **settings})
-        site = chat_site(desk, replies, b"0123456789abcdef0123456789abcdef", chosen, limits or Limits(OFTEN, OFTEN))
+        site = chat_site(
+            desk, replies, b"0123456789abcdef0123456789abcdef", chosen, limits or Limits(OFTEN, OFTEN), ADMIN_TOKEN
+        )
         server = uvicorn.Server(uvicorn.Config(site.app(), port=0, log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

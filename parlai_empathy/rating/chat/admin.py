@@ -1,0 +1,55 @@
+"""The administrator's pages of a chat: who talks, who may be in distress, and marks and talks to take away."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parlai_empathy.rating.chat.counts import chat_counts
+from parlai_empathy.rating.site.admin import AdminPages, attached
+from parlai_empathy.rating.site.admin_room import leaf_of
+from parlai_empathy.rating.talks_file import write_talks
+from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+
+class ChatAdminPages(AdminPages):
+    """Conversations and people; marks and judgements as the rating site gives its ratings, and the talks."""
+
+    def add_to(self, site: Site) -> None:
+        """Add the pages to a site."""
+        super().add_to(site)
+        site.add("/admin/talks.jsonl", self.talks)
+
+    async def talks(self, visit: Visit) -> Response:
+        """All talks as a file, those of excluded people left out."""
+        self._door.check(visit)
+        content = await in_thread(self._talks)
+        return attached(content, f"{self._desk.study.name}_talks", "jsonl")
+
+    def _talks(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "talks.jsonl"
+            write_talks(self._desk.store, self._desk.study.name, path)
+            return path.read_bytes()
+
+    async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
+        """Conversations and people."""
+        counts = await in_thread(chat_counts, self._desk)
+        study = self._desk.study
+        return visit.page(
+            "chat_admin.html",
+            status,
+            study=study,
+            questions=(*study.turn_questions, *study.page_questions),
+            counts=counts,
+            leaf=leaf_of(visit, counts.people),
+            flagged=sum(one.flagged for one in counts.people),
+            problem=problem,
+            of=of,
+        )

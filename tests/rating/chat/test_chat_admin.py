@@ -1,0 +1,96 @@
+"""The administrator's pages of the chat."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from parlai_empathy.rating.chat.settings import ChatSettings
+from parlai_empathy.rating.chat.site import chat_site
+
+Serve = Callable[..., Any]
+
+
+def words(page: str) -> str:
+    """What stands on a page, without its tags."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+@pytest.fixture
+def talked(serve_chat: Serve) -> Any:
+    """Two people have talked: one has marked an answer and ended, the other one speaks of self-harm."""
+    served = serve_chat()
+    first, second = served.visitor(), served.visitor()
+    first.say("Hello")
+    first.say("Again")
+    first.post("/mark", talk=first.hidden("talk"), turn="2", **{"q-good": "yes"})
+    first.load()
+    first.post("/new", talk=first.hidden("talk"))
+    second.say("I want to kill myself")
+    return served
+
+
+def test_counts_are_live(talked: Any) -> None:
+    boss = talked.admin()
+    ended, open, good, comment, whole = 1, 2, 1, 0, 0  # who has ended a conversation is given the next one
+    assert f"heron {ended} {open} {good} {comment} {whole} " in words(boss.page)
+    assert "2 in all. Messages that speak of self-harm: 1." in words(boss.page)
+    first, second = talked.desk.raters()
+    assert re.search(rf"{first.id} \S+ \S+ (UTC )?1 2 \N{{EN DASH}} ", words(boss.page))
+    assert re.search(rf"{second.id} \S+ \S+ (UTC )?0 1 1 ", words(boss.page))
+
+
+def test_excluded_people_do_not_count(talked: Any) -> None:
+    boss, rater = talked.admin(), talked.desk.raters()[0].id
+    assert boss.post("/admin/raters", rater=rater, reason=" ", what="exclude").status_code == 422
+    boss.post("/admin/raters", rater=rater, reason="a test of ours", what="exclude")
+    assert "heron 0 1 0 0 0 " in words(boss.page)
+    assert "Excluded: a test of ours" in words(boss.page)
+    assert [json.loads(line)["rater"] for line in boss.load("/admin/talks.jsonl").splitlines()] == [
+        talked.desk.raters()[1].id
+    ]
+    boss.load("/admin")
+    boss.post("/admin/raters", rater=rater, what="include")
+    assert "heron 1 1 1 0 0 " in words(boss.page)  # what was in their hand is not
+
+
+def test_marks_and_talks_are_taken_away(talked: Any) -> None:
+    boss = talked.admin()
+    marks = list(csv.DictReader(io.StringIO(boss.load("/admin/ratings.csv"))))
+    assert [(mark["question"], mark["text"]) for mark in marks] == [("good", "yes")]
+    response = boss.http.get("/admin/talks.jsonl")
+    name = talked.desk.study.name
+    assert response.headers["content-disposition"] == f'attachment; filename="{name}_talks.jsonl"'
+    first, second = (json.loads(line) for line in response.text.splitlines())
+    assert [message["text"] for pair in first["dialog"] for message in pair][:2] == ["Hello", "Hello"]
+    assert f"{first['item']}#2" == marks[0]["item"]
+    assert second["dialog"][0][0]["distress"] is True
+
+
+def test_nobody_comes_in_without_the_token(talked: Any) -> None:
+    visitor = talked.visitors[1]
+    assert "Log in" in visitor.load("/admin")
+    for path in ("/admin/talks.jsonl", "/admin/ratings.csv"):
+        response = visitor.http.get(path)
+        assert response.status_code == 403
+        assert "Hello" not in response.text
+    visitor.load("/admin")
+    assert visitor.post("/admin/login", admin_token="heron").status_code == 403
+    rater = talked.desk.raters()[0].id
+    assert visitor.post("/admin/raters", rater=rater, reason="x", what="exclude").status_code == 403
+    assert talked.desk.raters()[0].excluded is None
+
+
+def test_without_a_token_there_is_no_such_page(talked: Any) -> None:
+    for token, status in (("", 404), ("0123456789abcdef", 200)):
+        site = chat_site(talked.desk, talked.replies, b"0" * 32, ChatSettings(None), token=token)
+        with TestClient(site.app()) as client:
+            assert client.get("/admin").status_code == status
