@@ -264,6 +264,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         end_of_training.keep_best_model,
+        end_of_training.end_what_was_over,
         end_of_training.validate_at_the_end,
         model_files.write_stats_whole,
         model_files.name_broken_stats,

@@ -1,4 +1,6 @@
-"""A training's end: ParlAI forgets what was best when it resumes, and does not look at what it learnt last."""
+"""A training's end: ParlAI forgets what was best when it resumes, and that a training was over, and does not look at
+what it learnt last.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,46 @@ from typing import Any
 
 
 def keep_best_model(train_model: Any) -> None:
-    """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place."""
+    """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place, and
+    evaluate the last one at the end, whichever it has kept.
+    """
     begin = train_model.TrainLoop.__init__
 
     def __init__(self: Any, opt: Any) -> None:
         begin(self, opt)
         self.saved = self.best_valid is not None and train_model.PathManager.exists(opt["model_file"])
+        self.opt["load_from_checkpoint"] = False  # it is done; what is loaded at the end is the best model
+        if self.valid_reports:
+            self._last_valid_steps = self.valid_reports[-1].get("train_steps", 0)
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def end_what_was_over(train_model: Any) -> None:
+    """Only evaluate what a training that came to its end has kept, when its command is run again: ParlAI looks whether
+    it is at its end after each step, and so would take one more each time.
+    """
+    train_steps = train_model.TrainLoop.train_steps
+
+    def is_over(self: Any) -> bool:
+        return bool(
+            self._preempted_epochs >= self.max_num_epochs
+            or self._train_steps >= self.max_train_steps
+            or self.train_time.total > self.max_train_time
+            or 0 < self.opt["validation_patience"] <= self.impatience
+        )
+
+    def steps_that_are_left(self: Any) -> Any:
+        if is_over(self):
+            self._total_epochs = self._preempted_epochs
+
+            def parley() -> None:
+                raise train_model.StopTrainException("what was trained to its end before")
+
+            self.world.parley = parley
+        yield from train_steps(self)
+
+    train_model.TrainLoop.train_steps = steps_that_are_left
 
 
 def validate_at_the_end(train_model: Any) -> None:

@@ -1,4 +1,4 @@
-"""A training ends with a validation of what it learnt last, and a resumed one keeps what was best."""
+"""A training ends with a validation of what it learnt last, a resumed one keeps what was best, and one is over once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from parlai_as_it_comes import unrepaired
 from tiny_parts import SIZES, TASK
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
+ONCE: dict[str, Any] = {"num_epochs": 1, "batchsize": 100, "save_after_valid": True}
 
 
 def validated(module: Any, folder: Path, **options: Any) -> list[int]:
@@ -72,20 +73,77 @@ def spoil_the_checkpoint(folder: Path) -> None:
     stats.write_text(json.dumps({**json.loads(stats.read_text()), "best_valid": 2.0}))  # of what is at most 1
 
 
-def trained_again(module: Any, folder: Path) -> bool:
-    """Train to the end, spoil the checkpoint, run the same command again: whether the model is still what it was."""
-    options = {"num_epochs": 1, "batchsize": 100, "save_after_valid": True}
-    validated(train_model_module, folder, **options)
-    before = torch.load(folder / "model", weights_only=False)["model"]
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = torch.load(folder / "model", weights_only=False)["model"]
+    return found
+
+
+def stats_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "model.trainstats").read_text())
+    return found
+
+
+def kept_its_best(module: Any, folder: Path) -> bool:
+    """Train, spoil the checkpoint, train an epoch more: whether the model is still what it was."""
+    validated(train_model_module, folder, **ONCE)
+    before = weights(folder)
     spoil_the_checkpoint(folder)
-    validated(module, folder, **options)
-    after = torch.load(folder / "model", weights_only=False)["model"]
+    validated(module, folder, **{**ONCE, "num_epochs": 2})
+    after = weights(folder)
     return all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_training_that_is_run_again_keeps_its_best_model(tmp_path: Path) -> None:
-    assert trained_again(train_model_module, tmp_path)
+def test_a_resumed_training_keeps_its_best_model(tmp_path: Path) -> None:
+    assert kept_its_best(train_model_module, tmp_path)
 
 
 def test_still_needed_parlai_puts_the_last_model_in_the_place_of_the_best(tmp_path: Path) -> None:
-    assert not trained_again(unrepaired("parlai.scripts.train_model"), tmp_path)
+    assert not kept_its_best(unrepaired("parlai.scripts.train_model"), tmp_path)
+
+
+def test_a_resumed_training_reports_of_the_model_that_it_keeps(tmp_path: Path) -> None:
+    validated(train_model_module, tmp_path, **ONCE)
+    of_the_best = stats_of(tmp_path)["final_valid_report"]["loss"]
+    spoil_the_checkpoint(tmp_path)
+    validated(train_model_module, tmp_path, **{**ONCE, "num_epochs": 2})
+    stats = stats_of(tmp_path)
+    assert stats["valid_reports"][-1]["loss"] != pytest.approx(of_the_best)
+    assert stats["final_valid_report"]["loss"] == pytest.approx(of_the_best)
+
+
+def test_a_resumed_training_validates_when_it_would_have(tmp_path: Path) -> None:
+    options = {"batchsize": 8, "validation_every_n_steps": 4, "save_after_valid": True}
+    assert validated(train_model_module, tmp_path, **options, max_train_steps=4) == [4]
+    assert validated(train_model_module, tmp_path, **options, max_train_steps=8) == [4, 8]
+
+
+# --- what is over is over --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"num_epochs": 1},
+        {"max_train_steps": 3},
+        {"max_train_time": 0.001},
+        {"num_epochs": 9, "validation_every_n_steps": 1, "validation_patience": 1, "learningrate": 1e-9},
+    ],
+)
+def test_a_training_that_is_over_is_only_evaluated_again(tmp_path: Path, end: dict[str, Any]) -> None:
+    validated(train_model_module, tmp_path, **{**ONCE, **end})
+    before, stats = weights(tmp_path), stats_of(tmp_path)
+    (tmp_path / "model.test").unlink()
+    validated(train_model_module, tmp_path, **{**ONCE, **end})
+    again = stats_of(tmp_path)
+    assert all(torch.equal(before[name], after) for name, after in weights(tmp_path).items())
+    for key in ("parleys", "train_steps", "total_epochs", "valid_reports", "best_valid", "impatience"):
+        assert again[key] == stats[key], key
+    assert again["final_test_report"]["loss"] == pytest.approx(stats["final_test_report"]["loss"])
+    assert (tmp_path / "model.test").is_file()
+
+
+def test_still_needed_parlai_takes_a_step_more_each_time(tmp_path: Path) -> None:
+    validated(train_model_module, tmp_path, **ONCE)
+    steps = stats_of(tmp_path)["train_steps"]
+    validated(unrepaired("parlai.scripts.train_model"), tmp_path, **ONCE)
+    assert stats_of(tmp_path)["train_steps"] == steps + 1
