@@ -37,7 +37,8 @@ Rows = Callable[[Tensor], Tensor]
 
 
 def exact_search(queries: Tensor, vectors: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The best vectors for each query; of equal scores the earlier one comes first.
+    """The best vectors for each query; of equal scores the earlier one comes first. Which of several enter as the last
+    ones is open.
 
     :param queries: ``(n, dim)``
     :param vectors: ``(m, dim)``

@@ -121,6 +121,13 @@ def test_shares_at_the_edge(dump: Path, tmp_path: Path, share: float, folds: set
     assert {row["fold"] for row in records(tmp_path)} == folds
 
 
+def test_a_share_of_all_hashes_is_valid() -> None:
+    assert choice._hex(0.5) == "80000000"  # eight digits: half of 16 to the eighth
+    assert choice._hex(0.2) == "33333333"
+    assert choice._hex(0) == "00000000"
+    assert choice._hex(1) > "ffffffff"
+
+
 def test_without_ids_the_rest_is_the_same(
     curated: tuple[Any, list[dict[str, Any]]], dump: Path, tmp_path: Path
 ) -> None:
@@ -174,7 +181,23 @@ def test_negative_samples(dump: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert [row for row in found if row["source"] == "reaction"] == records(tmp_path / "none")
 
 
-def test_all_posts_get_one_and_the_ways_take_turns(dump: Path, tmp_path: Path) -> None:
+def test_the_seed_decides_which_posts_get_one(dump: Path, tmp_path: Path) -> None:
+    spoilt, chosen = [], []
+    for seed in (1, 2):
+        run([dump], tmp_path / str(seed), negatives=0.5, recipe={"seed": seed})
+        found = records(tmp_path / str(seed))
+        chosen.append({row["id"] for row in found if row["source"] == "reaction"})
+        spoilt.append({row["id"] for row in found if row["source"] != "reaction"})
+    both = chosen[0] & chosen[1]  # the seed decides of the larger class's posts, too, who is chosen
+    assert len(both) > 30
+    assert spoilt[0] & both != spoilt[1] & both
+
+
+@pytest.mark.parametrize("rows", [7, 10_000])
+def test_all_posts_get_one_and_the_ways_take_turns(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(choice, "_ROWS", rows)
     curated = run([dump], tmp_path, negatives=1.0)
     counts = curated.added
     assert sum(counts.values()) == curated.fates["chosen"]

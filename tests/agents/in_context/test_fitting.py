@@ -47,6 +47,19 @@ def test_examples_go_before_turns(room: int | None, prompt: str, examples: int, 
     assert "".join(example.conv_id for example in found.examples) == "uvw"[examples:]
 
 
+@pytest.mark.parametrize(
+    ("own", "room", "prompt", "dropped"),
+    [
+        ("ac", 6, "[|b\nc\nd]", 1),  # the person's turn may stand first
+        ("ab", 4, "[|b]", 1),  # the last turn stays, whosever it is
+    ],
+)
+def test_one_turn_goes_where_the_next_one_may_stand_first(own: str, room: int, prompt: str, dropped: int) -> None:
+    turns = "abcd" if own == "ac" else "ab"
+    found = fitted(TEMPLATE, [], [Turn(text, text in own) for text in turns], room, letters)
+    assert (found.prompt, found.dropped_turns) == (prompt, dropped)
+
+
 @pytest.mark.parametrize("room", [3, 0, -20])
 def test_the_last_turn_has_to_fit(room: int) -> None:
     with pytest.raises(OptionError, match=f"a prompt of 4 tokens, .* the model takes {max(room, 0)} beside its reply"):

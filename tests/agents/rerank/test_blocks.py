@@ -47,3 +47,13 @@ def test_the_numbers_are_those_of_vectors() -> None:
         for k in (1, 3, 10):
             assert found[key(k, protocol)] == pytest.approx(precision_at(k, expected))
             assert "n:300" in totals[key(k, protocol)].signature  # type: ignore[attr-defined]
+
+
+def test_signatures_say_of_which_examples_in_which_order() -> None:
+    ranks = torch.ones(BLOCK, dtype=torch.long)
+    precisions: BlockPrecisions[int] = BlockPrecisions(BLOCK, lambda _: ranks, "any", "valid", "side-by-side-4")
+    signatures = [metric.signature for place in range(BLOCK) for _, metric in precisions.add(place)]
+    assert len(signatures) == 6
+    for signature in signatures:
+        assert "|split:valid|" in signature
+        assert "|order:side-by-side-4|" in signature

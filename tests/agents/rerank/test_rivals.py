@@ -21,6 +21,10 @@ def test_block_has_a_hundred_different_replies_and_the_batchs_among_them(batch: 
     assert block == block_of(batch, REPLIES, random.Random(seed))
 
 
+def test_a_batch_of_a_hundred_and_more_is_told_from_itself_alone() -> None:
+    assert block_of(REPLIES[:120], REPLIES, random.Random(0)) == REPLIES[:120]
+
+
 def test_block_of_a_small_training_has_all_its_replies() -> None:
     assert sorted(block_of(["b", "new"], ["a", "b", "c"], random.Random(0))) == ["a", "b", "c", "new"]
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from parlai.core.message import Message
 from parlai.scripts.train_model import TrainModel
 
-from parlai_empathy.agents.retrieval.negatives import HardNegatives
+from parlai_empathy.agents.retrieval.negatives import FIRST, LAST, HardNegatives, _best
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 
 REPLIES = ["Oh no!", "Well done!", "When was it?", "I see."]
@@ -27,6 +28,11 @@ def test_each_example_gets_as_many_as_there_are() -> None:
     assert set(drawn[0]) < set(REPLIES[1:])
     assert NEGATIVES.draw([example("I fell.", "Oh no!")], 5, random.Random(1))[0] != []
     assert NEGATIVES.draw([example("I sang.", "Oh no!")], 5, random.Random(1)) == [[]], "it was not there when mined"
+
+
+def test_negatives_are_neither_the_very_best_nor_the_many_worst() -> None:
+    assert _best(-torch.arange(100.0)[None]) == [list(range(FIRST, LAST))]
+    assert _best(torch.tensor([[1.0, 3.0, 2.0]])) == [[1, 2, 0]]  # of few replies all
 
 
 def test_no_true_reply_of_the_batch_is_drawn() -> None:

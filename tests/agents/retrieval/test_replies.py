@@ -26,7 +26,7 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8], ids=["plain", "with a byte order mark"])
 def test_replies_of_a_file_are_its_lines_each_once_without_the_empty_ones(tmp_path: Path, mark: bytes) -> None:
     path = tmp_path / "own.txt"
-    path.write_bytes(mark + "How nice!\n\n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
+    path.write_bytes(mark + "How nice!\n\n \t \n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
     assert read_replies(path) == ["How nice!", "I see.", "Ça va?\u2028Oui."]
 
 
