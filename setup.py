@@ -1,6 +1,7 @@
 """Packaging: what this package needs, and the ``.pth`` file that lets ParlAI find it (see parlai_empathy/hook.py)."""
 
 import re
+import shutil
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -16,7 +17,7 @@ REQUIRES = [
     "numpy>=1.26,<3",  # both ends were run
     "scikit-learn>=1.3",  # ParlAI's dictionaries and classifiers import it
     "scipy>=1.11",  # correlations; scikit-learn brings it
-    "nltk>=3.8.1",  # ParlAI's BLEU
+    "nltk>=3.9",  # ParlAI's BLEU; older ones fail on Python 3.12
     "iopath>=0.1.10,<0.2",  # ParlAI's files
     "requests>=2.31",  # downloads
     "tqdm>=4.65",  # progress bars
@@ -32,11 +33,11 @@ EXTRAS = {
     "sentences": ["sentence-transformers>=3"],  # encoders of texts other than the default one
     "rating": ["psycopg[binary]>=3.1.8,<4"],  # ratings in PostgreSQL; in a file they need nothing
     "reddit": ["zstandard>=0.19"],  # Pushshift's dumps are .zst files
-    "red": ["duckdb>=1.4", "pyarrow>=16"],  # RED: curation without a server, and its Parquet files
-    "spark": ["pyspark>=4,<5", "pyarrow>=16"],  # the same on Apache Spark; it needs Java 17
+    "red": ["duckdb>=1.5", "pyarrow>=16"],  # RED: curation without a server, and its Parquet files
+    "spark": ["pyspark>=4,<5", "duckdb>=1.5", "pyarrow>=16"],  # the same on Apache Spark; it needs Java 17
     "site": ["starlette>=0.40,<2", "uvicorn>=0.30", "jinja2>=3.1"],  # pages where people rate and chat
     "crowd": ["boto3>=1.34"],  # raters from Amazon Mechanical Turk, through Amazon's own library
-    "tensorboard": ["tensorboardX>=2.5"],  # ParlAI's -tblog
+    "tensorboard": ["tensorboardX>=2.6.1"],  # ParlAI's -tblog; older ones fail with protobuf 7
     "index": ["faiss-cpu>=1.13"],  # answers from pools of 100,000 replies and more, many times as fast
     "bench": ["sentence-transformers[train]>=3"],  # whose trainer one of the benchmarks compares with
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
@@ -64,6 +65,8 @@ class BuildWithPth(build_py):
     """Put the ``.pth`` beside the package: into the wheel's root, or into site-packages for an editable install."""
 
     def run(self):
+        if not self.editable_mode:  # of an earlier build there may be modules that are no more
+            shutil.rmtree(Path(self.build_lib) / "parlai_empathy", ignore_errors=True)
         super().run()
         folder = self.get_finalized_command("install").install_lib if self.editable_mode else self.build_lib
         self.mkpath(folder)

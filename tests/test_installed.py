@@ -228,6 +228,9 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(archive) as tar:
         tar.extractall(folder / "unpacked", filter="data")
     [unpacked] = (folder / "unpacked").iterdir()
+    left = unpacked / "build" / "lib" / "parlai_empathy" / "of_an_earlier_build.py"
+    left.parent.mkdir(parents=True)
+    left.touch()
     python_here(f"from setuptools import build_meta; build_meta.build_wheel({str(folder)!r})", unpacked)
     return folder
 
@@ -252,7 +255,9 @@ def test_wheel_holds_the_hook_the_code_the_samples_and_the_readmes(distributions
 def test_wheel_holds_nothing_else(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        others = [name for name in archive.namelist() if not name.startswith("parlai_empathy/")]
+        names = archive.namelist()
+    assert [name for name in names if "of_an_earlier_build" in name] == []
+    others = [name for name in names if not name.startswith("parlai_empathy/")]
     assert sorted({name.split("/")[0].split("-")[0] for name in others}) == ["parlai_empathy", PTH.name]
     assert all(name == PTH.name or ".dist-info/" in name for name in others)
 

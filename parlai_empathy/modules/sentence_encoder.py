@@ -76,6 +76,7 @@ class MiniLM:
         self._reader = TextReader(encoder, "mean").to(device).eval()
         self.model: nn.Module = self._reader
         self._tokenizer = tokenizer
+        self._tokenizer.padding_side = "right"
         self._device = device
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -91,9 +92,7 @@ class MiniLM:
 
     @torch.no_grad()
     def _read(self, texts: list[str]) -> Vectors:
-        read = self._tokenizer(
-            texts, truncation=True, max_length=MINILM_TOKENS, padding=True, padding_side="right", return_tensors="pt"
-        )
+        read = self._tokenizer(texts, truncation=True, max_length=MINILM_TOKENS, padding=True, return_tensors="pt")
         tokens: Tensor = read["input_ids"].to(self._device)
         lengths: Tensor = read["attention_mask"].sum(dim=1).to(self._device)
         vectors = self._reader.vectors(tokens, torch.zeros_like(tokens), lengths)
@@ -109,10 +108,7 @@ class LibraryEncoder:
 
     def __init__(self, name: str, device: str) -> None:
         self.name = name
-        self.model = _library_model(name, device)
-        parts = " ".join(repr(self.model).split())  # such as the pooling
-        prompt = self.model.prompts.get(self.model.default_prompt_name)
-        self.settings = f"{parts} {self.model.max_seq_length} tokens {prompt or ''}"
+        self.model, self.settings = _library_model(name, device)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, ``(n, dim)``, in single precision."""
@@ -126,7 +122,8 @@ class LibraryEncoder:
         return vectors.astype(np.float32, copy=False)
 
 
-def _library_model(name: str, device: str) -> Any:
+def _library_model(name: str, device: str) -> tuple[Any, str]:
+    """The model, and what its vectors depend on beside its weights."""
     try:
         import sentence_transformers
     except ImportError as error:
@@ -136,7 +133,10 @@ def _library_model(name: str, device: str) -> Any:
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it tells each log which device it takes
     folder = str(Path(name).expanduser())
     try:
-        return sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
+        model = sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
+        parts = " ".join(repr(model).split())  # such as the pooling
+        prompt = model.prompts.get(model.default_prompt_name or "")
+        return model, f"{parts} {model.max_seq_length} tokens {prompt or ''}"
     except Exception as error:  # the library ends differently for each way in which a model can be wrong
         raise ModelFileError(
             f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a model of "

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib.util
 import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import MissingDependencyError, OptionError
 
 _NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epochs"}  # beside a validation's numbers
 
@@ -46,12 +47,14 @@ def name_missing_metric(train_model: Any) -> None:
 
 
 def _check(opt: Mapping[str, Any]) -> None:
-    """Raise :class:`OptionError` for a value with which nothing would be learnt."""
+    """Raise an error for a value with which nothing would be learnt, and for a library that is missing."""
     if opt.get("batchsize", 1) < 1:
         raise OptionError(f"--batchsize {opt['batchsize']}: must be at least 1")
     rate = opt.get("learningrate", 1.0)
     if not (math.isfinite(rate) and rate >= 0):
         raise OptionError(f"--learningrate {rate}: must be a number of at least 0")
+    if opt.get("tensorboard_log") and importlib.util.find_spec("tensorboardX") is None:
+        raise MissingDependencyError('--tensorboard-log needs tensorboardX: pip install "parlai-empathy[tensorboard]"')
 
 
 def _kept(loop: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import source_of
 from tiny_parts import SIZES, TASK
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import MissingDependencyError, OptionError
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval", "batchsize": 64, "num_epochs": 1, "seed": 1}
 
@@ -36,6 +37,13 @@ def test_a_batch_without_examples_would_train_for_ever(size: int) -> None:
 @pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
 def test_a_rate_must_be_a_number(rate: float) -> None:
     assert refused(learningrate=rate) == f"--learningrate {rate}: must be a number of at least 0"
+
+
+def test_tensorboards_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "tensorboardX" else find(name))
+    with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[tensorboard\]"'):
+        TrainModel.main(**TINY, tensorboard_log=True)
 
 
 def test_an_agent_may_look_at_its_training_before_it_begins(tmp_path: Path) -> None:
