@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.whole_file import whole_file
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -74,27 +74,27 @@ class Evaluations:
 
         :raises ModelFileError: if the evaluation fails; nothing is kept then but its log.
         """
-        if self.folder is None:
-            with tempfile.TemporaryDirectory() as temporary:
-                return self._new(job, model_file, datapath, Path(temporary))
-        return self._kept(job) or self._new(job, model_file, datapath, self.folder)
+        if kept := self._kept(job):
+            return kept
+        try:
+            with self._workplace(job) as workplace:
+                return self._new(job, model_file, datapath, workplace)
+        except ModelFileError:
+            if kept := self._kept(job):  # a command that runs beside this one was luckier
+                return kept
+            raise
 
     def replies(self, job: Job, model_file: str, datapath: str) -> list[LoggedReply]:
         """What the model replied in the job: from the log that is kept, or a new one.
 
         :raises ModelFileError: if the evaluation fails.
         """
-        if self.folder is None:
-            with tempfile.TemporaryDirectory() as temporary:
-                return read_replies_log(self._new_replies(job, model_file, datapath, Path(temporary)))
-        kept = _replies_file(self.folder, job)
-        whole = kept.exists() and self.is_kept(job)
-        return read_replies_log(kept if whole else self._new_replies(job, model_file, datapath, self.folder))
-
-    def _new_replies(self, job: Job, model_file: str, datapath: str, folder: Path) -> Path:
-        path = _replies_file(folder, job)
-        self._new(job, model_file, datapath, folder, ("--world-logs", str(path)))
-        return path
+        name = f"{job.name}.replies.jsonl"
+        if self.folder and (self.folder / name).exists() and self.is_kept(job):
+            return read_replies_log(self.folder / name)
+        with self._workplace(job) as workplace:
+            self._new(job, model_file, datapath, workplace, ("--world-logs", str(workplace / name)))
+            return read_replies_log(self._keep(workplace / name))
 
     def is_kept(self, job: Job) -> bool:
         """Whether the job has been done before."""
@@ -111,27 +111,36 @@ class Evaluations:
             logging.warning(f"{path} is no whole result: it is measured anew")
             return None
 
-    def _new(self, job: Job, model_file: str, datapath: str, folder: Path, output: Sequence[str] = ()) -> Result:
-        log, answer = folder / f"{job.name}.log", folder / f"{job.name}.answer"
+    @contextmanager
+    def _workplace(self, job: Job) -> Iterator[Path]:
+        """A folder of this evaluation's own: the same job may be done by another command at the same time."""
+        try:
+            if self.folder:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=f"{job.name}-", dir=self.folder) as temporary:
+                yield Path(temporary)
+        except OSError as error:
+            place = self.folder or "the temporary folder"
+            raise OptionError(f"--out: {place} cannot be written to ({error.strerror}): name another folder") from error
+
+    def _new(self, job: Job, model_file: str, datapath: str, workplace: Path, output: Sequence[str] = ()) -> Result:
+        log, answer = workplace / f"{job.name}.log", workplace / f"{job.name}.answer"
         arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            answer.unlink(missing_ok=True)
             code = (self._run or run_process)([*arguments, *job.options, *output], answer, log)
-            found: dict[str, Any] = _read(answer) if answer.exists() else {"error": _death(code, log)}
-            if "error" in found:
-                raise ModelFileError(_with_log(found["error"], log if self.folder else None))
-            if self.folder:
-                _write(folder / f"{job.name}.json", {"job": asdict(job), "model_file": model_file, **found})
-        except OSError as error:
-            raise OptionError(
-                f"--out: {folder} cannot be written to ({error.strerror}): name another folder"
-            ) from error
+        finally:
+            log = self._keep(log)
+        found: dict[str, Any] = json.loads(answer.read_bytes()) if answer.exists() else {"error": _death(code, log)}
+        if "error" in found:
+            raise ModelFileError(_with_log(found["error"], log if self.folder else None))
+        record = {"job": asdict(job), "model_file": model_file, **found}
+        (path := workplace / f"{job.name}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+        self._keep(path)
         return Result(found["report"], found["parameters"])
 
-
-def _replies_file(folder: Path, job: Job) -> Path:
-    return folder / f"{job.name}.replies.jsonl"
+    def _keep(self, file: Path) -> Path:
+        """Move a file to where results are kept, if they are: it is whole there. Gives its new path."""
+        return file.replace(self.folder / file.name) if self.folder and file.exists() else file
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:
@@ -153,18 +162,5 @@ def _death(code: int, log: Path) -> str:
     return f"its evaluation ended with status {code}: {lines[-1][:300] if lines else 'it said nothing'}"
 
 
-def _read(answer: Path) -> dict[str, Any]:
-    """Take an answer, which has no further use."""
-    found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
-    answer.unlink()
-    return found
-
-
 def _with_log(error: str, log: Path | None) -> str:
     return f"{error} (log: {log})" if log else error
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write whole or not at all."""
-    with whole_file(path) as unfinished:
-        unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,45 @@ def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
         result(evaluations, replace(JOB, fold="valid"))
     assert evaluations.is_kept(JOB)
     assert not evaluations.is_kept(replace(JOB, fold="valid"))
+
+
+class Crossed(Runner):
+    """Stands for a process while which another command does the same job, from its beginning to its end."""
+
+    def __init__(self, beside: Callable[[], object], *answers: Any, code: int = 0, log: str = "") -> None:
+        super().__init__(*answers, code=code, log=log)
+        self.beside = beside
+
+    def __call__(self, arguments: list[str], answer: Path, log: Path) -> int:
+        code = super().__call__(arguments, answer, log)
+        if "--world-logs" in arguments:
+            replies = [{"dialog": [[{"id": "x", "text": "Hello."}, {"id": "model", "text": self.log}]]}]
+            Path(arguments[-1]).write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+        self.beside()
+        return code
+
+
+def test_two_commands_that_do_the_same_job_at_once_both_get_its_result(tmp_path: Path) -> None:
+    beside = Evaluations(tmp_path, Runner(FOUND, log="beside"))
+    assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), FOUND, log="own"))) == RESULT
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".log"]
+    assert (tmp_path / f"{JOB.name}.log").read_text() == "own"
+
+
+def test_two_commands_that_ask_for_the_same_replies_at_once_both_get_them(tmp_path: Path) -> None:
+    def replies(log: str, beside: Callable[[], object]) -> list[str]:
+        evaluations = Evaluations(tmp_path, Crossed(beside, FOUND, log=log))
+        return [one.reply for one in evaluations.replies(JOB, "m/model", "data")]
+
+    others: list[str] = []
+    assert replies("own", lambda: others.extend(replies("beside", lambda: None))) == ["own"]
+    assert others == ["beside"]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".jsonl", ".log"]
+
+
+def test_who_fails_takes_what_another_command_found_meanwhile(tmp_path: Path) -> None:
+    beside = Evaluations(tmp_path, Runner(FOUND))
+    assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), code=-signal.SIGKILL))) == RESULT
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
