@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -144,12 +146,33 @@ class Evaluations:
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:
-    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status."""
+    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status.
+
+    :raises SystemExit: if this process is asked to end (SIGTERM): the other one has ended then.
+    """
     command = [sys.executable, "-m", _MODULE, str(answer), *arguments]
-    with log.open("wb") as output:
+    with log.open("wb") as output, _ending_on_sigterm():
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
         ).returncode
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM be an error, as Ctrl-C is: at its default it would end this process alone, and not what it runs."""
+    is_default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not is_default or threading.current_thread() is not threading.main_thread():
+        yield  # whoever runs this has seen to signals
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)  # the status that shells give to a death by it
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _death(code: int, log: Path) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -202,6 +205,42 @@ def test_the_process_gets_the_arguments_and_its_output_goes_to_the_log(
     log = (tmp_path / "log").read_text()
     assert f"out ['{tmp_path}/answer', '--task', 'x']\n" in log
     assert "err" in log
+
+
+ENDED = """
+import sys
+from pathlib import Path
+from parlai_empathy.reports import evaluations
+
+evaluations._MODULE = "child"
+folder = Path(sys.argv[1])
+evaluations.run_process([], folder / "answer", folder / "log")
+"""
+
+
+def test_sigterm_ends_the_process_that_evaluates_too(tmp_path: Path) -> None:
+    code = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(300)\n"
+    (tmp_path / "child.py").write_text(code)
+    command = [sys.executable, "-c", ENDED, str(tmp_path)]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        while not (log := tmp_path / "log").exists() or not log.read_text().endswith("\n"):
+            time.sleep(0.05)
+        process.terminate()
+    assert process.returncode == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(log.read_text()), 0)
+
+
+def test_sigterm_is_afterwards_what_it_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "child.py").touch()
+    monkeypatch.setattr(module, "_MODULE", "child")
+    monkeypatch.chdir(tmp_path)
+    for handler in (signal.SIG_DFL, signal.SIG_IGN):
+        before = signal.signal(signal.SIGTERM, handler)
+        assert run_process([], tmp_path / "answer", tmp_path / "log") == 0
+        assert signal.signal(signal.SIGTERM, before) is handler
+    with ThreadPoolExecutor() as pool:  # where no handler can be set
+        assert pool.submit(run_process, [], tmp_path / "answer", tmp_path / "log").result() == 0
 
 
 def test_the_real_process_answers_for_a_model_that_is_none(tmp_path: Path) -> None:
