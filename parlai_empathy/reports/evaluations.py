@@ -22,6 +22,7 @@ from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
+from parlai_empathy.unfinished import own_folder
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -116,14 +117,14 @@ class Evaluations:
     @contextmanager
     def _workplace(self, job: Job) -> Iterator[Path]:
         """A folder of this evaluation's own: the same job may be done by another command at the same time."""
+        folder = self.folder or Path(tempfile.gettempdir())
         try:
-            if self.folder:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=f"{job.name}-", dir=self.folder) as temporary:
-                yield Path(temporary)
+            folder.mkdir(parents=True, exist_ok=True)
+            with own_folder(folder, job.name) as workplace:
+                yield workplace
         except OSError as error:
-            place = self.folder or "the temporary folder"
-            raise OptionError(f"--out: {place} cannot be written to ({error.strerror}): name another folder") from error
+            reason = f"{folder} cannot be written to ({error.strerror})"
+            raise OptionError(f"--out: {reason}: name another folder") from error
 
     def _new(self, job: Job, model_file: str, datapath: str, workplace: Path, output: Sequence[str] = ()) -> Result:
         log, answer = workplace / f"{job.name}.log", workplace / f"{job.name}.answer"
