@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,3 +25,17 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # the error that led here says more
             unfinished.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text, in UTF-8, at once or not at all.
+
+    :raises OSError: if it cannot be written.
+    """
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+
+
+def remedy(error: OSError, otherwise: str) -> str:
+    """What to do about a file that cannot be written: ``otherwise``, and on a full disk something else, too."""
+    return f"make room, or {otherwise}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else otherwise

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.whole_file import remedy, whole_file, write_whole
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
@@ -41,6 +43,27 @@ def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
     with whole_file(tmp_path / "a.json") as unfinished:
         unfinished.write_text("again")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["again"]
+
+
+def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
+    write_whole(path := tmp_path / "a.txt", "né\n")
+    assert path.read_bytes() == "né\n".encode()
+    with full_disk(3), pytest.raises(OSError, match="File too large"):
+        write_whole(path, "longer than that")
+    assert path.read_bytes() == "né\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (errno.ENOSPC, "make room, or name another file"),
+        (errno.EDQUOT, "make room, or name another file"),
+        (errno.EACCES, "name another file"),
+    ],
+)
+def test_on_a_full_disk_room_helps_too(number: int, expected: str) -> None:
+    assert remedy(OSError(number, "it says why"), "name another file") == expected
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:

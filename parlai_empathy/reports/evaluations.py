@@ -23,6 +23,7 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.unfinished import own_folder
+from parlai_empathy.whole_file import remedy
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -123,8 +124,8 @@ class Evaluations:
             with own_folder(folder, job.name) as workplace:
                 yield workplace
         except OSError as error:
-            reason = f"{folder} cannot be written to ({error.strerror})"
-            raise OptionError(f"--out: {reason}: name another folder") from error
+            advice = remedy(error, "name another folder")
+            raise OptionError(f"--out: {folder} cannot be written to ({error.strerror}): {advice}") from error
 
     def _new(self, job: Job, model_file: str, datapath: str, workplace: Path, output: Sequence[str] = ()) -> Result:
         log, answer = workplace / f"{job.name}.log", workplace / f"{job.name}.answer"
