@@ -211,11 +211,14 @@ def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str])
     assert all(name in text for name in ("--toxicity", "--emotion-model", "--negative-samples", "--spark-master"))
 
 
-def test_who_stops_it_is_told_how_it_goes_on(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stops_it_is_told_how_it_goes_on(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("parlai_empathy.scripts.runs.curate_red.curate", stop)
-    with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
+    with pytest.raises(SystemExit, match=r"^130$"):
         curate(dump, tmp_path / "red")
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
     assert not (tmp_path / "red" / "work" / "engine").exists()

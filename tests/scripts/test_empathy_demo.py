@@ -48,6 +48,18 @@ def test_a_second_run_does_not_train_again(tmp_path: Path, capsys: pytest.Captur
     assert replies_of(capsys.readouterr().out) == first
 
 
+def test_who_stops_it_is_told_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(empathy_demo, "train", stop)
+    with pytest.raises(SystemExit, match=r"^130$"):
+        EmpathyDemo.main("-mf", str(tmp_path / "model"))
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on from the last checkpoint.\n")
+
+
 def test_shares_are_shown_in_percent_beside_chance() -> None:
     lines = table({"p_at_3_100_ordered": AverageMetric(1, 8), "avg_bleu": AverageMetric(5.25)}).splitlines()
     assert lines[1].split() == ["P@3,100", "ordered", "12.5", "%", "(3", "%)"]

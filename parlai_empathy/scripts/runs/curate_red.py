@@ -15,6 +15,7 @@ from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
 from parlai_empathy.scripts.parts.recipe_options import recipe_of
+from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.tasks.reddit.build import build, files_of
 
 
@@ -36,7 +37,7 @@ def _curated(plan: Plan, opt: Opt) -> Curated:
         data_card(curated, plan, engine.name).show(plan.folder)
         return curated
     except KeyboardInterrupt:
-        raise SystemExit("\nStopped. The same command goes on where this one ended.") from None
+        raise stopped("The same command goes on where this one ended.") from None
     finally:
         engine.close()
 

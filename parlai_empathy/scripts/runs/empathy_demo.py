@@ -20,6 +20,7 @@ from tqdm import tqdm
 from parlai_empathy.metrics.names import METRIC_NAMES
 from parlai_empathy.metrics.precision_at_k import key
 from parlai_empathy.metrics.signature import signature_lines
+from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.zoo.model_list import MODELS
 
 RECIPE = MODELS["retrieval_sample"].recipe or ""
@@ -42,7 +43,7 @@ def run(opt: Opt) -> None:
         try:
             train(model_file)
         except KeyboardInterrupt:
-            raise SystemExit("\nStopped. The same command goes on from the last checkpoint.") from None
+            raise stopped("The same command goes on from the last checkpoint.") from None
     print("\n2. Three messages that it has never seen")
     answer(model_file)
     print("\n3. Evaluating on 64 other dialogues")
