@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 
 _ENDING = ".unfinished"
 _DAY = 24 * 60 * 60  # seconds
+_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # the names of some would be too long in a file's
 
 
 def own_file(path: Path) -> Path:
@@ -35,11 +37,11 @@ def own_folder(parent: Path, name: str) -> Iterator[Path]:
 
 
 def _writer() -> str:
-    return f"{platform.node()}-{os.getpid()}"
+    return f"{_HOST}-{os.getpid()}"
 
 
 def _remove_left(folder: Path, name: str) -> None:
-    pattern = re.compile(rf"{re.escape(name)}\.(?P<host>.*)-(?P<process>\d+)(\.\w+)?{re.escape(_ENDING)}")
+    pattern = re.compile(rf"{re.escape(name)}\.(?P<host>[0-9a-f]{{8}})-(?P<process>\d+)(\.\w+)?{re.escape(_ENDING)}")
     for path in folder.glob(f"*{_ENDING}"):
         found = pattern.fullmatch(path.name)
         with suppress(OSError):  # somebody else removes it at this moment, or this user may not
@@ -49,7 +51,7 @@ def _remove_left(folder: Path, name: str) -> None:
 
 def _is_left(path: Path, host: str, process: int) -> bool:
     """Whether nobody writes it any more; of what another host writes, if a day has passed without a change."""
-    if host == platform.node():
+    if host == _HOST:
         return not _runs(process)
     changes = [one.stat().st_mtime for one in (path, *path.rglob("*"))]
     return time.time() - max(changes) > _DAY

@@ -28,11 +28,11 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text, in UTF-8, at once or not at all.
+    """Write a text, in UTF-8, at once or not at all; several processes may do so.
 
     :raises OSError: if it cannot be written.
     """
-    with whole_file(path) as unfinished:
+    with whole_file(path, is_shared=True) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 

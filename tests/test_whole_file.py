@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from full_disk import full_disk
@@ -52,6 +55,22 @@ def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
         write_whole(path, "longer than that")
     assert path.read_bytes() == "né\n".encode()
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_processes_may_write_a_text_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, write = tmp_path / "a.txt", Path.write_text
+    code = "import pathlib, sys; from parlai_empathy import whole_file; "
+    code += "whole_file.write_whole(pathlib.Path(sys.argv[1]), 'x')"
+
+    def write_beside(self: Path, *text: Any, **how: Any) -> int:
+        written = write(self, *text, **how)
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        assert path.read_text() == "x"
+        return written
+
+    monkeypatch.setattr(Path, "write_text", write_beside)
+    write_whole(path, "last")
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["last"]
 
 
 @pytest.mark.parametrize(

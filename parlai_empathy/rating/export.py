@@ -99,7 +99,7 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
         raise OptionError(f"{path}: ratings are written as .csv or .jsonl: call the file so")
     rows = list(rating_rows(store, study, excluded))
     try:
-        with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             (_write_csv if path.suffix.lower() == ".csv" else _write_json_lines)(file, rows)
     except OSError as error:
         advice = remedy(error, "name a file in a folder that is there")

@@ -25,7 +25,7 @@ def save_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / name for name in file_names([table.title for table in tables], ".csv", "table")]
     for table, path in zip(tables, paths, strict=True):
-        with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(_lines(table))
     return paths
 

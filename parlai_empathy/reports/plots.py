@@ -240,7 +240,7 @@ def draw(plot: Plot, path: Path) -> None:
 
     :raises MissingDependencyError: without matplotlib.
     """
-    with whole_file(path) as unfinished:
+    with whole_file(path, is_shared=True) as unfinished:
         unfinished.write_bytes(drawing(plot, "png"))
 
 

@@ -71,7 +71,7 @@ def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
     :raises OptionError: if it cannot be written.
     """
     try:
-        with whole_file(Path(path)) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(Path(path), is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(reasons.items())
