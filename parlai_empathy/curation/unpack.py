@@ -24,7 +24,7 @@ from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.whole_file import whole_file, write_whole
 
 _FORMAT = "3"  # of parts: another one makes them anew
 # A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and
@@ -164,8 +164,7 @@ def _account(database: Any, dump: Path, part: str) -> Account:
 
 
 def _write_account(account: Account, file: Path) -> None:
-    with whole_file(file) as unfinished:
-        unfinished.write_text(json.dumps(vars(account), indent=1) + "\n", encoding="utf-8")
+    write_whole(file, json.dumps(vars(account), indent=1) + "\n")
 
 
 def _read_account(file: Path) -> Account:

@@ -11,12 +11,13 @@ from parlai_empathy.rating.collection import Conversation, finished
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
+from parlai_empathy.whole_file import remedy, write_whole
 
 _EVALUATED = 3  # the data set's column has three numbers a person
 
 
 def write_collected(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
-    """Write all finished conversations.
+    """Write all finished conversations, whole or not at all.
 
     People are numbers in it, in the order in which they came: no name leaves the store.
 
@@ -34,11 +35,10 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
     questions = [question.id for question in study.questions if question.kind == "likert"]
     lines = [line for one, said in found for line in conversation_lines(one, said, questions, numbers)]
     try:
-        path.write_text("\n".join([",".join(COLUMNS), *lines, ""]), encoding="utf-8", newline="\n")
+        write_whole(path, "\n".join([",".join(COLUMNS), *lines, ""]))
     except OSError as error:
-        raise OptionError(
-            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
-        ) from error
+        advice = remedy(error, "name a file in a folder that is there")
+        raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(found)
 
 

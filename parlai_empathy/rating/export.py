@@ -39,6 +39,7 @@ from parlai_empathy.rating.answering import WHOLE
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
+from parlai_empathy.whole_file import remedy, whole_file
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),
@@ -86,7 +87,7 @@ def _content(row: Row) -> _Content:
 
 
 def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
-    """Write all ratings of a study to a file.
+    """Write all ratings of a study to a file, whole or not at all.
 
     :param path: ``.csv`` or ``.jsonl``.
     :param excluded: as in :func:`rating_rows`.
@@ -98,12 +99,11 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
         raise OptionError(f"{path}: ratings are written as .csv or .jsonl: call the file so")
     rows = list(rating_rows(store, study, excluded))
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             (_write_csv if path.suffix.lower() == ".csv" else _write_json_lines)(file, rows)
     except OSError as error:
-        raise OptionError(
-            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
-        ) from error
+        advice = remedy(error, "name a file in a folder that is there")
+        raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(rows)
 
 

@@ -27,6 +27,7 @@ from parlai_empathy.rating.answering import Said, messages
 from parlai_empathy.rating.assignment import WITH_ITEM
 from parlai_empathy.rating.export import item_name, moment
 from parlai_empathy.rating.store import Store
+from parlai_empathy.whole_file import remedy, write_whole
 
 
 def talks_path(ratings: str | Path) -> Path:
@@ -44,11 +45,10 @@ def write_talks(store: Store, study: str, path: str | Path) -> int:
     path = Path(path)
     lines = [json.dumps(record, ensure_ascii=False) for record in _records(store, study)]
     try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        write_whole(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        raise OptionError(
-            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
-        ) from error
+        advice = remedy(error, "name a file in a folder that is there")
+        raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(lines)
 
 

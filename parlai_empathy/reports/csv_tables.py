@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from parlai_empathy.reports.cells import Cell, one_line
 from parlai_empathy.reports.file_names import file_names
+from parlai_empathy.whole_file import whole_file
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Table
@@ -24,7 +25,7 @@ def save_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / name for name in file_names([table.title for table in tables], ".csv", "table")]
     for table, path in zip(tables, paths, strict=True):
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(_lines(table))
     return paths
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from parlai_empathy.errors import EmpathyError, one_line
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.whole_file import write_whole
 
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:
@@ -60,8 +60,7 @@ def main(answer: str, *arguments: str) -> None:
     except Exception as error:  # whatever a stranger's model file makes ParlAI or torch do
         traceback.print_exc()
         found = {"error": f"{type(error).__name__}: {one_line(error)}"}
-    with whole_file(Path(answer)) as unfinished:
-        unfinished.write_text(json.dumps(found), encoding="utf-8")
+    write_whole(Path(answer), json.dumps(found))
 
 
 if __name__ == "__main__":

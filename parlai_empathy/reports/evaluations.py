@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -19,7 +22,8 @@ from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.unfinished import own_folder
+from parlai_empathy.whole_file import remedy
 
 _MODULE = "parlai_empathy.reports.evaluate"
 
@@ -74,27 +78,27 @@ class Evaluations:
 
         :raises ModelFileError: if the evaluation fails; nothing is kept then but its log.
         """
-        if self.folder is None:
-            with tempfile.TemporaryDirectory() as temporary:
-                return self._new(job, model_file, datapath, Path(temporary))
-        return self._kept(job) or self._new(job, model_file, datapath, self.folder)
+        if kept := self._kept(job):
+            return kept
+        try:
+            with self._workplace(job) as workplace:
+                return self._new(job, model_file, datapath, workplace)
+        except ModelFileError:
+            if kept := self._kept(job):  # a command that runs beside this one was luckier
+                return kept
+            raise
 
     def replies(self, job: Job, model_file: str, datapath: str) -> list[LoggedReply]:
         """What the model replied in the job: from the log that is kept, or a new one.
 
         :raises ModelFileError: if the evaluation fails.
         """
-        if self.folder is None:
-            with tempfile.TemporaryDirectory() as temporary:
-                return read_replies_log(self._new_replies(job, model_file, datapath, Path(temporary)))
-        kept = _replies_file(self.folder, job)
-        whole = kept.exists() and self.is_kept(job)
-        return read_replies_log(kept if whole else self._new_replies(job, model_file, datapath, self.folder))
-
-    def _new_replies(self, job: Job, model_file: str, datapath: str, folder: Path) -> Path:
-        path = _replies_file(folder, job)
-        self._new(job, model_file, datapath, folder, ("--world-logs", str(path)))
-        return path
+        name = f"{job.name}.replies.jsonl"
+        if self.folder and (self.folder / name).exists() and self.is_kept(job):
+            return read_replies_log(self.folder / name)
+        with self._workplace(job) as workplace:
+            self._new(job, model_file, datapath, workplace, ("--world-logs", str(workplace / name)))
+            return read_replies_log(self._keep(workplace / name))
 
     def is_kept(self, job: Job) -> bool:
         """Whether the job has been done before."""
@@ -111,36 +115,66 @@ class Evaluations:
             logging.warning(f"{path} is no whole result: it is measured anew")
             return None
 
-    def _new(self, job: Job, model_file: str, datapath: str, folder: Path, output: Sequence[str] = ()) -> Result:
-        log, answer = folder / f"{job.name}.log", folder / f"{job.name}.answer"
-        arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
+    @contextmanager
+    def _workplace(self, job: Job) -> Iterator[Path]:
+        """A folder of this evaluation's own: the same job may be done by another command at the same time."""
+        folder = self.folder or Path(tempfile.gettempdir())
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            answer.unlink(missing_ok=True)
-            code = (self._run or run_process)([*arguments, *job.options, *output], answer, log)
-            found: dict[str, Any] = _read(answer) if answer.exists() else {"error": _death(code, log)}
-            if "error" in found:
-                raise ModelFileError(_with_log(found["error"], log if self.folder else None))
-            if self.folder:
-                _write(folder / f"{job.name}.json", {"job": asdict(job), "model_file": model_file, **found})
+            with own_folder(folder, job.name) as workplace:
+                yield workplace
         except OSError as error:
-            raise OptionError(
-                f"--out: {folder} cannot be written to ({error.strerror}): name another folder"
-            ) from error
+            advice = remedy(error, "name another folder")
+            raise OptionError(f"--out: {folder} cannot be written to ({error.strerror}): {advice}") from error
+
+    def _new(self, job: Job, model_file: str, datapath: str, workplace: Path, output: Sequence[str] = ()) -> Result:
+        log, answer = workplace / f"{job.name}.log", workplace / f"{job.name}.answer"
+        arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
+        try:
+            code = (self._run or run_process)([*arguments, *job.options, *output], answer, log)
+        finally:
+            log = self._keep(log)
+        found: dict[str, Any] = json.loads(answer.read_bytes()) if answer.exists() else {"error": _death(code, log)}
+        if "error" in found:
+            raise ModelFileError(_with_log(found["error"], log if self.folder else None))
+        record = {"job": asdict(job), "model_file": model_file, **found}
+        (path := workplace / f"{job.name}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+        self._keep(path)
         return Result(found["report"], found["parameters"])
 
-
-def _replies_file(folder: Path, job: Job) -> Path:
-    return folder / f"{job.name}.replies.jsonl"
+    def _keep(self, file: Path) -> Path:
+        """Move a file to where results are kept, if they are: it is whole there. Gives its new path."""
+        return file.replace(self.folder / file.name) if self.folder and file.exists() else file
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:
-    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status."""
+    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status.
+
+    :raises SystemExit: if this process is asked to end (SIGTERM): the other one has ended then.
+    """
     command = [sys.executable, "-m", _MODULE, str(answer), *arguments]
-    with log.open("wb") as output:
+    with log.open("wb") as output, _ending_on_sigterm():
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
         ).returncode
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM be an error, as Ctrl-C is: at its default it would end this process alone, and not what it runs."""
+    is_default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not is_default or threading.current_thread() is not threading.main_thread():
+        yield  # whoever runs this has seen to signals
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)  # the status that shells give to a death by it
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _death(code: int, log: Path) -> str:
@@ -153,18 +187,5 @@ def _death(code: int, log: Path) -> str:
     return f"its evaluation ended with status {code}: {lines[-1][:300] if lines else 'it said nothing'}"
 
 
-def _read(answer: Path) -> dict[str, Any]:
-    """Take an answer, which has no further use."""
-    found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
-    answer.unlink()
-    return found
-
-
 def _with_log(error: str, log: Path | None) -> str:
     return f"{error} (log: {log})" if log else error
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write whole or not at all."""
-    with whole_file(path) as unfinished:
-        unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")

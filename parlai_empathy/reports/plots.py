@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError
+from parlai_empathy.whole_file import whole_file
 
 Interval = tuple[float, float, float]
 """A value, and the lower and upper end of its interval."""
@@ -239,7 +240,8 @@ def draw(plot: Plot, path: Path) -> None:
 
     :raises MissingDependencyError: without matplotlib.
     """
-    path.write_bytes(drawing(plot, "png"))
+    with whole_file(path, is_shared=True) as unfinished:
+        unfinished.write_bytes(drawing(plot, "png"))
 
 
 def drawing(plot: Plot, form: str) -> bytes:

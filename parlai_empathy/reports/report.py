@@ -18,6 +18,7 @@ from parlai_empathy.reports.file_names import file_names
 from parlai_empathy.reports.former_report import remove_former
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
+from parlai_empathy.whole_file import remedy, write_whole
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Report:
 
     def save(self, folder: str | Path) -> None:
         """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and
-        the tables as CSV files below ``tables``. What a former report wrote there goes.
+        the tables as CSV files below ``tables``, each whole or not at all. What a former report wrote there goes.
 
         The page holds everything that it shows, plots too, and can be sent about as it is. Without matplotlib the
         plots are left out, with a warning.
@@ -98,17 +99,17 @@ class Report:
             folder.mkdir(parents=True, exist_ok=True)
             remove_former(folder)
             plots = self._draw(folder)
-            (folder / "report.md").write_text(self._markdown(plots), encoding="utf-8")
-            (folder / "report.html").write_text(self._page(bool(plots)), encoding="utf-8")
+            write_whole(folder / "report.md", self._markdown(plots))
+            write_whole(folder / "report.html", self._page(bool(plots)))
             files = [*plots, *(f"tables/{path.name}" for path in save_tables(self.tables, folder / "tables"))]
             if self.items:
-                lines = "".join(json.dumps(item) + "\n" for item in self.items)
-                (folder / "items.jsonl").write_text(lines, encoding="utf-8")
+                write_whole(folder / "items.jsonl", "".join(json.dumps(item) + "\n" for item in self.items))
                 files.append("items.jsonl")
             record = {"title": self.title, "tables": [table.record() for table in self.tables], "files": files}
-            (folder / "report.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+            write_whole(folder / "report.json", json.dumps(record, indent=1))
         except OSError as error:
-            raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): name another folder") from error
+            advice = remedy(error, "name another folder")
+            raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): {advice}") from error
 
     def _draw(self, folder: Path) -> dict[str, Plot]:
         """Draw the plots; the files of those that could be."""

@@ -13,7 +13,6 @@ import hashlib
 import os
 import shutil
 import tarfile
-import tempfile
 import time
 import zipfile
 import zlib
@@ -31,6 +30,7 @@ from parlai.core.build_data import DownloadableFile
 from tqdm import tqdm
 
 from parlai_empathy.errors import DownloadError
+from parlai_empathy.unfinished import own_folder
 
 MIRROR = "EMPATHY_MIRROR"
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces of the answer
@@ -85,8 +85,8 @@ def obtain(datapath: str, source: Source) -> Path:
         return home
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent) as temporary:
-            workplace = Path(temporary) / home.name
+        with own_folder(home.parent, f".{home.name}") as temporary:
+            workplace = temporary / home.name
             workplace.mkdir()
             _fill(workplace, source)
             build_data.mark_done(str(workplace), version_string=source.version)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from full_disk import full_disk
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -352,13 +352,8 @@ def test_a_full_disk(
     if done:
         run(dumps, tmp_path)
         (tmp_path / "red.parquet").unlink()
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
-    try:
-        with pytest.raises(DataError) as caught:
-            run(dumps, tmp_path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with full_disk(300), pytest.raises(DataError) as caught:
+        run(dumps, tmp_path)
     assert_one_line(caught.value, tmp_path, "cannot be written", "make room, or name another folder")
     assert [path.name for path in tmp_path.iterdir()] == ["work"]
     assert [path for path in tmp_path.rglob("*") if path.suffix == ".unfinished"] == []

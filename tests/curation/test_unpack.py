@@ -5,19 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import duckdb
 import pytest
+from full_disk import full_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -235,17 +234,6 @@ def test_each_line_of_any_file_is_a_post_or_bad(tmp_path_factory: pytest.TempPat
     assert part.account.lines == len(rows(part)) + sum(part.account.bad.values())
     body = content.removeprefix(b"\xef\xbb\xbf")
     assert part.account.lines == sum(bool(line.strip(b" \t\r\f")) for line in body.split(b"\n"))
-
-
-@contextmanager
-def full_disk(size: int) -> Iterator[None]:
-    """No file may grow beyond so many bytes, as if the disk were full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("size", [0, 600])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_studies import Clock
@@ -236,6 +237,15 @@ def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_pat
     assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1
     with pytest.raises(OptionError, match="cannot be written"):
         write_collected(collection.desk.store, collection.study, tmp_path / "nowhere" / "x.csv")
+
+
+def test_a_full_disk_leaves_the_former_file(collection: Collection, tmp_path: Path) -> None:
+    collection.end(talk(collection, "a", "b").id, "a")
+    (path := tmp_path / "x.csv").write_text("former")
+    with full_disk(), pytest.raises(OptionError, match="cannot be written"):
+        write_collected(collection.desk.store, collection.study, path)
+    assert path.read_text() == "former"
+    assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
 @given(text=st.text(min_size=1, max_size=60))

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.errors import OptionError
@@ -152,6 +153,19 @@ def test_files_that_cannot_be(store: Store, tmp_path: Path) -> None:
         write_export(store, "herons", tmp_path / "x.xlsx")
     with pytest.raises(OptionError, match="cannot be written"):
         write_export(store, "herons", tmp_path / "nowhere" / "x.csv")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_a_full_disk_leaves_the_former_file(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path, name: str
+) -> None:
+    desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
+    desk.answer(next_item(desk, "ann").id, "ann", {"liking": 3})
+    (path := tmp_path / name).write_text("former")
+    with full_disk(), pytest.raises(OptionError, match="cannot be written"):
+        write_export(store, "herons", path)
+    assert path.read_text() == "former"
+    assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
 def test_study_that_nobody_knows_has_no_ratings(store: Store, tmp_path: Path) -> None:

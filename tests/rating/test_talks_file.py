@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from tiny_studies import LIKERT, Clock
 
 from parlai_empathy.errors import OptionError
@@ -66,6 +67,15 @@ def test_file_is_a_log_of_conversations(desk: Desk, clock: Clock, tmp_path: Path
         (("Hi.", "Hello.", "A heron!"), "Where?", False),
         (("Well.",), "", True),
     ]
+
+
+def test_a_full_disk_leaves_the_former_file(desk: Desk, tmp_path: Path) -> None:
+    talk(desk, "ann", "Hi.", "Hello.")
+    (path := tmp_path / "x.jsonl").write_text("former")
+    with full_disk(), pytest.raises(OptionError, match="cannot be written"):
+        write_talks(desk.store, "herons", path)
+    assert path.read_text() == "former"
+    assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
 def test_where_it_goes(store: Store, tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+from full_disk import full_disk
+
 from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import PValue
 from parlai_empathy.reports.csv_tables import save_tables
@@ -35,6 +38,14 @@ def test_each_table_has_a_file_of_its_own(tmp_path: Path) -> None:
     paths = save_tables(tables, tmp_path)
     assert [path.name for path in paths] == ["ä_a.csv", "ä_a_2.csv", "table.csv", "table_2.csv", f"{'x' * 60}.csv"]
     assert [read(path)[1] for path in paths] == [["0"], ["1"], ["2"], ["3"], ["4"]]
+
+
+def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+    [path] = save_tables([Table("t", ["x"], [[1]])], tmp_path)
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        save_tables([Table("t", ["x"], [[place] for place in range(100)])], tmp_path)
+    assert read(path) == [["x"], ["1"]]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_saving_again_writes_over(tmp_path: Path) -> None:

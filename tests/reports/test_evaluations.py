@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,6 +150,45 @@ def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
     assert not evaluations.is_kept(replace(JOB, fold="valid"))
 
 
+class Crossed(Runner):
+    """Stands for a process while which another command does the same job, from its beginning to its end."""
+
+    def __init__(self, beside: Callable[[], object], *answers: Any, code: int = 0, log: str = "") -> None:
+        super().__init__(*answers, code=code, log=log)
+        self.beside = beside
+
+    def __call__(self, arguments: list[str], answer: Path, log: Path) -> int:
+        code = super().__call__(arguments, answer, log)
+        if "--world-logs" in arguments:
+            replies = [{"dialog": [[{"id": "x", "text": "Hello."}, {"id": "model", "text": self.log}]]}]
+            Path(arguments[-1]).write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+        self.beside()
+        return code
+
+
+def test_two_commands_that_do_the_same_job_at_once_both_get_its_result(tmp_path: Path) -> None:
+    beside = Evaluations(tmp_path, Runner(FOUND, log="beside"))
+    assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), FOUND, log="own"))) == RESULT
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".log"]
+    assert (tmp_path / f"{JOB.name}.log").read_text() == "own"
+
+
+def test_two_commands_that_ask_for_the_same_replies_at_once_both_get_them(tmp_path: Path) -> None:
+    def replies(log: str, beside: Callable[[], object]) -> list[str]:
+        evaluations = Evaluations(tmp_path, Crossed(beside, FOUND, log=log))
+        return [one.reply for one in evaluations.replies(JOB, "m/model", "data")]
+
+    others: list[str] = []
+    assert replies("own", lambda: others.extend(replies("beside", lambda: None))) == ["own"]
+    assert others == ["beside"]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".jsonl", ".log"]
+
+
+def test_who_fails_takes_what_another_command_found_meanwhile(tmp_path: Path) -> None:
+    beside = Evaluations(tmp_path, Runner(FOUND))
+    assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), code=-signal.SIGKILL))) == RESULT
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match=r"/file/below cannot be written to \(Not a directory\): name another "):
@@ -162,6 +205,42 @@ def test_the_process_gets_the_arguments_and_its_output_goes_to_the_log(
     log = (tmp_path / "log").read_text()
     assert f"out ['{tmp_path}/answer', '--task', 'x']\n" in log
     assert "err" in log
+
+
+ENDED = """
+import sys
+from pathlib import Path
+from parlai_empathy.reports import evaluations
+
+evaluations._MODULE = "child"
+folder = Path(sys.argv[1])
+evaluations.run_process([], folder / "answer", folder / "log")
+"""
+
+
+def test_sigterm_ends_the_process_that_evaluates_too(tmp_path: Path) -> None:
+    code = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(300)\n"
+    (tmp_path / "child.py").write_text(code)
+    command = [sys.executable, "-c", ENDED, str(tmp_path)]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        while not (log := tmp_path / "log").exists() or not log.read_text().endswith("\n"):
+            time.sleep(0.05)
+        process.terminate()
+    assert process.returncode == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(log.read_text()), 0)
+
+
+def test_sigterm_is_afterwards_what_it_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "child.py").touch()
+    monkeypatch.setattr(module, "_MODULE", "child")
+    monkeypatch.chdir(tmp_path)
+    for handler in (signal.SIG_DFL, signal.SIG_IGN):
+        before = signal.signal(signal.SIGTERM, handler)
+        assert run_process([], tmp_path / "answer", tmp_path / "log") == 0
+        assert signal.signal(signal.SIGTERM, before) is handler
+    with ThreadPoolExecutor() as pool:  # where no handler can be set
+        assert pool.submit(run_process, [], tmp_path / "answer", tmp_path / "log").result() == 0
 
 
 def test_the_real_process_answers_for_a_model_that_is_none(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -202,6 +203,15 @@ def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -
     message = f"--out {tmp_path} cannot be written to ({reason}): name another folder"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Report("r", [TABLE], [BARS]).save(tmp_path)
+
+
+def test_a_full_disk_leaves_whole_files(tmp_path: Path) -> None:
+    Report("r", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
+    pages = {name: (tmp_path / name).read_text() for name in PAGES if (tmp_path / name).is_file()}
+    with full_disk(), pytest.raises(OptionError, match="cannot be written to"):
+        Report("r", [TABLE], [BARS], [{"id": 2}]).save(tmp_path)
+    assert {name: (tmp_path / name).read_text() for name in pages} == pages
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.stat().st_size > 20]
 
 
 def test_showing_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

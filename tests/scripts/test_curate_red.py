@@ -12,9 +12,11 @@ from PIL import Image
 from pyarrow import parquet
 from tiny_dumps import KAPPA, LARGE, lines, plainly, random_posts, records, write_dump
 
-from parlai_empathy.curation.curate import Curated
+from parlai_empathy.curation.curate import Curated, Plan
+from parlai_empathy.curation.engine import Engine
 from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
 from parlai_empathy.scripts.curate_red import CurateRed
+from parlai_empathy.scripts.runs import curate_red as runs
 from parlai_empathy.tasks.reddit.build import SAMPLE
 
 POSTS = random_posts(LARGE, seed=2)
@@ -180,6 +182,25 @@ def test_an_out_that_is_a_file(dump: Path, tmp_path: Path) -> None:
     assert "--out" in one_line(caught.value)
 
 
+def test_a_second_run_leaves_the_first_alone(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    def with_a_second(plan: Plan, engine: Engine) -> Curated:
+        (kept := plan.work / "engine" / "spilled").touch()
+        with pytest.raises(DataError) as caught:
+            curate(dump, tmp_path / "red")
+        refused.append(one_line(caught.value))
+        assert kept.exists()
+        return first(plan, engine)
+
+    first = runs.curate
+    monkeypatch.setattr(runs, "curate", with_a_second)
+    curated = curate(dump, tmp_path / "red")
+    assert len(records(tmp_path / "red")) == curated.fates["chosen"]
+    work = tmp_path / "red" / "work"
+    assert refused == [f"another run writes to {work}: wait for its end, or name another folder with --out"]
+
+
 def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         CurateRed.setup_args().parse_args(["--help"])
@@ -190,11 +211,14 @@ def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str])
     assert all(name in text for name in ("--toxicity", "--emotion-model", "--negative-samples", "--spark-master"))
 
 
-def test_who_stops_it_is_told_how_it_goes_on(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stops_it_is_told_how_it_goes_on(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("parlai_empathy.scripts.runs.curate_red.curate", stop)
-    with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
+    with pytest.raises(SystemExit, match=r"^130$"):
         curate(dump, tmp_path / "red")
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
     assert not (tmp_path / "red" / "work" / "engine").exists()

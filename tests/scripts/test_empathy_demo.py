@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from parlai.core.metrics import AverageMetric
+from parlai.scripts.train_model import TrainLoop
 
 from parlai_empathy.scripts.empathy_demo import EmpathyDemo
 from parlai_empathy.scripts.runs import empathy_demo
-from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, next_steps, table
+from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, is_trained, next_steps, table
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -45,7 +47,69 @@ def test_a_second_run_does_not_train_again(tmp_path: Path, capsys: pytest.Captur
     EmpathyDemo.main("-mf", str(tmp_path / "model"))
     first = replies_of(capsys.readouterr().out)
     EmpathyDemo.main("-mf", str(tmp_path / "model"))
-    assert replies_of(capsys.readouterr().out) == first
+    output = capsys.readouterr().out
+    assert f"1. Already trained: {tmp_path / 'model'} (delete {tmp_path / 'model'}* to train again)" in output
+    assert replies_of(output) == first
+
+
+@pytest.mark.usefixtures("small_recipe")
+def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanwhile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_file = str(tmp_path / "model")
+    log, logged = TrainLoop.log, []
+
+    def stop_in_the_second_epoch(loop: TrainLoop) -> Any:
+        logged.append(loop)
+        if len(logged) == 2:  # it is called once an epoch
+            raise KeyboardInterrupt
+        return log(loop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainLoop, "log", stop_in_the_second_epoch)
+        with pytest.raises(SystemExit, match=r"^130$"):
+            EmpathyDemo.main("-mf", model_file)
+    empathy_demo.answer(model_file)
+    assert Path(f"{model_file}.pool").exists()
+    assert not is_trained(model_file)
+    capsys.readouterr()
+    EmpathyDemo.main("-mf", model_file)
+    assert "1. Training on" in capsys.readouterr().out
+    assert is_trained(model_file)
+
+
+@pytest.mark.parametrize(
+    ("stats", "expected"),
+    [
+        ('{"total_epochs": 24.9, "impatience": 9}', False),
+        ('{"total_epochs": 25.1, "impatience": 0}', True),
+        ('{"total_epochs": 14.2, "impatience": 10}', True),
+        ('{"total_epochs": 25', False),
+        (None, False),
+    ],
+)
+def test_a_training_has_ended_with_its_epochs_or_with_its_patience(
+    tmp_path: Path, stats: str | None, expected: bool
+) -> None:
+    (model := tmp_path / "model").touch()
+    Path(f"{model}.checkpoint.opt").write_text('{"num_epochs": 25, "validation_patience": 10}')
+    if stats is not None:
+        Path(f"{model}.checkpoint.trainstats").write_text(stats)
+    assert is_trained(str(model)) is expected
+    model.unlink()
+    assert not is_trained(str(model))
+
+
+def test_who_stops_it_is_told_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(empathy_demo, "train", stop)
+    with pytest.raises(SystemExit, match=r"^130$"):
+        EmpathyDemo.main("-mf", str(tmp_path / "model"))
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on from the last checkpoint.\n")
 
 
 def test_shares_are_shown_in_percent_beside_chance() -> None:

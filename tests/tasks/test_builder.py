@@ -683,7 +683,9 @@ def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> N
         process.communicate()
         over.set()
     assert not (data / "toy").exists()
-    assert content_of(obtain(str(data), without_archive())) == FILES  # and it is not in the way
+    assert len(names_in(data)) == 1  # what it has brought so far
+    assert content_of(obtain(str(data), without_archive())) == FILES
+    assert names_in(data) == ["toy"]
 
 
 # --- several at once -------------------------------------------------------------------------------------------------

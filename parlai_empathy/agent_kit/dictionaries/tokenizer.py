@@ -10,6 +10,7 @@ from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
 from parlai_empathy.modules.hugging_face import load_tokenizer
+from parlai_empathy.whole_file import write_whole
 
 
 def encoder_source(opt: Opt) -> str:
@@ -83,11 +84,14 @@ class TokenizerDictionary(DictionaryAgent):
         return text
 
     def save(self, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
-        """Write the tokens, one a line, because ParlAI looks for the file; :func:`encoder_folder` is what is read."""
+        """Write the tokens, one a line, at once or not at all.
+
+        ParlAI looks for the file; :func:`encoder_folder` is what is read.
+        """
         if filename:
             path = Path(filename)
             path.absolute().parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(f"{self.ind2tok[i]}\n" for i in sorted(self.ind2tok)), encoding="utf-8")
+            write_whole(path, "".join(f"{self.ind2tok[i]}\n" for i in sorted(self.ind2tok)))
 
     def share(self) -> dict[str, Any]:
         """The tokenizer, for copies of the agent."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from parlai.core.dict import DictionaryAgent
 
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.whole_file import write_whole
 
 
 class WordDictionary(DictionaryAgent):
@@ -47,6 +47,4 @@ class WordDictionary(DictionaryAgent):
         if sort:
             self.sort(trim=True)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
-        lines = (json.dumps([word, self.freq[word]]) + "\n" for word in self.tok2ind)
-        with whole_file(path) as unfinished:
-            unfinished.write_text("".join(lines), encoding="utf-8")
+        write_whole(path, "".join(json.dumps([word, self.freq[word]]) + "\n" for word in self.tok2ind))

@@ -12,6 +12,7 @@ from pathlib import Path
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.text_file import open_text
+from parlai_empathy.whole_file import remedy, whole_file
 
 COLUMNS = ("rater", "reason")
 
@@ -65,17 +66,18 @@ def _add(where: str, row: Sequence[str], found: dict[str, str]) -> None:
 
 
 def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
-    """Write a file that :func:`read_exclusions` reads.
+    """Write a file that :func:`read_exclusions` reads, whole or not at all.
 
     :raises OptionError: if it cannot be written.
     """
     try:
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
+        with whole_file(Path(path), is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(reasons.items())
     except OSError as error:
-        raise OptionError(f"{path} cannot be written ({error.strerror}): name another folder") from error
+        advice = remedy(error, "name another folder")
+        raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
 
 
 def without(ratings: Sequence[Rating], reasons: Mapping[str, str]) -> list[Rating]:

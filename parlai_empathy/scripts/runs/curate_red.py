@@ -8,30 +8,38 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
 from parlai_empathy.curation.engine import open_engine
+from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.texts import TextScorer
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
 from parlai_empathy.scripts.parts.recipe_options import recipe_of
+from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.tasks.reddit.build import build, files_of
 
 
 def run(opt: Opt) -> Curated:
     """Write the data set and its card."""
     plan = _plan(opt)
-    engine = open_engine(opt["engine"], plan.work / "engine", plan.memory, plan.threads, opt["spark_master"])
-    try:
-        curated = curate(plan, engine)
-        data_card(curated, plan, engine.name).show(plan.folder)
-    except KeyboardInterrupt:
-        raise SystemExit("\nStopped. The same command goes on where this one ended.") from None
-    finally:
-        engine.close()
+    with locked(plan.work):
+        curated = _curated(plan, opt)
     added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
     print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
     print(f"{plan.work}: every post of the dumps with its id; delete it before you publish {plan.folder}")
     return curated
+
+
+def _curated(plan: Plan, opt: Opt) -> Curated:
+    engine = open_engine(opt["engine"], plan.work / "engine", plan.memory, plan.threads, opt["spark_master"])
+    try:
+        curated = curate(plan, engine)
+        data_card(curated, plan, engine.name).show(plan.folder)
+        return curated
+    except KeyboardInterrupt:
+        raise stopped("The same command goes on where this one ended.") from None
+    finally:
+        engine.close()
 
 
 def _plan(opt: Opt) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import shlex
 import shutil
 import sys
@@ -17,9 +18,11 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainLoop, TrainModel, set_seed
 from tqdm import tqdm
 
+from parlai_empathy.errors import ModelFileError
 from parlai_empathy.metrics.names import METRIC_NAMES
 from parlai_empathy.metrics.precision_at_k import key
 from parlai_empathy.metrics.signature import signature_lines
+from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.zoo.model_list import MODELS
 
 RECIPE = MODELS["retrieval_sample"].recipe or ""
@@ -35,20 +38,31 @@ def run(opt: Opt) -> None:
     """Train (or go on with a training that was interrupted, or leave a finished one), answer, evaluate."""
     model_file = opt["model_file"]
     Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
-    if Path(f"{model_file}.pool").exists():  # it is stored when training has ended
-        print(f"1. Already trained: {model_file} (delete it to train again)")
+    if is_trained(model_file):
+        print(f"1. Already trained: {model_file} (delete {model_file}* to train again)")
     else:
         print(f"1. Training on 288 sample dialogues; the model goes to {model_file}")
         try:
             train(model_file)
         except KeyboardInterrupt:
-            raise SystemExit("\nStopped. The same command goes on from the last checkpoint.") from None
+            raise stopped("The same command goes on from the last checkpoint.") from None
     print("\n2. Three messages that it has never seen")
     answer(model_file)
     print("\n3. Evaluating on 64 other dialogues")
     report = evaluate(model_file)
     print(table({name: report[name] for name in SHOWN}))
     print(next_steps(model_file))
+
+
+def is_trained(model_file: str) -> bool:
+    """Whether a training has come to its end, and not only to some checkpoint."""
+    try:
+        stats = json.loads(Path(f"{model_file}.checkpoint.trainstats").read_bytes())
+        opt = Opt.load(f"{model_file}.checkpoint.opt")
+    except (OSError, ValueError, ModelFileError):  # the training says what is wrong with them
+        return False
+    is_over = stats["total_epochs"] >= opt["num_epochs"] or stats["impatience"] >= opt["validation_patience"]
+    return is_over and Path(model_file).exists()
 
 
 def train(model_file: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.whole_file import remedy, write_whole
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-        with whole_file(path) as unfinished:
-            unfinished.write_text(lines, encoding="utf-8")
+        write_whole(path, lines)
     except OSError as error:
-        raise OptionError(f"--out {path} cannot be written ({error.strerror}): name another file") from error
+        advice = remedy(error, "name another file")
+        raise OptionError(f"--out {path} cannot be written ({error.strerror}): {advice}") from error

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from full_disk import full_disk
 from parlai.core.opt import Opt
 from tiny_judge import WORDS, write_bert
 from transformers import AutoTokenizer, BertConfig
@@ -55,6 +56,15 @@ def test_it_is_written_one_token_a_line(dictionary: TokenizerDictionary, tmp_pat
     assert lines[: len(WORDS)] == WORDS
     assert len(lines) == len(dictionary)
     dictionary.save()  # without a name there is nothing to write
+
+
+def test_a_full_disk_leaves_the_former_file(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
+    dictionary.save(str(path := tmp_path / "model.dict"))
+    former = path.read_text()
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        dictionary.save(str(path))
+    assert path.read_text() == former
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_copies_share_the_tokenizer(dictionary: TokenizerDictionary) -> None:

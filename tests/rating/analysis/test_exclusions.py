@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,14 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, reaso
     path = tmp_path_factory.mktemp("exclusions") / "out.csv"
     write_exclusions(path, reasons)
     assert read_exclusions(path) == reasons
+
+
+def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+    write_exclusions(path := tmp_path / "out.csv", {"ann": "too quick"})
+    with full_disk(), pytest.raises(OptionError, match="cannot be written"):
+        write_exclusions(path, {"bob": "always the same answer", "cid": "not English"})
+    assert read_exclusions(path) == {"ann": "too quick"}
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_leaving_out_and_taking_back() -> None:

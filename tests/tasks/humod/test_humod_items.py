@@ -231,7 +231,7 @@ def test_an_interrupted_writing_leaves_what_was_there(
     with pytest.raises((OptionError, KeyboardInterrupt)) as found:
         write_items(make_items(SMALL, 2, ANY, 0), path)
     if isinstance(error, OSError):
-        message = f"--out {path} cannot be written (No space left on device): name another file"
+        message = f"--out {path} cannot be written (No space left on device): make room, or name another file"
         assert str(found.value) == message
     monkeypatch.undo()
     assert path.read_text() == "before"

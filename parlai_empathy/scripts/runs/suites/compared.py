@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.reports.evaluations import Evaluations
+from parlai_empathy.scripts.parts import stopping
 from parlai_empathy.scripts.parts.named_files import by_name
 
 
@@ -54,4 +55,4 @@ def check_any(has_some: bool, failures: Sequence[str]) -> None:
 
 def stopped(opt: Opt) -> SystemExit:
     """The end of a command that somebody interrupts while models are evaluated."""
-    return SystemExit("\nStopped." + (" The same command goes on where this one ended." if opt["out"] else ""))
+    return stopping.stopped("The same command goes on where this one ended." if opt["out"] else "")

@@ -135,15 +135,19 @@ def test_a_second_run_evaluates_nothing_again(
     ]
 
 
-def test_an_interrupted_run_says_how_it_goes_on(ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_says_how_it_goes_on(
+    ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
-    with pytest.raises(SystemExit, match=r"^\nStopped\. The same command goes on where this one ended\.$"):
+    with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[str(ranker)], out=str(tmp_path))
-    with pytest.raises(SystemExit, match=r"^\nStopped\.$"):
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
+    with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[str(ranker)])
+    assert capsys.readouterr().err.endswith("\nStopped.\n")
 
 
 def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:

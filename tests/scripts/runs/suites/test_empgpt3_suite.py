@@ -143,10 +143,13 @@ def test_options_that_cannot_work(options: dict[str, Any], reason: str) -> None:
         board(**options)
 
 
-def test_an_interrupted_run_says_how_it_goes_on(ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_says_how_it_goes_on(
+    ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
-    with pytest.raises(SystemExit, match="The same command goes on where this one ended"):
+    with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[f"ranks={ranker}"], out=str(tmp_path))
+    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")

@@ -1,0 +1,17 @@
+"""What a command says that is stopped, and its status."""
+
+from __future__ import annotations
+
+import pytest
+
+from parlai_empathy.scripts.parts.stopping import stopped
+
+
+@pytest.mark.parametrize(
+    ("advice", "said"), [("", "\nStopped.\n"), ("It goes on tomorrow.", "\nStopped. It goes on tomorrow.\n")]
+)
+def test_it_says_so_and_has_the_status_of_an_end_by_ctrl_c(
+    capsys: pytest.CaptureFixture[str], advice: str, said: str
+) -> None:
+    assert stopped(advice).code == 130
+    assert capsys.readouterr() == ("", said)
