@@ -18,6 +18,10 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
         killed ones left goes; else what a killed one left is written over by the next.
     :raises OSError: if the file cannot be moved.
     """
+    path = path.resolve()  # a link stays, and the file is written where it leads
+    if path.exists() and not path.is_file():
+        yield path  # a pipe or a device, which has nothing to lose
+        return
     unfinished = own_file(path) if is_shared else path.parent / f"{path.name}.unfinished"
     try:
         yield unfinished

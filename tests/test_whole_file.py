@@ -48,6 +48,23 @@ def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["again"]
 
 
+def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
+    (folder := tmp_path / "elsewhere").mkdir()
+    (folder / "a.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(folder / "a.txt")
+    write_whole(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert [path.read_text() for path in folder.iterdir()] == ["new"]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        write_whole(pipe, "whole")
+        assert reader.communicate(timeout=20)[0] == "whole"
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
 def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
     write_whole(path := tmp_path / "a.txt", "né\n")
     assert path.read_bytes() == "né\n".encode()
