@@ -85,6 +85,11 @@ def test_nearly_always_is_no_infinity() -> None:
             "no Bradley-Terry strengths: A, B never lost or tied against the others, which would make the strength "
             "infinite: more comparisons are needed",
         ),
+        (  # B, who beat C, is not to blame
+            [[0, 1, 0], [0, 0, 1], [0, 0, 0]],
+            "no Bradley-Terry strengths: A never lost or tied against the others, which would make the strength "
+            "infinite: more comparisons are needed",
+        ),
         (  # C never wins, which is the same thing seen from the other side
             [[0, 1, 1], [1, 0, 0], [0, 0, 0]],
             "no Bradley-Terry strengths: A, B never lost or tied against the others, which would make the strength "
