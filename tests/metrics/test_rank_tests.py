@@ -82,6 +82,8 @@ def test_the_last_digits_do_not_undo_a_tie() -> None:
     assert signed_rank([1 + 1e-13, -1, 2, 2 - 1e-13, -3]).p_value == exact.p_value
     assert signed_rank([1e-13, 1, 2]).n == 2
     assert signed_rank([4e-9, 1, 2]).n == 3
+    assert rank_sum([1 + 1e-13, 2], [1, 3]) == rank_sum([1, 2], [1, 3])
+    assert rank_sum([1 + 4e-9, 2], [1, 3]).effect > rank_sum([1, 2], [1, 3]).effect
 
 
 def test_two_samples_are_scipys() -> None:
