@@ -41,7 +41,6 @@ def bradley_terry(wins: Floats, names: Sequence[str]) -> Floats:
         chances = _chances(strengths)
         gradient = won - (games * chances).sum(axis=1)
         information = -games * chances * chances.T
-        np.fill_diagonal(information, 0.0)
         np.fill_diagonal(information, -information.sum(axis=1))
         step = np.linalg.lstsq(information, gradient, rcond=None)[0]
         while (found := _log_likelihood(wins, strengths + step)) < best and np.abs(step).max() > 1e-12:
@@ -49,6 +48,7 @@ def bradley_terry(wins: Floats, names: Sequence[str]) -> Floats:
         strengths, best = strengths + step, max(found, best)
         if np.abs(step).max() < 1e-10:
             break
+    # Steps of least norm sum to 0, but for rounding, which is much where a strength is nearly infinite.
     centred: Floats = strengths - strengths.mean()
     return centred
 

@@ -84,7 +84,7 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
 
 
 def _size(numbers: Places) -> int:
-    return int(numbers.max()) + 1 if len(numbers) else 0
+    return int(numbers.max()) + 1
 
 
 def _times(drawn: Places, size: int) -> Floats:

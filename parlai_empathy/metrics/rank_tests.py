@@ -113,8 +113,9 @@ def _share_of_deals(ranks: Floats, first: int) -> float:
         many, most = min(seen + 1, dealt), min(most + rank, ways.shape[1] - 1)
         ways[1 : many + 1, rank : most + 1] += ways[:many, : most + 1 - rank]
     average = dealt * (len(ranks) + 1)
-    far = np.abs(np.arange(ways.shape[1]) - average) >= abs(round(2 * fewer.sum()) - average)
-    return min(1.0, float(ways[dealt, far].sum() / ways[dealt].sum()))
+    far = np.abs(np.arange(ways.shape[1]) - average) >= abs(2 * fewer.sum() - average)
+    share = float(ways[dealt, far].sum() / ways[dealt].sum())
+    return min(1.0, share)  # more ways than a float has digits for are rounded
 
 
 def _doubled(ranks: Floats) -> list[int]:

@@ -45,10 +45,11 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
     check_power(power, alpha)
     if share == 0.5:
         raise NotComputableError("no number of comparisons shows a share of 0.5: nobody is preferred")
-    guess = max(8, math.ceil(2 * sign_test_normal(share, power, alpha)) + 50)
+    guess = math.ceil(2 * sign_test_normal(share, power, alpha)) + 50
     if guess > 2 * _MOST:
         raise NotComputableError(f"more than {_MOST:,} comparisons would be needed for a share of {share}")
-    # From twice the normal number on the power has stayed above for long; the last place below it is what counts.
+    # Beyond twice the normal number, and fifty more for where a few are enough, the power stays above; the
+    # last place below it is what counts.
     counts = np.arange(1, guess + 1)
     powers = _powers(share, counts, alpha)
     below = counts[powers < power]
@@ -59,7 +60,7 @@ def sign_test_normal(share: float, power: float = 0.8, alpha: float = 0.05) -> f
     """The same by the normal distribution, as textbooks have it (Noether 1987 without his simplification)."""
     check_power(power, alpha)
     z = stats.norm.isf(alpha / 2) * 0.5 + stats.norm.ppf(power) * math.sqrt(share * (1 - share))
-    return max(1.0, float((z / (share - 0.5)) ** 2))
+    return float((z / (share - 0.5)) ** 2)
 
 
 def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) -> float:

@@ -64,6 +64,14 @@ def test_nearly_always_is_no_infinity() -> None:
     tiny = fitted([[0, 500, 500, 500], [0.5, 0, 500, 500], [0.5, 0.5, 0, 500], [0.5, 0.5, 0.5, 0]])
     assert all(map(math.isfinite, tiny))
     assert tiny == sorted(tiny, reverse=True)
+    one_sided = [
+        [0, 8499, 0, 126, 63],
+        [1, 0, 0, 45, 0],
+        [0, 2, 0, 439773, 0],
+        [0, 7845419, 0, 0, 0],
+        [0, 0, 1978, 0, 0],
+    ]
+    assert sum(fitted(one_sided)) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,11 @@ def test_nearly_always_is_no_infinity() -> None:
         (  # A and B beat each other, and nobody else beats them
             [[0, 1, 2], [1, 0, 2], [0, 0, 0]],
             "no Bradley-Terry strengths: A, B never lost or tied against the others, which would make the strength "
+            "infinite: more comparisons are needed",
+        ),
+        (  # B, who beat C, is not to blame
+            [[0, 1, 0], [0, 0, 1], [0, 0, 0]],
+            "no Bradley-Terry strengths: A never lost or tied against the others, which would make the strength "
             "infinite: more comparisons are needed",
         ),
         (  # C never wins, which is the same thing seen from the other side

@@ -66,6 +66,10 @@ def test_p_values_by_hand() -> None:
     # Of three items a third of all orders, of five with .9 the same two and four each with neighbours exchanged.
     assert correlation("spearman", [1, 2, 3], [2, 4, 5], resamples=9).p_value == pytest.approx(2 / 6)
     assert correlation("spearman", [1, 2, 3, 4, 5], [1, 3, 2, 4, 5], resamples=9).p_value == pytest.approx(10 / 120)
+    # Up to nine items all orders are counted: of 9! two are as extreme as a perfect one.
+    nine = correlation("spearman", range(9), range(9), resamples=9)
+    assert nine.p_value == pytest.approx(2 / math.factorial(9))
+    assert "|p:exact|" in nine.signature
 
 
 @pytest.mark.parametrize(("kind", "scipys"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)])

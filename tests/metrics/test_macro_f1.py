@@ -52,6 +52,11 @@ def test_its_signature_counts_items_and_not_decisions() -> None:
     assert MacroF1(tables, "EPITOME", "test").signature.startswith("macro-F1|of:EPITOME|classes:present|n:2|split:test")
 
 
+def test_added_up_it_says_of_what_it_is() -> None:
+    metric = MacroF1(confusion([0, 1], [0, 0], 2), "ER", "valid")
+    assert (metric + metric).signature.startswith("macro-F1|of:ER|classes:present|n:4|split:valid")
+
+
 def test_it_travels_between_processes() -> None:
     metric = MacroF1(confusion([0, 1], [0, 0], 2), "ER", "valid")
     assert pickle.loads(pickle.dumps(metric)).signature == metric.signature

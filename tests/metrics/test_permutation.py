@@ -42,5 +42,7 @@ def test_the_seed_decides() -> None:
 def test_too_little() -> None:
     with pytest.raises(NotComputableError, match=r"^no test of 1 and 2 values: each side needs two$"):
         permutation_p_value([1], [1, 2])
+    with pytest.raises(NotComputableError, match=r"^no test of 2 and 1 values: each side needs two$"):
+        permutation_p_value([1, 2], [1])
     with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
         permutation_p_value([1, 2], [1, 2], 0)

@@ -58,13 +58,14 @@ def test_many_differences_by_the_normal_distribution() -> None:
     values = np.random.default_rng(1).integers(-3, 4, 400) * 0.5
     known = values[values != 0]
     # SciPy has the variance of tied ranks as well, and the same half step with correction=True.
-    assert signed_rank(values).p_value == pytest.approx(
-        stats.wilcoxon(known, correction=True, method="approx").pvalue, rel=1e-6
-    )
+    theirs = stats.wilcoxon(known, correction=True, method="approx").pvalue
+    found = signed_rank(values)
+    assert (found.p_value, found.p) == (pytest.approx(theirs, rel=1e-6), "normal")
     # On the border between the two ways they agree.
     some = known[:200]
-    exact = signed_rank(some).p_value
-    assert stats.wilcoxon(some, correction=True, method="approx").pvalue == pytest.approx(exact, rel=0.02)
+    exact = signed_rank(some)
+    near = stats.wilcoxon(some, correction=True, method="approx").pvalue
+    assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.02), "exact")
 
 
 def test_the_effect_by_hand() -> None:
@@ -80,6 +81,9 @@ def test_the_last_digits_do_not_undo_a_tie() -> None:
     exact = signed_rank([1, -1, 2, 2, -3])
     assert signed_rank([1 + 1e-13, -1, 2, 2 - 1e-13, -3]).p_value == exact.p_value
     assert signed_rank([1e-13, 1, 2]).n == 2
+    assert signed_rank([4e-9, 1, 2]).n == 3
+    assert rank_sum([1 + 1e-13, 2], [1, 3]) == rank_sum([1, 2], [1, 3])
+    assert rank_sum([1 + 4e-9, 2], [1, 3]).effect > rank_sum([1, 2], [1, 3]).effect
 
 
 def test_two_samples_are_scipys() -> None:
@@ -107,6 +111,11 @@ def test_two_samples_that_do_not_overlap() -> None:
     assert rank_sum([5, 4, 5, 5], [1, 1, 2, 1]) == (pytest.approx(2 / 70), 1.0, 8, "exact")
 
 
+def test_no_p_value_is_above_1() -> None:
+    """Of 29 equal values 14 and 15 are as near to half as can be; the deals of 60 are too many for a float's digits."""
+    assert rank_sum([1] * 16 + [2] * 14, [1] * 15 + [2] * 15).p_value == 1.0
+
+
 def test_two_large_samples_by_the_normal_distribution() -> None:
     generator = np.random.default_rng(4)
     first, second = generator.integers(1, 6, 31), generator.integers(2, 7, 30)
@@ -126,6 +135,7 @@ def test_two_large_samples_by_the_normal_distribution() -> None:
         (lambda: signed_rank([0, 0, 0]), "no test: all 3 differences are 0"),
         (lambda: signed_rank([]), "no test: all 0 differences are 0"),
         (lambda: rank_sum([1], [1, 2]), "no test of 1 and 2 values: each side needs two"),
+        (lambda: rank_sum([1, 2], [1]), "no test of 2 and 1 values: each side needs two"),
         (lambda: rank_sum([], []), "no test of 0 and 0 values: each side needs two"),
         (lambda: rank_sum([3, 3], [3, 3]), "no test: all 4 values are 3"),
     ],

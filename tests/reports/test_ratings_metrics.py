@@ -6,6 +6,7 @@ import pytest
 
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.correlation import coefficient, correlation
+from parlai_empathy.metrics.paired import holm
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings_metrics import metrics_table
@@ -15,24 +16,29 @@ LENGTHS = [2.0, 3.0, 1.0, 9.0, 5.0, 8.0]
 RATINGS = [Rating(str(i), "Ann", "q", value, "A") for i, value in enumerate(RATED)]
 SCORES = {
     "length": {("A", str(i)): value for i, value in enumerate(LENGTHS)},
+    "words": {("A", str(i)): float(value) for i, value in enumerate([1, 1, 3, 2, 2, 3])},
     "constant": {("A", str(i)): 1.0 for i in range(6)},
     "few": {("A", "0"): 1.0, ("A", "1"): 2.0},
 }
 
 
 def test_the_numbers_are_those_of_the_correlations() -> None:
-    table, (plot,) = metrics_table({"q": RATINGS}, SCORES, 100, 0)
-    direct = correlation("spearman", LENGTHS, RATED, 100, 0)
-    pearson = coefficient("pearson", LENGTHS, RATED)
+    table, (plot,) = metrics_table({"q": RATINGS}, SCORES, 100, 3)
+    columns = {name: list(SCORES[name].values()) for name in ("length", "words")}
+    direct = {name: correlation("spearman", column, RATED, 100, 3) for name, column in columns.items()}
+    corrected = holm([one.p_value for one in direct.values()])
     assert [list(row) for row in table.rows] == [
-        ["q", "length", 6, direct.value, (direct.low, direct.high), direct.p_value, direct.p_value, pearson],
+        *(
+            ["q", name, 6, one.value, (one.low, one.high), one.p_value, p, coefficient("pearson", columns[name], RATED)]
+            for (name, one), p in zip(direct.items(), corrected, strict=True)
+        ),
         ["q", "constant", 6, "-", "-", "-", "-", "-"],
         ["q", "few", 2, "-", "-", "-", "-", "-"],
     ]
     assert "- q, constant: no correlation: all 6 scores are 1" in table.notes
     assert "- q, few: no correlation of 2 items: at least 3 are needed" in table.notes
     assert isinstance(plot, Intervals)
-    assert plot.series == {"q": {"length": (direct.value, direct.low, direct.high)}}
+    assert plot.series == {"q": {name: (one.value, one.low, one.high) for name, one in direct.items()}}
 
 
 def test_a_question_without_metrics_does_not_keep_the_others_away() -> None:

@@ -7,14 +7,32 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.metrics.likert_power import LikertDesign, likert_detectable, likert_items, likert_power
-from parlai_empathy.metrics.sign_test_power import sign_test_comparisons, sign_test_detectable, sign_test_power
+from parlai_empathy.metrics.likert_power import (
+    LikertDesign,
+    likert_detectable,
+    likert_items,
+    likert_items_normal,
+    likert_power,
+)
+from parlai_empathy.metrics.sign_test_power import (
+    sign_test_comparisons,
+    sign_test_detectable,
+    sign_test_normal,
+    sign_test_power,
+)
+from parlai_empathy.metrics.simulated_power import (
+    simulated_rank_test_power,
+    simulated_sign_test_power,
+    simulated_t_test_power,
+)
 from parlai_empathy.reports.plots import Curves
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Table
 
 DESIGN = LikertDesign(1.1, same_reply=0.3, same_item=0.1)
 QUICK = Aim(runs=200)
+SURE = Aim(power=0.9, alpha=0.01, comparisons=2, runs=20, seed=3)
+EACH = 0.005  # alpha of a single comparison of SURE
 
 
 def rows(table: Table) -> list[list[Any]]:
@@ -43,6 +61,27 @@ def test_items_for_each_difference_and_number_of_raters() -> None:
     assert heights[-1] >= 0.95
 
 
+def test_items_by_the_aim_and_trials_on_the_scale() -> None:
+    scale = Scale((1, 2, 3, 4), 2.0)
+    table, (plot,) = likert_needed(DESIGN, [0.6], [1], scale, SURE)
+    items = likert_items(DESIGN, 0.6, 0.9, EACH)
+    assert rows(table) == [
+        [
+            *(0.6, 1, items, items),
+            math.ceil(likert_items_normal(DESIGN, 0.6, 0.9, EACH)),
+            likert_power(DESIGN, 0.6, items, EACH),
+            simulated_t_test_power(DESIGN, 0.6, items, EACH, 20, 3),
+            simulated_rank_test_power(DESIGN, 0.6, items, (1, 2, 3, 4), 2.0, EACH, 20, 3),
+        ]
+    ]
+    # By Noether's normal formula, 2 * (1.1 * (2.807 + 1.2816) / .6)**2 * (1 - .1) = 101.1; Student's needs some more.
+    assert (rows(table)[0][4], items) == (102, 106)
+    assert any("|alpha:0.005|runs:20|seed:3|" in note for note in table.notes)
+    assert isinstance(plot, Curves)
+    last = likert_items(DESIGN, 0.6, 0.95, EACH)
+    assert plot.series["0.6 points, 1 rater"][-1] == (last, likert_power(DESIGN, 0.6, last, EACH))
+
+
 def test_more_comparisons_need_more() -> None:
     aim = Aim(comparisons=3, runs=50)
     table, _ = likert_needed(DESIGN, [0.4], [1], Scale(), aim)
@@ -53,7 +92,7 @@ def test_more_comparisons_need_more() -> None:
 def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None:
     table, plots = likert_needed(DESIGN, [0.0, 0.001], [1], Scale(), QUICK)
     assert rows(table)[0] == [0.0, 1, "-", "-", "-", "-", "-", "-"]
-    assert "- 0 points, 1 raters: no number of items shows a difference of 0" in table.notes
+    assert "- 0 points, 1 rater(s): no number of items shows a difference of 0" in table.notes
     assert rows(table)[1][2:] == ["-"] * 6  # more than a million
     assert plots == []
     large, _ = likert_needed(DESIGN, [0.02], [1], Scale(), QUICK)
@@ -66,7 +105,7 @@ def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
     certain = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
     table, plots = likert_needed(certain, [0.3], [1], Scale(), QUICK)
     assert rows(table) == [[0.3, 1, *["-"] * 6]]
-    assert table.notes[0].startswith("- 0.3 points, 1 raters: any difference is seen: ")
+    assert table.notes[0].startswith("- 0.3 points, 1 rater(s): any difference is seen: ")
     assert plots == []
 
 
@@ -76,7 +115,29 @@ def test_the_smallest_difference() -> None:
     assert rows(table)[1] == [50, 2, 100, two, two / 1.1]
     certain = likert_seen(LikertDesign(1.0, same_reply=1.0, same_item=1.0), [50], [1], QUICK)
     assert rows(certain)[0][3:] == ["-", "-"]
-    assert certain.notes[0].startswith("- 50 items, 1 raters: any difference is seen")
+    assert certain.notes[0].startswith("- 50 items, 1 rater(s): any difference is seen")
+
+
+def test_the_smallest_difference_by_the_aim() -> None:
+    points = likert_detectable(DESIGN, 50, 0.9, EACH)
+    assert rows(likert_seen(DESIGN, [50], [1], SURE)) == [[50, 1, 50, points, points / 1.1]]
+
+
+def test_comparisons_by_the_aim() -> None:
+    table, (plot,) = wins_needed([0.65], 0.2, SURE)
+    decided = sign_test_comparisons(0.65, 0.9, EACH)
+    assert rows(table) == [
+        [
+            *(0.65, decided, math.ceil(decided / 0.8)),
+            math.ceil(sign_test_normal(0.65, 0.9, EACH)),
+            sign_test_power(0.65, decided, EACH),
+            simulated_sign_test_power(0.65, decided, EACH, 20, 3),
+        ]
+    ]
+    assert isinstance(plot, Curves)
+    count, power = plot.series["wins 0.65 of decided"][-1]
+    assert power == sign_test_power(0.65, int(count), EACH)
+    assert rows(wins_seen([100], 0.2, SURE)) == [[100, 80, sign_test_detectable(80, 0.9, EACH)]]
 
 
 def test_comparisons_for_each_win_rate() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from parlai_empathy.metrics.paired import holm
 from parlai_empathy.metrics.win_rates import win_rate
+from parlai_empathy.rating.analysis.preferences import strengths
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals, RowBars
 from parlai_empathy.reports.ratings_preferences import by_question, strengths_table, wins_table
@@ -85,11 +86,13 @@ def test_the_sides_of_the_page() -> None:
 
 
 def test_strengths() -> None:
-    table, (plot,) = strengths_table({"better": GROUPS["better"]}, "item", 60, 0)
+    table, (plot,) = strengths_table({"better": GROUPS["better"]}, "both", 60, 3)
     # A to B 10:5, B to C 2.5:3.5.
     a_b, b_c = math.log(2), math.log(2.5 / 3.5)
     expected = {"A": (2 * a_b + b_c) / 3, "B": (b_c - a_b) / 3, "C": -(a_b + 2 * b_c) / 3}
     assert {row[1]: row[2] for row in rows(table)} == pytest.approx(expected)
+    direct = strengths(GROUPS["better"], "both", 60, 3).values
+    assert {row[1]: (row[2], row[3]) for row in rows(table)} == direct
     assert [row[1] for row in rows(table)] == sorted(expected, key=lambda name: -expected[name])
     assert rows(table)[0][4] == pytest.approx(1 / (1 + math.exp(-max(expected.values()))))
     assert isinstance(plot, Intervals)

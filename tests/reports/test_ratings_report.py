@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ import numpy as np
 import pytest
 
 from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.analysis.answers import sort_answers
 from parlai_empathy.rating.analysis.differences import How
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.agreement import agreement_report
 from parlai_empathy.reports.ratings import Wishes, ratings_report
+from parlai_empathy.reports.ratings_metrics import metrics_table
+from parlai_empathy.reports.ratings_preferences import strengths_table
 from parlai_empathy.reports.report import Report, Table
 
-HOW = How(resamples=20)
+HOW = How(clusters="both", resamples=20, seed=4)
 
 
 def study(items: int = 8, raters: int = 3) -> list[Rating]:
@@ -73,7 +77,7 @@ def test_agreement_is_that_of_parlai_agreement() -> None:
         for item in range(8)
         for system in "AB"
     ]
-    direct = agreement_report({"empathy": units}, None, "t", 0, 20).tables[0]
+    direct = agreement_report({"empathy": units}, None, "t", HOW.seed, HOW.resamples).tables[0]
     found = tables(report_of(ratings))["Agreement: empathy"]
     assert [list(row) for row in found.rows] == [list(row) for row in direct.rows]
     assert f"- {direct.title}" in found.notes
@@ -111,6 +115,14 @@ def test_those_who_were_left_out_in_the_study_are_left_out() -> None:
     assert [list(row) for row in tables(report_of(ratings))["Left out"].rows] == [["w1", 33, "asked to be"]]
 
 
+def test_what_was_said_in_the_study_goes_before_what_a_rule_saw() -> None:
+    ratings = [replace(one, excluded="asked to be" if one.rater == "w1" else "") for one in study()]
+    bad = [replace(one, rating=5.0) if one.rater == "w1" and one.check is not None else one for one in ratings]
+    report, raters = ratings_report("t", bad, Wishes(how=HOW, exclude_flagged=True))
+    assert {one.name for one in raters if one.flags} == {"w1"}
+    assert [list(row) for row in tables(report)["Left out"].rows] == [["w1", 33, "asked to be"]]
+
+
 def test_choices_are_counted_and_have_no_mean() -> None:
     who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person"), (1.0, "a person")]
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
@@ -139,7 +151,18 @@ def test_one_record_a_judged_thing() -> None:
 def test_metrics_stand_beside() -> None:
     scores = {"length": {(system, f"i{item}"): float(item) for item in range(8) for system in "AB"}}
     table = tables(report_of(study(), scores=scores))["People's ratings and automatic metrics"]
+    answers = sort_answers(study())
+    direct, _ = metrics_table(
+        {"empathy": answers.scores, "better": answers.preferences}, scores, HOW.resamples, HOW.seed
+    )
+    assert table == direct
     assert [(row[0], row[1], row[2]) for row in table.rows] == [("empathy", "length", 16), ("better", "length", 8)]
+
+
+def test_comparisons_are_drawn_as_ratings_are() -> None:
+    found = tables(report_of(study()))["Strengths (Bradley and Terry)"]
+    direct, _ = strengths_table({"better": sort_answers(study()).preferences}, HOW.clusters, HOW.resamples, HOW.seed)
+    assert found == direct
 
 
 def test_one_question_of_both_kinds_has_two_names() -> None:
@@ -209,11 +232,11 @@ def test_odd_files_can_be_saved(tmp_path: Path) -> None:
             assert "<b>|" not in page
 
 
-def test_a_rating_beyond_any_scale_is_named() -> None:
-    with pytest.raises(
-        NotComputableError, match=r"^item '7' is rated 1e\+300 by 'Ann': no scale goes so far: correct it$"
-    ):
-        report_of([*study(), Rating("7", "Ann", "q", 1e300, "A")])
+@pytest.mark.parametrize(("rating", "said"), [(1e300, "1e+300"), (-1e300, "-1e+300")])
+def test_a_rating_beyond_any_scale_is_named(rating: float, said: str) -> None:
+    message = f"item '7' is rated {said} by 'Ann': no scale goes so far: correct it"
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        report_of([*study(), Rating("7", "Ann", "q", rating, "A")])
 
 
 def test_nothing_to_report() -> None:

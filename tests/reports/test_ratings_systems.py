@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings_systems import by_question_and_system, differences_table, means_tables
 from parlai_empathy.reports.report import Table
 
-HOW = How(resamples=50)
+HOW = How(resamples=50, seed=3)
 VALUES = {"A": [1, 2, 2, 3, 4, 2], "B": [3, 3, 4, 5, 4, 5], "C": [2, 1, 3, 3, 5, 4]}
 RATINGS = [
     Rating(str(item), "Ann", question, float(min(5, value + shift)), system)
@@ -50,7 +51,7 @@ def test_one_row_a_system_and_one_column_a_question() -> None:
 def test_all_that_is_known_of_each_mean() -> None:
     (_, table), (plot,) = means_tables(GROUPS, HOW)
     assert len(table.rows) == 5
-    found = system_mean(columns_of(GROUPS["empathy"]["B"]), "item", 50, 0)
+    found = system_mean(columns_of(GROUPS["empathy"]["B"]), HOW.clusters, HOW.resamples, HOW.seed)
     assert rows(table)[1] == ["empathy", "B", 6, 6, 1, found.mean, found.standard_error, found.interval]
     assert table.rows[1][5].signature == found.signature  # type: ignore[union-attr]
     assert isinstance(plot, Intervals)
@@ -72,6 +73,16 @@ def test_differences_with_their_correction() -> None:
     assert "- p (Holm): corrected for the 4 tests of this table" in table.notes
     assert isinstance(plot, Intervals)
     assert set(plot.series["empathy"]) == {"A - B", "A - C", "B - C"}
+
+
+def test_swaps_are_enough_for_all_tests_of_the_table() -> None:
+    how = replace(HOW, test="permutation")
+    table, _ = differences_table({"empathy": GROUPS["empathy"]}, how) or (Table("", [], []), [])
+    direct = [
+        difference(GROUPS["empathy"][a], GROUPS["empathy"][b], replace(how, tests=3)) for a, b in ("AB", "AC", "BC")
+    ]
+    assert [row[9] for row in rows(table)] == [one.p_value for one in direct]
+    assert any("|swaps:75|" in note for note in table.notes)  # 25 each
 
 
 def test_both_tables_say_what_their_intervals_are() -> None:

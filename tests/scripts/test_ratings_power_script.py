@@ -13,6 +13,7 @@ from parlai_empathy.errors import EmpathyError, NotComputableError, OptionError
 from parlai_empathy.metrics.likert_power import LikertDesign, likert_items
 from parlai_empathy.rating.analysis.spread import spread
 from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.ratings_power import RatingsPower
 
@@ -60,6 +61,19 @@ def test_everything_at_once_and_its_files(tmp_path: Path, capsys: pytest.Capture
     assert len(list((out / "tables").iterdir())) == 4
 
 
+def test_options_reach_the_numbers() -> None:
+    sure = {"power": 0.9, "alpha": 0.01, "tests": 2, "runs": 15, "seed": 3}
+    spreads = {"sd": 1.1, "same_reply": 0.3, "same_item": 0.1, "scale": [1.0, 2.0, 3.0, 4.0]}
+    report = run(difference=[0.5], items=[40], win_rate=[0.7], comparisons_made=[90], ties=0.2, **spreads, **sure)
+    aim, design = Aim(0.9, 0.01, 2, 15, 3), LikertDesign(1.1, same_reply=0.3, same_item=0.1)
+    assert report.tables == [
+        likert_needed(design, [0.5], [2], Scale((1, 2, 3, 4)), aim)[0],
+        likert_seen(design, [40], [2], aim),
+        wins_needed([0.7], 0.2, aim)[0],
+        wins_seen([90], 0.2, aim),
+    ]
+
+
 def test_the_defaults_are_said() -> None:
     report = run(difference=[0.5], sd=1.0)
     assert report.tables[0].rows[0][2] == likert_items(LikertDesign(1.0, 2, 0.26), 0.5)
@@ -74,7 +88,8 @@ def test_a_measured_spread(ratings: Path) -> None:
     design = LikertDesign(found.sd, 2, found.same_reply, found.same_item)
     assert report.tables[0].rows[0][2] == likert_items(design, 0.5)
     assert report.tables[0].notes[0].startswith(f"- measured in {ratings}, empathy: standard deviation {found.sd:.3f}")
-    assert "(1, 2, 3, 4)" in " ".join(report.tables[0].notes)  # the points that occur
+    # The points that occur.
+    assert f"(1, 2, 3, 4) about a mean of {found.mean:.3g}, " in " ".join(report.tables[0].notes)
     unpaired = run(difference=[0.5], ratings=str(ratings), question="empathy", paired=False)
     apart = LikertDesign(found.sd, 2, found.same_reply, paired=False)
     assert unpaired.tables[0].rows[0][2] == likert_items(apart, 0.5)

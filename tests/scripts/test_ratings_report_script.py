@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, OptionError
+from parlai_empathy.rating.analysis.differences import How
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.ratings import Wishes, ratings_report
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scripts.ratings_report import RatingsReport
 
@@ -144,6 +147,8 @@ def test_options_reach_the_numbers(ratings: Path) -> None:
     notes = "\n".join(note for one in report.tables for note in one.notes)
     for part in ("drawn:both", "permutation of pairs|", "unit:rating", "seed:3", "scale:1..5"):
         assert part in notes
+    wishes = Wishes(How("permutation", "both", 10, 3), "rating", [1, 2, 3, 4, 5])
+    assert report == ratings_report(report.title, ratings_of(ratings), wishes)[0]
 
 
 def test_metrics_beside(ratings: Path, tmp_path: Path) -> None:

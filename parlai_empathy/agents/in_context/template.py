@@ -95,7 +95,7 @@ class Template:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """Put values in the places of their names. What stands in a value is never taken for a placeholder."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _messages(turns: Sequence[Turn]) -> list[Message]:

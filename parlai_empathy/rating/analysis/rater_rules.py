@@ -55,7 +55,7 @@ def straight_lining(answers: Sequence[tuple[str, float]], others: Sequence[tuple
     :param others: the same of all other raters.
     """
     values = {value for _, value in answers}
-    if len(values) != 1 or not others or same_by_chance(answers, others) >= SAME_BY_CHANCE:
+    if len(values) != 1 or same_by_chance(answers, others) >= SAME_BY_CHANCE:
         return None
     return f"all {len(answers)} ratings are {values.pop():g}"
 

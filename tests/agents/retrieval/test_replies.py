@@ -6,10 +6,12 @@ import codecs
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
@@ -68,9 +70,18 @@ def test_training_replies_of_both_roles() -> None:
 
 
 @pytest.mark.parametrize("flag", ["interactive_task", "selfchat_task"])
-def test_training_replies_are_the_same_in_a_chat(flag: str) -> None:
+def test_training_replies_are_the_same_in_a_chat(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Opt] = []
+
+    def teachers(opt: Opt) -> list[Any]:
+        seen.append(opt)
+        return create_task_agent_from_taskname(opt)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr("parlai_empathy.agents.retrieval.replies.create_task_agent_from_taskname", teachers)
     opt = Opt({**options(), flag: True, "batchsize": 3})
     assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
+    # Some of ParlAI's tasks say other things in a chat.
+    assert [(one["interactive_task"], one["selfchat_task"], one["batchsize"]) for one in seen] == [(False, False, 1)]
 
 
 def test_training_replies_of_two_tasks_are_those_of_both() -> None:

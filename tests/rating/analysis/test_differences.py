@@ -69,10 +69,21 @@ def test_the_signature_says_how_the_p_value_is_known() -> None:
     assert "|p:" not in both({"1": [3.0]}, {"1": [4.0]}).signature
 
 
-@pytest.mark.parametrize(("shared", "test", "n"), [(2, "signed-rank", "2"), (1, "Mann-Whitney", "4 + 4")])
-def test_half_of_the_items_must_be_shared(shared: int, test: str, n: str) -> None:
-    second = {item if int(item) <= shared else f"x{item}": values for item, values in SECOND.items()}
-    found = both(FIRST, second)
+@pytest.mark.parametrize(
+    ("first", "second", "shared", "test", "n"),
+    [
+        (4, 4, 2, "signed-rank", "2"),
+        (4, 4, 1, "Mann-Whitney", "4 + 4"),
+        (5, 5, 2, "Mann-Whitney", "5 + 5"),
+        (9, 4, 2, "signed-rank", "2"),  # half of the fewer
+    ],
+)
+def test_half_of_the_items_must_be_shared(first: int, second: int, shared: int, test: str, n: str) -> None:
+    sides = [
+        {str(i): [float(i)] for i in range(first)},
+        {str(i): [i / 2] for i in range(first - shared, first - shared + second)},
+    ]
+    found = both(*sides)
     assert (found.test, found.n) == (test, n)
 
 
@@ -93,15 +104,40 @@ def test_permutation() -> None:
     assert apart.test == "permutation"
 
 
-def test_raters_may_be_drawn() -> None:
-    """One rater is strict with everybody: of raters, that is no difference between systems."""
-    generator = np.random.default_rng(0)
-    first = {str(i): list(generator.normal(0, 0.1, 4) + np.arange(4)) for i in range(10)}
-    second = {str(i): list(generator.normal(0, 0.1, 4) + np.arange(4)) for i in range(10)}
-    for clusters in ("item", "rater", "both"):
-        found = both(first, second, How(clusters=clusters, resamples=300))
-        assert found.interval is not None
-        assert found.interval[1] - found.interval[0] < 0.5
+@pytest.mark.parametrize("clusters", ["item", "rater", "both"])
+def test_a_rater_who_is_strict_with_both_systems_is_no_difference(clusters: str) -> None:
+    first, second = ({str(i): [best - r for r in range(4)] for i in range(6)} for best in (5.0, 4.0))
+    assert both(first, second, How(clusters=clusters, resamples=50)).interval == pytest.approx((1.0, 1.0))
+
+
+@pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
+def test_a_permutation_test_takes_enough_swaps_for_its_table(second: str) -> None:
+    """Of 30 items that are all rated higher no random swap is as extreme: p is one in all swaps, 25 for each test."""
+    sides = [{f"{name}{i}": [value] for i in range(30)} for name, value in (("", 5.0), (second, 1.0))]
+    assert both(*sides, How(test="permutation", resamples=10, tests=3)).p_value == 1 / 76
+
+
+@pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
+def test_the_seed_decides(second: str) -> None:
+    first, other = {str(i): [float(i * i % 7)] for i in range(9)}, {f"{second}{i}": [1.0 + i % 2] for i in range(9)}
+    found = [both(first, other, How(test="permutation", resamples=50, seed=seed)) for seed in (1, 1, 2)]
+    for known in ([one.interval for one in found], [one.p_value for one in found]):
+        assert known[0] == known[1] != known[2]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "items_count", "raters_count"),
+    [("item", True, False), ("rater", False, True), ("both", True, True)],
+)
+def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+    def width(first: dict[str, list[float]]) -> float:
+        low, high = both(first, {i: [1.0] * 4 for i in first}, How(clusters=clusters, resamples=200)).interval or (0, 0)
+        assert low - 1e-9 <= 1.5 <= high + 1e-9
+        return high - low
+
+    places = [str(i) for i in range(4)]
+    assert (width({i: [1.0 + int(i)] * 4 for i in places}) > 1) == items_count  # items differ, and raters agree
+    assert (width({i: [1.0, 2.0, 3.0, 4.0] for i in places}) > 1) == raters_count  # each item's mean is the same
 
 
 def test_the_interval_has_its_level() -> None:
@@ -118,11 +154,12 @@ def test_the_interval_has_its_level() -> None:
 
 @pytest.mark.parametrize(("second", "fewest"), [("", 6), ("x", 4)])
 def test_the_interval_of_few_items_is_expanded(second: str, fewest: int) -> None:
-    """Of two samples by as much as the smaller one needs; single ratings, so that an item is its rating."""
+    """Of two samples by as much as the smaller one needs; an item is its mean, however many ratings it has."""
     values = np.random.default_rng(5).normal(size=(2, 6))
     one, other = values[0, :fewest], values[1]
     sides = [
-        {f"{name}{i}": [float(value)] for i, value in enumerate(side)} for name, side in (("", one), (second, other))
+        {f"{name}{i}": [float(value)] * (1 + i % 3) for i, value in enumerate(side)}
+        for name, side in (("", one), (second, other))
     ]
 
     def apart(places: NDArray[np.intp]) -> float:

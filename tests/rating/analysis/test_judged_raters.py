@@ -57,40 +57,49 @@ def test_raters_without_faults_are_left_alone(seed: int) -> None:
 
 def test_what_is_counted() -> None:
     ratings = [
-        Rating("1", "Ann", "q", 4.0, "A", seconds=10.0),
-        Rating("1", "Ann", "p", 4.0, "A", seconds=12.0),  # the same page
-        Rating("2", "Ann", "q", 2.0, "A", seconds=20.0),
-        Rating("2", "Ann", "better", 1.0, "A", "B", seconds=40.0),
-        Rating("2", "Ann", "why", None, "A", text="Because."),
+        Rating("1", "Ann", "q", 4.0, "A", seconds=25.0),
+        Rating("1", "Ann", "p", 4.0, "A", seconds=10.0),  # the same page
+        Rating("2", "Ann", "q", 2.0, "A", seconds=5.0),
+        Rating("2", "Ann", "better", 1.0, "A", "B", seconds=22.0),
+        Rating("2", "Ann", "why", None, "A", text="Because.", seconds=30.0),
         Rating("c", "Ann", "q", 4.0, "check", check=5.0),
         Rating("1", "Bob", "q", 3.0, "A"),
     ]
     ann, bob = judge_raters(ratings)
     assert (ann.ratings, ann.texts, ann.checks, ann.failed) == (4, 1, 1, 1)
     assert ann.same == pytest.approx(2 / 3)  # of three ratings of single replies
-    assert ann.seconds == 20.0  # pages: 12, 20 (with its text), 40
+    assert ann.seconds == 25.0  # pages: 25, 30 (with its text), 22
     assert (bob.ratings, bob.texts, bob.checks, bob.seconds, bob.same) == (1, 0, 0, None, 1.0)
     assert (ann.shared, ann.correlation) == (1, None)  # one pair is no correlation
     assert by_name(ratings, tolerance=1.0)["Ann"].failed == 0
 
 
 def test_agreement_with_the_others_by_hand() -> None:
-    """Two others: the mean of both, without one's own. Another item that nobody else rated has no part."""
-    said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4], "Cyd": [1, 3, 3, 4]}
+    """The mean of those others who rated it, without one's own. An item that nobody else rated has no part."""
+    said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4], "Cyd": [1, 3]}
     ratings = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
     ratings.append(Rating("alone", "Ann", "q", 1.0))
     found = by_name(ratings)["Ann"]
     assert found.shared == 4
-    assert found.correlation == pytest.approx(np.corrcoef([1, 2, 3, 5], [1.5, 2.5, 3.5, 4.0])[0, 1])
+    assert found.correlation == pytest.approx(np.corrcoef([1, 2, 3, 5], [1.5, 2.5, 4.0, 4.0])[0, 1])
 
 
 def test_questions_are_put_on_one_scale() -> None:
-    """A question from 0 to 100 with the same order says the same as one from 1 to 5."""
-    said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4]}
-    small = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
-    large = [Rating(str(i), name, "p", 25 * v) for name, values in said.items() for i, v in enumerate(values)]
-    assert by_name(small + large)["Ann"].correlation == pytest.approx(by_name(small)["Ann"].correlation)
-    assert by_name(small + large)["Ann"].shared == 4
+    """Full agreement from 1 to 3 and the opposite from 0 to 100 are none together."""
+    said = {("Ann", "q"): [1, 2, 3], ("Bob", "q"): [1, 2, 3], ("Ann", "p"): [0, 50, 100], ("Bob", "p"): [100, 50, 0]}
+    ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
+    assert by_name(ratings)["Ann"].correlation == pytest.approx(0, abs=1e-9)
+    assert by_name(ratings)["Ann"].shared == 3
+
+
+@pytest.mark.parametrize(("raters", "flags"), [(4, set()), (5, {"others"})])
+def test_among_a_few_raters_nobody_is_apart(raters: int, flags: set[str]) -> None:
+    """The last one says the opposite of the others."""
+    said = [[1 + i % 5 for i in range(40)]] * (raters - 1) + [[5 - i % 5 for i in range(40)]]
+    found = by_name(
+        [Rating(str(i), f"w{w}", "q", v, "A") for w, values in enumerate(said) for i, v in enumerate(values)]
+    )
+    assert [set(one.flags) for one in found.values()] == [*[set()] * (raters - 1), flags]
 
 
 def test_that_one_question_gets_higher_ratings_is_no_agreement() -> None:
@@ -161,3 +170,11 @@ def test_tolerance_is_of_scales_alone(kind: str) -> None:
     ]
     ann = by_name(ratings, tolerance=1.0)["Ann"]
     assert (ann.checks, ann.failed) == (4, 2)
+
+
+def test_a_check_of_a_choice_that_nothing_calls_one_has_no_tolerance() -> None:
+    """That it is a choice is seen in the other answers: each number has its text."""
+    who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")]
+    ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
+    ratings.append(Rating("c", "Ann", "who", 2.0, "check", text="a machine", check=1.0))
+    assert by_name(ratings, tolerance=1.0)["Ann"].failed == 1

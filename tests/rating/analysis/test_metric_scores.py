@@ -84,6 +84,7 @@ def test_replies_are_matched_by_system_and_item() -> None:
 def test_of_comparisons_the_difference_counts() -> None:
     ratings = [Rating("1", "Ann", "q", 1.0, "A", "B"), Rating("2", "Ann", "q", 0.0, "A", "B")]
     assert matched(ratings, SCORES) == {"length": ([-4.0, -5.0], [1.0, 0.0])}  # er has but one side
+    assert matched(ratings[:1], {**SCORES, "er": {("B", "1"): 1.0}}) == {"length": ([-4.0], [1.0])}
 
 
 def test_a_reply_may_have_another_name_in_the_scores() -> None:

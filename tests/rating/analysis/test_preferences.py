@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -87,6 +88,32 @@ def test_strengths_without_intervals() -> None:
     one_item = strengths(compared("A", "B", {"1": [1, 1, -1]}), "item", 50, 0)
     assert one_item.reason == "no interval: 1 item, and at least two are needed"
     assert one_item.values["A"] == (pytest.approx(math.log(2) / 2), None)
-    # Two items: A never loses in a third or more of the samples... here in all but those that draw both items.
-    rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 200, 0)
-    assert (rare.reason is None) == (rare.values["A"][1] is not None)
+
+
+def test_resamples_without_strengths_are_left_out() -> None:
+    """Of 31 items one was lost: a sample without it, and (30/31)**31 = 36 % are so, has no strengths."""
+    rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 400, 0)
+    assert rare.reason is None
+    usable = int(re.search(r"\|usable:(\d+)\|", rare.signature)[1])  # type: ignore[index]
+    assert usable / 400 == pytest.approx(1 - (30 / 31) ** 31, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "items_count", "raters_count"),
+    [("item", True, False), ("rater", False, True), ("both", True, True)],
+)
+def test_intervals_are_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+    def width(said: dict[str, list[int]]) -> float:
+        value, interval = strengths(compared("A", "B", said), clusters, 200, 0).values["A"]
+        assert value == pytest.approx(math.log(3 / 2) / 2)  # three of five are wins
+        low, high = interval or (0, 0)
+        return high - low
+
+    said = [1, 1, -1, 1, -1]
+    assert (width({str(i): [one] * 5 for i, one in enumerate(said)}) > 0.5) == items_count
+    assert (width({str(i): said for i in range(5)}) > 0.5) == raters_count
+
+
+def test_the_seed_decides() -> None:
+    found = [strengths(SAID, "item", 50, seed).values for seed in (1, 1, 2)]
+    assert found[0] == found[1] != found[2]

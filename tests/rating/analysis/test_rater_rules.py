@@ -27,7 +27,7 @@ def test_the_chance_of_the_same_answers_by_hand() -> None:
 
 def test_straight_lining() -> None:
     assert straight_lining([("q", 3.0)] * 10, VARIED) == "all 10 ratings are 3"
-    assert straight_lining([("q", 3.0)] * 4, VARIED) is None  # 5 * .2**4 = .008 is not that rare
+    assert straight_lining([("q", 3.0)] * 5, VARIED) is None  # 5 * .2**5 = .0016 is not that rare
     assert straight_lining([("q", 3.0)] * 6, VARIED) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
     assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED) is None
 
@@ -64,6 +64,13 @@ def test_where_people_differ_much_twice_as_fast_is_usual() -> None:
     assert speed([0.02, 0.02, 0.02], [*everybody, 0.02]) is not None
 
 
+def test_speeds_differ_by_robust_deviations() -> None:
+    """The middle of all distances from 20 seconds is log(4/3) = .288, and three times 1.4826 of it are 1.28."""
+    others = [15.0, 20.0, 80 / 3, 100 / 3]
+    assert speed([7.0] * 3, [7.0, *others]) is None  # log(20/7) = 1.05
+    assert speed([5.0] * 3, [5.0, *others]) is not None  # log(20/5) = 1.39
+
+
 def test_all_just_as_fast() -> None:
     assert speed([5.0] * 3, [20.0] * 9 + [5.0]) is not None  # no spread at all: half the time decides
     assert speed([0.0] * 3, [0.0] * 9) is None
@@ -81,8 +88,8 @@ def test_apart_from_others() -> None:
     seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
     assert apart_from_others(-0.1, 30, 0.6) == seen
     # atanh(.6) = .693; 2.33 / sqrt(27) = .448: below tanh(.245) = .24 it is seen.
-    assert apart_from_others(0.23, 30, 0.6) is not None
-    assert apart_from_others(0.25, 30, 0.6) is None
+    assert apart_from_others(0.235, 30, 0.6) is not None
+    assert apart_from_others(0.245, 30, 0.6) is None
     assert apart_from_others(-0.1, 7, 0.6) is None  # 2.33 / 2: too little to say
     assert apart_from_others(-1.0, 4, 0.6) is None
     assert apart_from_others(-0.3, 30, 0.05) is None  # where nobody agrees, nobody is apart
@@ -97,6 +104,7 @@ def test_replies() -> None:
     assert replies(["ok", "yes", "No!", *good[:2]]) == {"generic": "3 of 5 replies are generic"}
     assert replies(["ok", "yes", *good[:3]]) == {}
     assert replies(["asdf", "sdfg", *good]) == {"gibberish": "2 of 8 replies are no words"}
+    assert replies(["asdf", "sdfg", *good, *(f"{text} And then?" for text in good[:3])]) == {}  # 2 of 11
     assert replies(["asdf", *good[:2]]) == {}  # one may be a slip
     assert replies([good[0]] * 4 + good[1:3]) == {"same": "4 of 6 replies are the same"}
     assert replies([good[0]] * 3 + good[1:4]) == {}

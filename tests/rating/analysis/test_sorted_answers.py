@@ -63,8 +63,8 @@ def test_no_choices() -> None:
 
 
 def test_two_replies_rated_as_one_are_one_systems() -> None:
-    ratings = [Rating("1", "Ann", "sure", 4.0, first, other, kind="likert") for first, other in ("BA", "AB")]
-    assert {one.system for one in sort_answers(ratings).scores} == {"A with B"}
+    ratings = [Rating("1", "Ann", "sure", 4.0, *pair, kind="likert", side="left") for pair in ("BA", "AB")]
+    assert sort_answers(ratings).scores == (Rating("1", "Ann", "sure", 4.0, "A with B", kind="likert"),) * 2
 
 
 def test_nothing() -> None:

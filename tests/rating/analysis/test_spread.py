@@ -46,6 +46,31 @@ def test_by_hand() -> None:
     assert found.same_item is None
 
 
+def test_by_hand_with_differently_many_ratings() -> None:
+    """Replies with 1 and 3, and with 5: 8 for three. Between the replies 6 on one degree, within 2 on one, and as good
+    as 3 - 5 / 3 = 4 / 3 ratings each: (6 - 2) / (6 + 1 / 3 * 2)."""
+    ratings = [Rating("1", "a", "q", 1.0, "A"), Rating("1", "b", "q", 3.0, "A"), Rating("2", "a", "q", 5.0, "A")]
+    assert spread(ratings).same_reply == pytest.approx(0.6)
+    assert spread(ratings[:2]).same_reply is None  # a single reply
+
+
+def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> None:
+    """Between replies 8 on four degrees, within 12 on six: nothing; so the covariance of 1 beside a variance of 2 is
+    chance."""
+    ratings = [
+        Rating(str(i), r, "q", i + more, s) for s in "AB" for i in (1, 2, 3) for r, more in (("a", 0.0), ("b", 2.0))
+    ]
+    assert spread(ratings)[1:3] == (0.0, 0.0)
+
+
+def test_an_items_share_is_of_the_items_that_both_systems_have() -> None:
+    """Squares 9 and 12.75 on six degrees; a covariance of 3 between 4, 4, 1 and 5, 5, 2."""
+    said = {"A": {1: 1.0, 2: 4.0, 3: 4.0, 4: 1.0}, "B": {2: 5.0, 3: 5.0, 4: 2.0, 5: 1.0}}
+    ratings = [Rating(str(i), "a", "q", v, system) for system, values in said.items() for i, v in values.items()]
+    assert spread(ratings).same_item == pytest.approx(3 / (21.75 / 6))
+    assert spread([one for one in ratings if one.item != "4"]).same_item is None  # two shared items
+
+
 def test_replies_with_differently_many_ratings() -> None:
     ratings = [one for one in drawn(3000, 3, 0.5, 0.3) if not (int(one.item) % 2 and one.rater == "2")]
     assert spread(ratings).same_reply == pytest.approx(0.5, abs=0.03)

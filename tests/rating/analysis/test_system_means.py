@@ -11,8 +11,9 @@ from parlai_empathy.rating.analysis.means import SystemMean, system_mean
 from parlai_empathy.rating.rating import Rating
 
 
-def mean_of(values: list[tuple[str, str, float]], clusters: str = "item") -> SystemMean:
-    return system_mean(columns_of([Rating(item, rater, "q", value) for item, rater, value in values]), clusters, 500, 0)
+def mean_of(values: list[tuple[str, str, float]], clusters: str = "item", seed: int = 0) -> SystemMean:
+    columns = columns_of([Rating(item, rater, "q", value) for item, rater, value in values])
+    return system_mean(columns, clusters, 500, seed)
 
 
 def test_by_hand() -> None:
@@ -39,6 +40,27 @@ def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() ->
 
 
 @pytest.mark.parametrize(
+    ("clusters", "items_count", "raters_count"),
+    [("item", True, False), ("rater", False, True), ("both", True, True)],
+)
+def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+    def width(values: list[tuple[str, str, float]]) -> float:
+        low, high = mean_of(values, clusters).interval or (0, 0)
+        assert low <= 2.5 <= high
+        return high - low
+
+    places = [(item, rater) for item in range(4) for rater in range(4)]
+    assert (width([(str(item), str(rater), 1.0 + item) for item, rater in places]) > 1) == items_count
+    assert (width([(str(item), str(rater), 1.0 + rater) for item, rater in places]) > 1) == raters_count
+
+
+def test_the_seed_decides() -> None:
+    values = [(str(i), "a", float(i * i % 7)) for i in range(9)]
+    assert mean_of(values, seed=1) == mean_of(values, seed=1)
+    assert mean_of(values, seed=1).interval != mean_of(values, seed=2).interval
+
+
+@pytest.mark.parametrize(
     ("values", "clusters", "reason"),
     [
         ([("1", "a", 3)], "item", "no interval: 1 item, and at least two are needed"),
@@ -57,9 +79,11 @@ def test_constant_ratings_are_a_number_without_any_width() -> None:
     assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, (4.0, 4.0))
 
 
-def test_the_interval_of_few_items_is_expanded() -> None:
+@pytest.mark.parametrize("clusters", ["item", "rater"])
+def test_the_interval_of_few_is_expanded(clusters: str) -> None:
     values = [1.0, 2.0, 2.0, 4.0, 5.0, 5.0]
-    found = mean_of([(str(i), "a", value) for i, value in enumerate(values)])
+    few = [("1", str(i), value) if clusters == "rater" else (str(i), "a", value) for i, value in enumerate(values)]
+    found = mean_of(few, clusters)
     drawn = bootstrap(lambda places: float(np.array(values)[places].mean()), 6, 500, 0)
     assert found.interval == pytest.approx(expanded_interval(drawn, 6))
     assert found.interval is not None
