@@ -15,7 +15,7 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 
 # A sub-package may import those of lower layers, and others of its own layer as long as no circle comes of it.
 LAYERS: tuple[set[str], ...] = (
-    {"errors", "memory", "text_file", "unfinished", "whole_file"},
+    {"errors", "files", "memory"},
     {"modules", "metrics", "tasks", "mutators", "language_models"},
     {"agent_kit"},
     {"agents", "scoring", "curation", "rating"},

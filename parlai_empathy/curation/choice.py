@@ -14,8 +14,8 @@ from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.curation.negative_samples import KINDS, negative_sample
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.errors import NotComputableError
+from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.tasks.reddit.cleaning import clean
-from parlai_empathy.whole_file import whole_file
 
 CLASSES = ("not engaging", "engaging")
 _ROWS = 10_000  # posts that are written together

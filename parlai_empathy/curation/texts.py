@@ -13,7 +13,7 @@ from tqdm import tqdm
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.whole_file import whole_file
 
 BATCH = 1 << 13  # texts that are scored and kept together
 

@@ -22,9 +22,9 @@ from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
 from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
+from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
-from parlai_empathy.whole_file import whole_file, write_whole
 
 _FORMAT = "3"  # of parts: another one makes them anew
 # A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parlai_empathy.text_file import as_unicode
+from parlai_empathy.files.text_file import as_unicode
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from parlai_empathy.text_file import as_unicode
+from parlai_empathy.files.text_file import as_unicode
 
 
 def pair_tokens(

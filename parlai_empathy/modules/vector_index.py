@@ -20,7 +20,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.whole_file import whole_file
 
 _BLOCK = 2**16  # vectors that are scored at once
 _SHORTLIST = 200  # what the index finds at least, to be scored again

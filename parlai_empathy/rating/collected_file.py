@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.rating import raters
 from parlai_empathy.rating.collection import Conversation, finished
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
-from parlai_empathy.whole_file import remedy, write_whole
 
 _EVALUATED = 3  # the data set's column has three numbers a person
 

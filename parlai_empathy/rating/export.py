@@ -35,11 +35,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.whole_file import remedy, whole_file
 from parlai_empathy.rating.answering import WHOLE
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
-from parlai_empathy.whole_file import remedy, whole_file
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),

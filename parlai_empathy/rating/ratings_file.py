@@ -48,8 +48,8 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.text_file import read_text
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
-from parlai_empathy.text_file import read_text
 
 REQUIRED = ("item", "rater", "rating")
 NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")

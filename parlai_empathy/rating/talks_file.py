@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.rating.answering import Said, messages
 from parlai_empathy.rating.assignment import WITH_ITEM
 from parlai_empathy.rating.export import item_name, moment
 from parlai_empathy.rating.store import Store
-from parlai_empathy.whole_file import remedy, write_whole
 
 
 def talks_path(ratings: str | Path) -> Path:

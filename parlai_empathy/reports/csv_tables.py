@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.reports.cells import Cell, one_line
 from parlai_empathy.reports.file_names import file_names
-from parlai_empathy.whole_file import whole_file
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Table

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from parlai_empathy.errors import EmpathyError, one_line
-from parlai_empathy.whole_file import write_whole
+from parlai_empathy.files.whole_file import write_whole
 
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:

@@ -20,10 +20,10 @@ import parlai.utils.logging as logging
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.files.unfinished import own_folder
+from parlai_empathy.files.whole_file import remedy
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.unfinished import own_folder
-from parlai_empathy.whole_file import remedy
 
 _MODULE = "parlai_empathy.reports.evaluate"
 

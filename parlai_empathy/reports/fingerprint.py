@@ -9,11 +9,11 @@ from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.reports.typed_options import typed_options
 from parlai_empathy.tasks.builder import sha256_of
-from parlai_empathy.text_file import is_file
 
 # What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")

@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.whole_file import whole_file
 
 Interval = tuple[float, float, float]
 """A value, and the lower and upper end of its interval."""

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.text_file import read_text
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_sequence_classifier, longest_text
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
-from parlai_empathy.text_file import read_text
 
 _BATCH = 64
 _LONGEST = 512  # tokens; what classifiers of toxicity were trained on is shorter

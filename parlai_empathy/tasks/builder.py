@@ -30,7 +30,7 @@ from parlai.core.build_data import DownloadableFile
 from tqdm import tqdm
 
 from parlai_empathy.errors import DownloadError
-from parlai_empathy.unfinished import own_folder
+from parlai_empathy.files.unfinished import own_folder
 
 MIRROR = "EMPATHY_MIRROR"
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces of the answer

@@ -9,8 +9,8 @@ from typing import Any
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
+from parlai_empathy.files.whole_file import write_whole
 from parlai_empathy.modules.hugging_face import load_tokenizer
-from parlai_empathy.whole_file import write_whole
 
 
 def encoder_source(opt: Opt) -> str:

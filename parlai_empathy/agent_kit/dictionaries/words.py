@@ -9,7 +9,7 @@ from pathlib import Path
 from parlai.core.dict import DictionaryAgent
 
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.whole_file import write_whole
+from parlai_empathy.files.whole_file import write_whole
 
 
 class WordDictionary(DictionaryAgent):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.text_file import is_file
+from parlai_empathy.files.text_file import is_file
 
 
 def goes_on(opt: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.text_file import is_file
+from parlai_empathy.files.text_file import is_file
 
 _SCALAR = np.float64(0).__reduce__()[0]
 # Some of ParlAI's schedulers compute with NumPy, whose numbers then stand in the file. These make numbers, and no more.

@@ -10,9 +10,9 @@ import numpy as np
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.modules.fingerprint import state_fingerprint
 from parlai_empathy.modules.sentence_encoder import SentenceEncoder, Vectors
-from parlai_empathy.whole_file import whole_file
 
 
 def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:

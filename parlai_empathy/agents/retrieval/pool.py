@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.modules.vector_index import exact_search
-from parlai_empathy.whole_file import whole_file
 
 
 @dataclass(frozen=True)

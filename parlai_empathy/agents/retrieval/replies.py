@@ -13,7 +13,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.errors import DataError, ModelFileError, OptionError
-from parlai_empathy.text_file import is_file
+from parlai_empathy.files.text_file import is_file
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
 TASKS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.language_models.prompt import Message, Prompt
-from parlai_empathy.text_file import as_unicode
 
 
 def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.text_file import open_text
+from parlai_empathy.files.whole_file import remedy, whole_file
 from parlai_empathy.rating.rating import Rating
-from parlai_empathy.text_file import open_text
-from parlai_empathy.whole_file import remedy, whole_file
 
 COLUMNS = ("rater", "reason")
 

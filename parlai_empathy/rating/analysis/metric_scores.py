@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import Any
 
 from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.files.text_file import read_text
 from parlai_empathy.rating.rating import Rating
-from parlai_empathy.text_file import read_text
 
 _NO_METRICS = ("system", "item", "line", "turn", "emotion", "reply")
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.scoring.names import judge_name
-from parlai_empathy.text_file import is_file
 
 
 def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.text_file import read_text
+from parlai_empathy.files.text_file import read_text
 
 FOLDERS = {"train": "train", "valid": "validation", "test": "test"}
 """The authors' folder of each fold."""

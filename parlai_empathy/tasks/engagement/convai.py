@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.text_file import read_text
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
 from parlai_empathy.tasks.engagement.reader import number, one_line
-from parlai_empathy.text_file import read_text
 
 LABELS = ("0", "1")
 """Not engaging, and engaging. They are numbers, so that a judge's score is the probability of the second."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from parlai_empathy.errors import DataError, shown
-from parlai_empathy.text_file import open_text
+from parlai_empathy.files.text_file import open_text
 
 KINDS = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from parlai_empathy.errors import DataError, shown
+from parlai_empathy.files.text_file import open_text
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
 from parlai_empathy.tasks.epitome.spans import Span, clean, find_spans, quotations
-from parlai_empathy.text_file import open_text
 
 COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from parlai_empathy.errors import DataError, shown
+from parlai_empathy.files.text_file import open_text
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
-from parlai_empathy.text_file import open_text
 
 FILES = {"train": "train.tsv", "valid": "dev.tsv", "test": "test.tsv"}
 """The authors' file of each fold."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.whole_file import remedy, write_whole
+from parlai_empathy.files.whole_file import remedy, write_whole
 
 
 @dataclass(frozen=True)

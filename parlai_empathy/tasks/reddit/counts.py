@@ -11,7 +11,7 @@ from typing import Any
 
 import parlai.utils.logging as logging
 
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.whole_file import whole_file
 
 
 def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:

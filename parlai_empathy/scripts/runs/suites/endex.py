@@ -11,6 +11,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.trained.agent import model_options, task_option
 from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
@@ -23,7 +24,6 @@ from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.reader import PARQUET
 from parlai_empathy.tasks.red.records import DIMENSIONS
-from parlai_empathy.text_file import is_file
 
 _TAUGHT = {
     "default": AGGREGATE,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parlai_empathy.unfinished import own_file
+from parlai_empathy.files.unfinished import own_file
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.text_file import as_unicode, is_file, open_text, read_text
+from parlai_empathy.files.text_file import as_unicode, is_file, open_text, read_text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.startswith("\ufeff")))

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from parlai_empathy.unfinished import own_file, own_folder
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.unfinished import own_file, own_folder
+from parlai_empathy.files.whole_file import whole_file
 
 DAY = 24 * 60 * 60
 
 WRITER = """
 import sys
 from pathlib import Path
-from parlai_empathy.unfinished import own_folder
-from parlai_empathy.whole_file import whole_file
+from parlai_empathy.files.unfinished import own_folder
+from parlai_empathy.files.whole_file import whole_file
 folder = Path(sys.argv[1])
 with whole_file(folder / "pool", is_shared=True) as file, own_folder(folder, "build") as build:
     for path in (file, build / "data"):

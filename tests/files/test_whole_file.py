@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from full_disk import full_disk
 
-from parlai_empathy.whole_file import remedy, whole_file, write_whole
+from parlai_empathy.files.whole_file import remedy, whole_file, write_whole
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
@@ -76,7 +76,7 @@ def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_two_processes_may_write_a_text_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, write = tmp_path / "a.txt", Path.write_text
-    code = "import pathlib, sys; from parlai_empathy import whole_file; "
+    code = "import pathlib, sys; from parlai_empathy.files import whole_file; "
     code += "whole_file.write_whole(pathlib.Path(sys.argv[1]), 'x')"
 
     def write_beside(self: Path, *text: Any, **how: Any) -> int:
