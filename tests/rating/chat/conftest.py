@@ -52,6 +52,7 @@ class Served:
     agent: Any
     settings: ChatSettings
     stop: Callable[[], None]
+    token: str = ADMIN_TOKEN
     visitors: list[Visitor] = field(default_factory=list)
 
     def visitor(self, agrees: bool = True) -> Visitor:
@@ -66,7 +67,7 @@ class Served:
         """Who runs the chat, logged in."""
         boss = self.visitor(agrees=False)
         boss.load("/admin")
-        boss.post("/admin/login", admin_token=ADMIN_TOKEN)
+        boss.post("/admin/login", admin_token=self.token)
         return boss
 
 

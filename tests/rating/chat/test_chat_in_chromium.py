@@ -319,3 +319,20 @@ def test_long_words_stay_inside(browser: Any, serve_chat: Serve, size: Any) -> N
         say(page, "x" * 600)
         said(page, 2)
         assert accessibility_problems(page) == []
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_administration(browser: Any, serve_chat: Serve, size: Any) -> None:
+    with visiting(browser, served := serve_chat(), size) as page:
+        say(page, "I want to kill myself")
+        said(page, 2)
+        page.goto("/admin")
+        page.get_by_label("The administrator's token").fill(served.token)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_text("Messages that speak of self-harm: 1.").wait_for()
+        assert accessibility_problems(page) == []
+        rater = served.desk.raters()[0].id
+        page.get_by_label(f"Reason to exclude {rater}").fill("a test of ours")
+        page.get_by_role("button", name=f"Exclude {rater}").click()
+        page.get_by_text("Excluded: a test of ours").wait_for()
+        assert accessibility_problems(page) == []
