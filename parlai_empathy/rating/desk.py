@@ -11,6 +11,7 @@ from parlai_empathy.rating.answering import Said, Submission
 from parlai_empathy.rating.counting import arm_counts, why_nothing
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.handed import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
+from parlai_empathy.rating.names import NOT_EXCLUDED
 from parlai_empathy.rating.questions import clean
 from parlai_empathy.rating.registration import item_of, register
 from parlai_empathy.rating.store import Store
@@ -70,10 +71,15 @@ class Desk:
 
         :raises OptionError: if there is no such rater, or no reason.
         """
-        if not clean(reason, "reason"):
+        reason = clean(reason, "reason")
+        if not reason:
             raise OptionError(f"rater {rater[:40]!r}: there is no reason to exclude them: write one")
+        if reason.lower() in NOT_EXCLUDED:
+            raise OptionError(
+                f"rater {rater[:40]!r}: {reason} as a reason would be read as not excluded: write another one"
+            )
         with self.store.writing(self.study.name) as t:
-            raters.set_excluded(t, self.study.name, rater, clean(reason, "reason"), self.clock())
+            raters.set_excluded(t, self.study.name, rater, reason, self.clock())
 
     def include(self, rater: str) -> None:
         """Let an excluded rater's ratings count again. Items that others rated meanwhile then have more than they need.

@@ -20,3 +20,6 @@ the means."""
 
 UNITS = ("item", "rating")
 """What the sign test takes for one independent throw: an item, by the majority of its raters, or every rating."""
+
+NOT_EXCLUDED = ("0", "false", "no")
+"""What in the column ``excluded`` of a file of ratings says that a rater's ratings count, as if nothing were there."""

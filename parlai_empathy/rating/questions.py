@@ -193,7 +193,7 @@ def problems(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[s
 
 
 def clean(raw: object, where: str) -> str:
-    """``raw`` as a text that every store can hold, without blanks at its ends.
+    """``raw`` as a text that every store and file can hold, without blanks at its ends.
 
     :raises OptionError: if it is no text or number, or holds what cannot be stored.
     """
@@ -202,7 +202,7 @@ def clean(raw: object, where: str) -> str:
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise OptionError(f"{where}: {reprlib.repr(raw)} is neither a text nor a number")
     is_whole = isinstance(raw, float) and raw.is_integer()  # JSON from a page may write 4 as 4.0
-    text = str(int(raw) if is_whole else raw).strip()
+    text = lines_of(str(int(raw) if is_whole else raw)).strip()
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -210,3 +210,8 @@ def clean(raw: object, where: str) -> str:
     if "\0" in text:
         raise OptionError(f"{where}: {reprlib.repr(text)} has a character of value 0, which cannot be stored")
     return text
+
+
+def lines_of(text: str) -> str:
+    """The text without carriage returns at its lines' ends: one alone would end a row of CSV, for nothing quotes it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -49,14 +49,13 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import read_text
+from parlai_empathy.rating.names import NOT_EXCLUDED
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 
 REQUIRED = ("item", "rater", "rating")
 NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
 """All columns that are read; a header may name each of them once."""
-
-_NOT_EXCLUDED = ("0", "false", "no")
 
 Row = tuple[int, Callable[[], dict[str, Any]]]
 """A row's line, and what makes a record of it or raises what is wrong with it."""
@@ -218,7 +217,7 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
         raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")
     names["kind"] = names["kind"] if names["kind"] in KINDS else ""
     names["side"] = names["side"] if names["side"] in SIDES else ""
-    names["excluded"] = "" if names["excluded"].lower() in _NOT_EXCLUDED else names["excluded"]
+    names["excluded"] = "" if names["excluded"].lower() in NOT_EXCLUDED else names["excluded"]
     values = _values(names, scale)
     return Rating(
         rating=None if is_text else _number(where, "rating", record["rating"], values),

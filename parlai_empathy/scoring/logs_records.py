@@ -36,7 +36,7 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
         if not isinstance(record, dict):
             raise DataError(f"{where}: {line.strip()[:40]!r} is no JSON object: expected one with {_NAMES}")
         if "dialog" in record:
-            yield from _conversation(record["dialog"], number, where)
+            yield from _conversation(record, number, where)
         else:
             names.update(dict.fromkeys(record))
             yield _record(record, number, where)
@@ -144,14 +144,16 @@ def _turns(text: str) -> list[str]:
     return [turn.strip() for turn in text.split("\n") if turn.strip()]
 
 
-def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]:
+def _conversation(record: Mapping[str, Any], number: int, where: str) -> Iterator[LoggedReply]:
     """The second message of each pair answers the first, and all pairs before it are its context too.
 
     A true reply that the log gives (``eval_labels``, ``labels``) is the reference, and part of what comes after: that
-    is what ParlAI's agents are told of an evaluation's earlier turns.
+    is what ParlAI's agents are told of an evaluation's earlier turns. Of a talk of ``parlai chat_site`` the record says
+    who answered, and its answers are called as marks of them are.
     """
     context: list[str] = []
-    for turn, pair in enumerate(_pairs(dialog, where), start=1):
+    talk = _item(record, where)
+    for turn, pair in enumerate(_pairs(record["dialog"], where), start=1):
         place = f"{where}, pair {turn}"
         asked, answered = pair
         context += _turns(_text(asked, "text", place))
@@ -167,6 +169,8 @@ def _conversation(dialog: Any, number: int, where: str) -> Iterator[LoggedReply]
             tuple(context),
             tuple(references),
             emotion,
+            _text(record, "system", where),
+            f"{talk}#{answered['turn']}" if talk and "turn" in answered else "",
             no_answer=no_answer,
             line=number,
             is_candidate=is_candidate,

@@ -15,6 +15,7 @@ from tiny_studies import LIKERT, PAIRWISE, Clock
 from parlai_empathy.errors import OptionError, StoreError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
+from parlai_empathy.rating.names import NOT_EXCLUDED
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
@@ -385,6 +386,13 @@ def test_exclusion_needs_a_rater_and_a_reason(desk: Desk) -> None:
         desk.include("b")
     with pytest.raises(OptionError, match="no reason"):
         desk.exclude("a", "  ")
+
+
+@pytest.mark.parametrize("reason", NOT_EXCLUDED)
+def test_what_files_of_ratings_read_as_not_excluded_is_no_reason(desk: Desk, reason: str) -> None:
+    desk.enrol("a")
+    with pytest.raises(OptionError, match=f"{reason.title()} as a reason would be read as not excluded"):
+        desk.exclude("a", f" {reason.title()} ")
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\0b", "\ud800"])

@@ -16,7 +16,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import COLUMNS, rating_rows, write_export
 from parlai_empathy.rating.handed import Assignment
-from parlai_empathy.rating.ratings_file import read_ratings
+from parlai_empathy.rating.ratings_file import ratings_of, read_ratings
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
@@ -91,6 +91,21 @@ def test_file_is_read_by_the_analysis(
         assert row["side"] in ("left", "right")
         assert (row["reply"], row["other_reply"]) == (f"A#{row['item']}", f"B#{row['item']}")
         assert datetime.fromisoformat(row["when"]).tzinfo is not None
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["new", "of an older store"])
+def test_carriage_returns_end_no_row(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path, is_old: bool
+) -> None:
+    questions = [{"id": "why", "text": "Why?", "kind": "text"}]
+    desk = Desk(store, study := study_of(LIKERT, questions=questions, systems={"A": write_log("A", 1)}))
+    desk.answer(next_item(desk, "a").id, "a", {"why": "one" if is_old else "a\rb\r\nc"})
+    if is_old:
+        with store.writing(study.name) as t:
+            t.run("UPDATE rating_answers SET text = :text", text="a\rb\r\nc")
+    for suffix in ("csv", "jsonl"):
+        write_export(store, study.name, path := tmp_path / f"ratings.{suffix}")
+        assert [one.text for one in ratings_of(path)] == ["a\nb\nc"]
 
 
 def test_side_is_where_the_system_stood(store: Store, study_of: Make, write_log: Log) -> None:

@@ -232,6 +232,12 @@ def test_without_labels_it_goes_on_with_what_was_said() -> None:
     assert second.context == ("a", "x", "b")
 
 
+def test_talks_of_a_chat_say_who_answered_and_what_marks_call_the_answers() -> None:
+    dialog = [[asked("a", turn=1), {**said("x"), "turn": 2}], [asked("b", turn=3), {**said("y"), "turn": 4}]]
+    found = from_json({"item": "chat-1", "system": "B", "rater": "Ann", "dialog": dialog})
+    assert [(one.reply, one.system, one.item) for one in found] == [("x", "B", "chat-1#2"), ("y", "B", "chat-1#4")]
+
+
 def test_a_model_that_said_nothing_gave_an_empty_reply() -> None:
     (reply,) = from_json({"dialog": [[asked("a", labels=["b"]), {"id": "model"}]]})
     assert (reply.reply, reply.references) == ("", ("b",))
