@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collection import BROKEN, OPEN, OVER
@@ -69,7 +70,7 @@ def counts_of(lobby: Lobby) -> CollectionCounts:
     chosen = Counter(prompt["emotion"] for prompt in prompts if prompt["id"] not in broken)
     by_emotion = Counter(talk["emotion"] for talk in whole)
     by_person = Counter(person for talk in whole for person in (talk["speaker"], talk["listener"]))
-    flagged.update(person.id for person in people if DISTRESS in person.details)
+    flagged.update(prompt["rater"] for prompt in prompts if speaks_of_self_harm(prompt["situation"]))
     return CollectionCounts(
         (
             ("People", len(people)),

@@ -95,7 +95,6 @@ class CollectPages:
             return self._prompt_page(visit, prompt_fields(offered, said, check=True), status=422)
         outcome = await in_thread(self._collection.choose, offered.id, rater, said[EMOTION], said[SITUATION])
         if outcome is Outcome.STORED and speaks_of_self_harm(said[SITUATION]):
-            await in_thread(self._desk.enrol, rater, details={DISTRESS: "situation"})
             self._log_distress("a situation")
         return await self._waiting(visit, rater)
 

@@ -334,6 +334,23 @@ def test_notice_with_a_situation(lab: Make, logged: list[str]) -> None:
     assert "Messages and situations that speak of self-harm 1" in site.admin().page.words
 
 
+def test_each_situation_of_a_person_counts(lab: Make) -> None:
+    site = lab()
+    first = site.waiting("I wanted to kill myself.")
+    site.clock.now += 1
+    second = site.waiting("I saw a heron.")
+    first.get("/talk")
+    for teller, listener in ((first, second), (second, first)):
+        talk(teller, listener)
+        judge(first)
+        judge(second)
+    first.get("/talk")
+    first.post("/again", {})
+    first.get("/talk")
+    describe(first, "Then I tried to kill myself again.")
+    assert "Messages and situations that speak of self-harm 2" in site.admin().page.words
+
+
 def test_without_a_notice_it_is_flagged_all_the_same(lab: Make, logged: list[str]) -> None:
     first, _ = lab(notice=None).pair()
     assert "988" not in say(first, "I want to die").words
