@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import answering, assignment, raters
@@ -52,6 +53,13 @@ class Desk:
         self._subjects, self._met_before = self._count_subjects()
         self._time = 60.0 * study.minutes
 
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """A transaction that has the study for itself.
+
+        :raises StoreError: at its end, with nothing written, if another version of the study has taken its place.
+        """
+        return self.store.writing(self.study.name, self.study.version)
+
     # --- raters ------------------------------------------------------------------------------------------------------
 
     def enrol(self, rater: str, consented: bool = False, details: Mapping[str, str] | None = None) -> None:
@@ -61,7 +69,7 @@ class Desk:
         :raises OptionError: if ``rater`` is empty or too long.
         """
         rater, now = raters.checked(rater), self.clock()
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row = raters.enrolled(t, self.study.name, rater, now)
             raters.remember(t, row, now if consented else None, details or {})
 
@@ -72,7 +80,7 @@ class Desk:
         """
         if not clean(reason, "reason"):
             raise OptionError(f"rater {rater[:40]!r}: there is no reason to exclude them: write one")
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, clean(reason, "reason"), self.clock())
 
     def include(self, rater: str) -> None:
@@ -80,7 +88,7 @@ class Desk:
 
         :raises OptionError: if there is no such rater.
         """
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, None, self.clock())
 
     def raters(self) -> list[Rater]:
@@ -103,12 +111,12 @@ class Desk:
         rater, now = raters.checked(rater), self.clock()
         if held := self._held(rater, now):
             return held
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             return self._next(t, raters.enrolled(t, self.study.name, rater, now), now)
 
     def give_back(self, id: str, rater: str) -> bool:
         """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand."""
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row = self._assigned(t, id, rater)
             if row is None or row["state"] != assignment.OPEN:
                 return False
@@ -162,7 +170,7 @@ class Desk:
         :raises OptionError: if an answer is wrong, in one line; nothing is stored then.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             return self._take(t, self._assigned(t, id, rater), sent, revise, self.clock())
 
     def answer_and_next(
@@ -183,7 +191,7 @@ class Desk:
         :raises OptionError: if an answer is wrong.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row, now = self._assigned(t, id, rater), self.clock()
             outcome = self._take(t, row, sent, revise, now)
             goes_on = row is not None and (outcome.is_kept or outcome is Outcome.EXCLUDED)
@@ -198,7 +206,7 @@ class Desk:
         """
         asked = self.study.turn_questions
         sent = answering.submission([one for one in asked if one.id in answers] or asked, answers, None, None)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row, now = self._assigned(t, id, rater), self.clock()
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
@@ -221,7 +229,7 @@ class Desk:
         if len(text) > _LONGEST_MESSAGE:
             raise OptionError(f"message: it has {len(text):,} characters: expected at most {_LONGEST_MESSAGE:,}")
         said = Said(_turn(turn), clean(speaker, "speaker"), text, dict(details or {}), self.clock())
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row = self._assigned(t, id, rater)
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED

@@ -432,6 +432,25 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
         Desk(store, old.study, clock)
 
 
+def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    log = write_log("A", 3)
+    old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
+    open_one = handed(old, "a")
+    new = Desk(store, study_of(LIKERT, systems={"A": log}, title="Herons!"), clock, new_version=True)
+    message = f"has version {new.study.version} of the study herons by now, and this program has version "
+    with pytest.raises(StoreError, match=message + f"{old.study.version}: stop it"):
+        old.next_item("a")
+    with pytest.raises(StoreError, match=message):
+        old.answer(open_one.id, "a", LIKED)
+    with pytest.raises(StoreError, match=message):
+        old.enrol("b")
+    assert [one.id for one in new.raters()] == ["a"]
+    assert old.assigned(open_one.id, "a") == open_one  # what was handed out can still be read
+    found = handed(new, "a")
+    assert found.item.subject != open_one.item.subject
+    assert new.answer(found.id, "a", LIKED) is Outcome.STORED
+
+
 def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
     def replies(*contexts: str) -> dict[str, str]:
         path = tmp_path / "A.jsonl"

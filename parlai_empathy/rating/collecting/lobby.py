@@ -57,7 +57,7 @@ class Lobby:
         with self._store.reading() as t:
             if not self._is_due(self._met(t, rater), rater):
                 return self._place(t, rater)
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._move_on(t, rater)
             return self._place(t, rater)
 
@@ -67,7 +67,7 @@ class Lobby:
         :param enter: whether they come in, if they are not there yet.
         :returns: whom they have met; None if they wait on, or are not waiting.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             now, seat = self._clock(), self._seat(t, rater)
             prompt = self._ready(t, rater)
             if prompt is None or not self._may_wait(t, rater) or (seat is None and not enter):
@@ -96,7 +96,7 @@ class Lobby:
 
         They keep their place for some seconds, in which they may come back: perhaps they only load the page anew.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             sql = "UPDATE rating_seats SET seen = :then WHERE study = :study AND rater = :rater AND seen > :then"
             t.run(sql, study=self._study.name, rater=rater, then=self._clock() - self.away + _COMING_BACK)
 
@@ -105,7 +105,7 @@ class Lobby:
 
         :returns: whom they have left; None if there was nobody.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._stand_up(t, rater)
             met = self._met(t, rater)
             if met is None or not met.is_open:
@@ -118,7 +118,7 @@ class Lobby:
 
         What they could not tell to the end they can tell the next one.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._move_on(t, rater)
             place, met = self._place(t, rater), self._met(t, rater)
             if met is None or place.stage not in (Stage.BROKEN, Stage.DONE):
@@ -129,7 +129,7 @@ class Lobby:
 
     def close_silent(self) -> None:
         """Break off all meetings that were silent for too long, also those that nobody looks at any more."""
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
                 self._break_if_silent(t, met)
 
