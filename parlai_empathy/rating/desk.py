@@ -115,7 +115,10 @@ class Desk:
             return self._next(t, raters.enrolled(t, self.study.name, rater, now), now)
 
     def give_back(self, id: str, rater: str) -> bool:
-        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand."""
+        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand.
+
+        Who has given all their chats back, and judged none, gets another with the same model.
+        """
         with self.writing() as t:
             row = self._assigned(t, id, rater)
             if row is None or row["state"] != assignment.OPEN:

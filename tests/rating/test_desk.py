@@ -526,6 +526,27 @@ def test_chat_is_kept_and_marked(chats: Desk) -> None:
     assert handed(chats, "a").item.system != found.item.system
 
 
+def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: Desk) -> None:
+    first = handed(chats, "a")
+    chats.say(first.id, "a", 1, "rater", "Hello")
+    chats.give_back(first.id, "a")
+    second = handed(chats, "a")
+    assert second.item.system != first.item.system  # the other model comes first
+    chats.give_back(second.id, "a")
+    third = handed(chats, "a")
+    assert third.id not in (first.id, second.id)
+    assert chats.messages(third.id, "a") == []
+    chats.give_back(third.id, "a")
+    fourth = handed(chats, "a")
+    assert {third.item.system, fourth.item.system} == {"M", "N"}
+    assert chats.answer(fourth.id, "a", LIKED) is Outcome.STORED
+    assert chats.next_item("a") is Nothing.DONE  # a model that stays silent keeps nobody from the end
+    assert {one.arm: (one.done, one.open) for one in chats.counts()} == {
+        fourth.item.system: (1, 0),
+        third.item.system: (0, 0),
+    }
+
+
 def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:
     marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("warm", "apt")]
     study = study_of({**LIKERT, "kind": "chat", "questions": [*marks, *LIKERT["questions"]]}, models={"M": "m"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable
@@ -355,6 +356,26 @@ def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Calla
     assert visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "1"}).status_code == 200
     assert visitor.load()
     assert visitor.said() == []
+
+
+def test_only_model_that_is_down_locks_nobody_out(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    study = dataclasses.replace(judged_study(study_of), items_per_rater=2)
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    talks = set()
+    for _ in range(4):  # more than one may judge
+        visitor.say("FAIL")
+        talks.add(visitor.hidden("talk"))
+        visitor.post("/new", talk=visitor.hidden("talk"))
+        assert visitor.said() == []
+    assert len(talks) == 4
+    served.agent.go_on.set()  # the model is back
+    for _ in range(2):
+        visitor.say("Hello")
+        visitor.say("Hello again")
+        visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "4"})
+    assert "<h1>Thank you</h1>" in visitor.load()
+    assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4, 4]
 
 
 def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
