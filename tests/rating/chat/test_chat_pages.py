@@ -441,6 +441,26 @@ def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(s
     assert visitor.wait() == ["Are you there?", "Are you there?"]
 
 
+def test_page_waits_for_an_answer_that_a_stopped_server_left_out(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    found = served.desk.next_item(served.desk.raters()[0].id)
+    served.desk.say(found.id, found.rater, 1, "rater", "SLOW FAIL")  # and the power went
+    assert 'data-waiting="yes"' in visitor.load()
+    assert 'action="/retry" hidden>' in visitor.page
+    served.agent.go_on.set()
+    assert visitor.wait() == ["SLOW FAIL", "SLOW FAIL"]
+
+
+def test_answer_that_failed_is_not_asked_for_by_loading_the_page(serve_chat: Serve, logged: list[str]) -> None:
+    visitor = serve_chat().visitor()
+    visitor.say("FAIL")
+    for _ in range(3):
+        assert 'data-waiting="no"' in visitor.load()
+        assert 'action="/retry">' in visitor.page
+    assert sum("no reply" in line for line in logged) == 1
+
+
 def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.events(**visitor.form(text="FAIL"))[-1] == ("end", True)
