@@ -171,6 +171,23 @@ def test_longest_message_of_many_bytes_comes_through(serve_chat: Serve) -> None:
     assert visitor.say("\U0001f9e1" * 2000)[0] == "\U0001f9e1" * 2000
 
 
+def test_longest_answers_of_many_bytes_come_through(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    texts = [{"id": id, "text": "Why?", "kind": "text", "most": 6000} for id in ("why", "how")]
+    mark = {"id": "note", "text": "Note?", "kind": "text", "most": 9000, "per_turn": True, "required": False}
+    study = study_of(
+        {**LIKERT, "kind": "chat", "questions": [mark, *texts]}, models={"M": "m"}, turns={"least": 2, "most": 5}
+    )
+    served = serve_chat(study=study, longest=50)
+    visitor = served.visitor()
+    visitor.say("Hello")
+    answers = {"note": "\U0001f9e1" * 9000, "why": "\U0001f9e1" * 6000, "how": "\U0001f9e1" * 6000}
+    note = {"q-note": answers["note"]}
+    assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **note).status_code == 200
+    judged = {"q-why": answers["why"], "q-how": answers["how"]}
+    assert visitor.post("/judge", talk=visitor.hidden("talk"), **judged).status_code == 200
+    assert {row["question"]: row["text"] for row in rating_rows(served.desk.store, "herons")} == answers
+
+
 def test_silent_model_is_shown_as_silent(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.say("SILENT") == ["SILENT", "<em>(says nothing)</em>"]
