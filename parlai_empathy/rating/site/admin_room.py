@@ -37,11 +37,16 @@ def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
 
     :raises Refusal: if there is no such page.
     """
-    last, asked = max(1, -(-len(ones) // _ON_A_LEAF)), visit.query.get("page", "1")
-    if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= last):
+    last, number = max(1, -(-len(ones) // _ON_A_LEAF)), _asked(visit)
+    if not 1 <= number <= last:
         raise Refusal(404, "There is no such page", f"The pages of raters are 1 to {last}.")
-    number = int(asked)
     return Leaf(ones[(number - 1) * _ON_A_LEAF : number * _ON_A_LEAF], number, last)
+
+
+def _asked(visit: Visit) -> int:
+    """The number of the page that is asked for; 0 if it is none."""
+    asked = visit.query.get("page", "1")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
 
 
 class AdminRoom(ABC):

@@ -79,7 +79,7 @@ def test_raters_fill_several_pages(lab: Make) -> None:
     assert "rater-100" not in boss.page.text
     assert "Page 1 of 2" in boss.page.words
     assert "rater-100" in boss.get("/admin?page=2").text
-    for page in ("0", "3", "-1", "x", "²"):
+    for page in ("0", "3", "-1", "x", "", "000000001999", "000000001" + "9" * 5000, "²"):
         assert boss.get(f"/admin?page={page}" if page != "²" else "/admin?page=%C2%B2").status == 404
 
 
