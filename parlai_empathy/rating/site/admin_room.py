@@ -104,7 +104,7 @@ class AdminRoom(ABC):
         return response
 
     async def exclude(self, visit: Visit) -> Response:
-        """Let what a rater did count no longer, or count again."""
+        """Let what a rater did count no longer, or count again; the page of the list stays the same."""
         form = await visit.form()
         self._door.check(visit)
         rater, reason = form.text("rater"), form.text("reason")
@@ -115,4 +115,5 @@ class AdminRoom(ABC):
                 await in_thread(self._desk.exclude, rater, reason)
         except OptionError as error:
             return await self.page(visit, f"{error}.", rater, 422)
-        return visit.redirect("/admin#raters")
+        number = _asked(visit)
+        return visit.redirect(f"/admin?page={number}#raters" if number > 1 else "/admin#raters")
