@@ -74,7 +74,7 @@ class ChatPages:
         talk on with another.
         """
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if self._must_judge and talk.can_end:
             return visit.redirect("/judge")
@@ -97,7 +97,7 @@ class ChatPages:
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to them, and begin anew."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if not talk.can_end:
             return visit.redirect("/")
@@ -112,7 +112,7 @@ class ChatPages:
     async def say(self, visit: Visit) -> Response:
         """Take a message. The model begins to answer at once, whether or not somebody waits for it."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         text = form.text("text").strip()
         if problem := self._problem(text):
             return self._talk_page(visit, await self._talk(found), problem, text, status=422)
@@ -137,7 +137,7 @@ class ChatPages:
     async def retry(self, visit: Visit) -> Response:
         """Ask once more for an answer that has failed. (Where scripts run, they do so by way of the events.)"""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if talk.is_waiting:
             self._replies.start(found)
@@ -146,7 +146,7 @@ class ChatPages:
     async def mark(self, visit: Visit) -> Response:
         """Store what is said of one of the model's turns."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         said = sent_alone(self._desk.study.turn_questions, form)
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)

@@ -107,7 +107,7 @@ class AdminRoom(ABC):
         """Let what a rater did count no longer, or count again; the page of the list stays the same."""
         form = await visit.form()
         self._door.check(visit)
-        rater, reason = form.text("rater"), form.text("reason")
+        rater, reason = form.id("rater"), form.text("reason")
         try:
             if form.text("what") == "include":
                 await in_thread(self._desk.include, rater)
