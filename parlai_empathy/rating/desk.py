@@ -150,7 +150,7 @@ class Desk:
     def counts(self) -> list[ArmCount]:
         """How many ratings each system or pair has, of this version of the study."""
         with self.store.reading() as t:
-            return arm_counts(t, self.study)
+            return arm_counts(t, self.study, self.clock())
 
     # --- answers -----------------------------------------------------------------------------------------------------
 

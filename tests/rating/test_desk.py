@@ -266,6 +266,18 @@ def test_what_is_abandoned_goes_back(scarce: Desk, clock: Clock) -> None:
     assert handed(scarce, "b").item.name == "1"
 
 
+def test_what_timed_out_is_in_nobodys_hands(desk: Desk, clock: Clock) -> None:
+    desk.answer(handed(desk, "a").id, "a", LIKED)
+    handed(desk, "a")
+    clock.now += 60
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
+    handed(desk, "b")
+    clock.now += 1
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
+    clock.now += 60
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 0)]
+
+
 def test_late_answer_counts_while_nobody_else_has_the_item(scarce: Desk, clock: Clock) -> None:
     found = handed(scarce, "a")
     clock.now += 61
