@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from parlai_empathy.rating import raters
 from parlai_empathy.rating.collecting import meetings
-from parlai_empathy.rating.collecting.meeting import Duty
+from parlai_empathy.rating.collecting.meeting import TALKS, Duty
 from parlai_empathy.rating.collecting.meetings import Met
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.prompts import Prompt, untold
@@ -52,7 +52,8 @@ class Lobby:
     def place(self, rater: str) -> Place:
         """Where somebody stands.
 
-        What is due is done first: the next conversation begins, a silent meeting breaks off.
+        What is due is done first: the next conversation begins; a meeting breaks off that was silent for too long, or
+        of which somebody is excluded.
         """
         with self._store.reading() as t:
             if not self._is_due(self._met(t, rater), rater):
@@ -127,11 +128,11 @@ class Lobby:
                 meetings.let_go(t, self.collection, met, rater)
             return place.can_go_on
 
-    def close_silent(self) -> None:
-        """Break off all meetings that were silent for too long, also those that nobody looks at any more."""
+    def close_deserted(self) -> None:
+        """Break off all meetings that are due to, also those that nobody looks at any more."""
         with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
-                self._break_if_silent(t, met)
+                self._break_if_deserted(t, met)
 
     def waiting(self, t: Transaction) -> int:
         """How many are in the waiting room, inside a transaction."""
@@ -162,26 +163,30 @@ class Lobby:
     def _is_due(self, met: Met | None, rater: str) -> bool:
         if met is None or not met.is_open:
             return False
-        return self._is_silent(met) or met.meeting.duty(rater) is Duty.BEGIN
+        return bool(self._deserters(met)) or met.meeting.duty(rater) is Duty.BEGIN
 
     def _move_on(self, t: Transaction, rater: str) -> None:
         """Do what is due; somebody else may have done it meanwhile."""
         met = self._met(t, rater)
         if met is None or not met.is_open:
             return
-        if met.meeting.duty(rater) is Duty.BEGIN:
+        if met.meeting.duty(rater) is Duty.BEGIN and not self._deserters(met):
             meetings.begin_next(t, self.collection, met)
         else:
-            self._break_if_silent(t, met)
+            self._break_if_deserted(t, met)
 
-    def _break_if_silent(self, t: Transaction, met: Met) -> None:
-        if self._is_silent(met):
-            meetings.break_off(t, self.collection, met, met.meeting.awaited)
+    def _break_if_deserted(self, t: Transaction, met: Met) -> None:
+        if deserters := self._deserters(met):
+            meetings.break_off(t, self.collection, met, deserters)
 
-    def _is_silent(self, met: Met) -> bool:
+    def _deserters(self, met: Met) -> tuple[str, ...]:
+        """Because of whom a meeting is to break off; nobody when both conversations are over."""
+        if met.meeting.whole == TALKS:
+            return ()
         # Nobody could do anything while there was no server.
         since = max(met.last_act, self._opened)
-        return bool(met.meeting.awaited) and self._clock() - since > self.patience
+        is_silent = self._clock() - since > self.patience
+        return met.excluded or (met.meeting.awaited if is_silent else ())
 
     def _met(self, t: Transaction, rater: str) -> Met | None:
         return meetings.of(t, self.collection, rater)
