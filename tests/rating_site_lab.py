@@ -22,7 +22,7 @@ EVIL = "<script>alert('heron')</script> & <b>bold</b>"
 class Lab:
     """A site, the desk behind it, and people who come."""
 
-    def __init__(self, study: Path, store: Path, clock: Clock, **options: Any) -> None:
+    def __init__(self, study: Path, store: Path | str, clock: Clock, **options: Any) -> None:
         self.clock = clock
         self.store: Store = open_store(str(store))
         self.desk = Desk(self.store, read_study(study), clock)

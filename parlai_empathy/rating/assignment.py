@@ -3,7 +3,8 @@
 What is promised:
 
 - No rater is given a subject again: not the item, nor another system's reply in the same context. (The table's key
-  says so too.) What timed out may come back to its own rater, as the same assignment, if nobody else took it.
+  says so too.) What timed out may come back to its own rater, as the same assignment, if nobody else took it. Who has
+  given all their chats back, and judged none, may talk with a model of theirs once more, in another assignment.
 - No item is answered by more raters than its quota.
 - Each of a rater's items is from another system, as far as there are systems; of those that the rater has met least,
   the one with the fewest ratings comes first (Rashkin et al. 2019, section 5.2: ten items, each from another random
@@ -127,6 +128,10 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     if number in check_places(study, rater, total):
         item = _pick(t, study, rater, found, draw, is_check=True)
     item = item or _pick(t, study, rater, found, draw, is_check=False)
+    if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
+        # Models that were down are to lock nobody out. Who has judged a chat can be done without them.
+        _forget_given_back(t, study, rater)
+        item = _pick(t, study, rater, found, draw, is_check=False)
     if item is None:
         return None
     side = _side(found, item["arm"]) if _swaps(study) else 0
@@ -145,6 +150,12 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     t.send(f"INSERT INTO rating_assignments ({columns}, state) VALUES (:{', :'.join(row)}, 'open')", **row)
     fill(t, row, 1)
     return {**item, **row}
+
+
+def _forget_given_back(t: Transaction, study: Study, rater: str) -> None:
+    """Let the subjects of what a rater has given back count as not met."""
+    sql = "UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND state = 'back'"
+    t.send(sql, study=study.name, rater=rater)
 
 
 def check_places(study: Study, rater: str, total: int) -> frozenset[int]:

@@ -69,7 +69,7 @@ class Collection:
         A person who is new gets those that were chosen least so far by everybody; who is not, those that they have
         chosen least themselves, and of these the ones that everybody has (section 3 of the paper).
         """
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             now = self.desk.clock()
             raters.enrolled(t, self.study.name, raters.checked(rater), now)
             if open_one := t.row(
@@ -92,7 +92,7 @@ class Collection:
         :raises OptionError: if the emotion was not offered, or the situation is not 1 to 3 sentences.
         """
         situation = checked_situation(situation)
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             row = t.row(f"{prompts.ALL} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
             if row is None:
                 return Outcome.UNKNOWN
@@ -119,7 +119,7 @@ class Collection:
         :raises OptionError: if there is no such prompt, no emotion was chosen, its own person would listen, or somebody
             else listens already.
         """
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             return self.begun(t, prompt, listener)
 
     def begun(self, t: Transaction, prompt: str, listener: str) -> Conversation:
@@ -167,7 +167,7 @@ class Collection:
         :raises OptionError: if the text is empty, too long or cannot be stored.
         """
         text = one_line(text, "message")
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             row = self._row(t, id, rater)
             if row is None:
                 return Outcome.UNKNOWN
@@ -184,7 +184,7 @@ class Collection:
 
     def end(self, id: str, rater: str) -> bool:
         """End a conversation; whether it was long enough to be ended."""
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             row = self._row(t, id, rater)
             if row is None or row["state"] == BROKEN or len(answering.messages(t, id)) < self.study.least_turns:
                 return False
@@ -206,7 +206,7 @@ class Collection:
         :raises OptionError: if an answer is wrong.
         """
         read = read_answers(self.study.questions, answers)
-        with self.desk.store.writing(self.study.name) as t:
+        with self.desk.writing() as t:
             if self._row(t, id, rater) is None:
                 return Outcome.UNKNOWN
             t.run_many(

@@ -66,8 +66,11 @@ def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothin
     return Nothing.DONE if number > 1 else Nothing.COMPLETE
 
 
-def arm_counts(t: Transaction, study: Study) -> list[ArmCount]:
-    """How many ratings each system or pair has."""
+def arm_counts(t: Transaction, study: Study, now: float) -> list[ArmCount]:
+    """How many ratings each system or pair has.
+
+    What timed out is in nobody's hands any more, though nobody has taken it back yet.
+    """
     values = {"study": study.name, "version": study.version}
     goals = {
         row["arm"]: study.ratings_per_system or (0 if row["quota"] >= UNLIMITED else row["quotas"])
@@ -78,16 +81,20 @@ def arm_counts(t: Transaction, study: Study) -> list[ArmCount]:
         )
     }
     arms = t.rows(
-        """SELECT arm, is_check, filled, (SELECT count(*) FROM rating_assignments AS a WHERE a.study = rating_arms.study
-            AND a.version = rating_arms.version AND a.arm = rating_arms.arm AND a.state = 'open') AS in_hands
-        FROM rating_arms WHERE study = :study AND version = :version ORDER BY is_check, arm""",
+        """SELECT r.arm, r.is_check, r.filled - count(a.id) AS done,
+            count(CASE WHEN a.deadline >= :now THEN 1 END) AS in_hands
+        FROM rating_arms AS r LEFT JOIN rating_assignments AS a
+            ON a.study = r.study AND a.version = r.version AND a.arm = r.arm AND a.state = 'open'
+        WHERE r.study = :study AND r.version = :version
+        GROUP BY r.arm, r.is_check, r.filled ORDER BY r.is_check, r.arm""",
         **values,
+        now=now,
     )
     return [
         ArmCount(
             row["arm"],
             bool(row["is_check"]),
-            row["filled"] - row["in_hands"],
+            row["done"],
             row["in_hands"],
             0 if row["is_check"] else int(goals[row["arm"]]),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import answering, assignment, raters
@@ -53,6 +54,13 @@ class Desk:
         self._subjects, self._met_before = self._count_subjects()
         self._time = 60.0 * study.minutes
 
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """A transaction that has the study for itself.
+
+        :raises StoreError: at its end, with nothing written, if another version of the study has taken its place.
+        """
+        return self.store.writing(self.study.name, self.study.version)
+
     # --- raters ------------------------------------------------------------------------------------------------------
 
     def enrol(self, rater: str, consented: bool = False, details: Mapping[str, str] | None = None) -> None:
@@ -62,7 +70,7 @@ class Desk:
         :raises OptionError: if ``rater`` is empty or too long.
         """
         rater, now = raters.checked(rater), self.clock()
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row = raters.enrolled(t, self.study.name, rater, now)
             raters.remember(t, row, now if consented else None, details or {})
 
@@ -78,7 +86,7 @@ class Desk:
             raise OptionError(
                 f"rater {rater[:40]!r}: {reason} as a reason would be read as not excluded: write another one"
             )
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, reason, self.clock())
 
     def include(self, rater: str) -> None:
@@ -86,7 +94,7 @@ class Desk:
 
         :raises OptionError: if there is no such rater.
         """
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, None, self.clock())
 
     def raters(self) -> list[Rater]:
@@ -109,12 +117,15 @@ class Desk:
         rater, now = raters.checked(rater), self.clock()
         if held := self._held(rater, now):
             return held
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             return self._next(t, raters.enrolled(t, self.study.name, rater, now), now)
 
     def give_back(self, id: str, rater: str) -> bool:
-        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand."""
-        with self.store.writing(self.study.name) as t:
+        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand.
+
+        Who has given all their chats back, and judged none, gets another with the same model.
+        """
+        with self.writing() as t:
             row = self._assigned(t, id, rater)
             if row is None or row["state"] != assignment.OPEN:
                 return False
@@ -145,7 +156,7 @@ class Desk:
     def counts(self) -> list[ArmCount]:
         """How many ratings each system or pair has, of this version of the study."""
         with self.store.reading() as t:
-            return arm_counts(t, self.study)
+            return arm_counts(t, self.study, self.clock())
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
@@ -168,7 +179,7 @@ class Desk:
         :raises OptionError: if an answer is wrong, in one line; nothing is stored then.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             return self._take(t, self._assigned(t, id, rater), sent, revise, self.clock())
 
     def answer_and_next(
@@ -189,7 +200,7 @@ class Desk:
         :raises OptionError: if an answer is wrong.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row, now = self._assigned(t, id, rater), self.clock()
             outcome = self._take(t, row, sent, revise, now)
             goes_on = row is not None and (outcome.is_kept or outcome is Outcome.EXCLUDED)
@@ -204,7 +215,7 @@ class Desk:
         """
         asked = self.study.turn_questions
         sent = answering.submission([one for one in asked if one.id in answers] or asked, answers, None, None)
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row, now = self._assigned(t, id, rater), self.clock()
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
@@ -227,7 +238,7 @@ class Desk:
         if len(text) > _LONGEST_MESSAGE:
             raise OptionError(f"message: it has {len(text):,} characters: expected at most {_LONGEST_MESSAGE:,}")
         said = Said(_turn(turn), clean(speaker, "speaker"), text, dict(details or {}), self.clock())
-        with self.store.writing(self.study.name) as t:
+        with self.writing() as t:
             row = self._assigned(t, id, rater)
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED

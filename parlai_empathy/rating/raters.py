@@ -86,6 +86,13 @@ def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now
     t.send(sql, study=study, rater=rater, reason=reason)
 
 
+def excluded(t: Transaction, study: str, people: tuple[str, str]) -> tuple[str, ...]:
+    """Which of two people are excluded."""
+    sql = "SELECT rater FROM rating_raters WHERE study = :study AND rater IN (:one, :other) AND excluded IS NOT NULL"
+    rows = t.rows(f"{sql} ORDER BY rater", study=study, one=people[0], other=people[1])
+    return tuple(row["rater"] for row in rows)
+
+
 def found(t: Transaction, study: str, rater: str | None = None) -> list[Rater]:
     """All raters, in the order in which they came, or the one of that name."""
     rows = t.rows(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import OptionError, StoreError
 from parlai_empathy.rating.database import Database, Transaction
 from parlai_empathy.rating.names import STORE
 from parlai_empathy.rating.postgres_database import PostgresDatabase, without_password
@@ -29,11 +29,23 @@ class Store:
         return self._database.name
 
     @contextmanager
-    def writing(self, study: str) -> Iterator[Transaction]:
-        """A transaction that no other one of the same study runs beside."""
+    def writing(self, study: str, version: str | None = None) -> Iterator[Transaction]:
+        """A transaction that no other one of the same study runs beside.
+
+        :param version: of the study that must be the present one; None for any.
+        :raises StoreError: at its end, with nothing written, if another version is.
+        """
         with self._database.transaction() as transaction:
             transaction.send("UPDATE rating_studies SET turn = turn + 1 WHERE study = :study", study=study)
+            sql = "SELECT version FROM rating_studies WHERE study = :study"
+            present = None if version is None else transaction.ask(sql, study=study)
             yield transaction
+            # Looked at last, so that a server far away is not waited for once more.
+            if present is not None and (now := present()[0]["version"]) != version:
+                raise StoreError(
+                    f"the store {self.name} has version {now} of the study {study} by now, and this program has "
+                    f"version {version}: stop it, and go on with the one that has the new version"
+                )
 
     @contextmanager
     def starting(self, study: str, version: str) -> Iterator[Transaction]:

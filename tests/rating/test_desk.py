@@ -267,6 +267,18 @@ def test_what_is_abandoned_goes_back(scarce: Desk, clock: Clock) -> None:
     assert handed(scarce, "b").item.name == "1"
 
 
+def test_what_timed_out_is_in_nobodys_hands(desk: Desk, clock: Clock) -> None:
+    desk.answer(handed(desk, "a").id, "a", LIKED)
+    handed(desk, "a")
+    clock.now += 60
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
+    handed(desk, "b")
+    clock.now += 1
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
+    clock.now += 60
+    assert [(one.done, one.open) for one in desk.counts()] == [(1, 0)]
+
+
 def test_late_answer_counts_while_nobody_else_has_the_item(scarce: Desk, clock: Clock) -> None:
     found = handed(scarce, "a")
     clock.now += 61
@@ -440,6 +452,25 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
         Desk(store, old.study, clock)
 
 
+def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    log = write_log("A", 3)
+    old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
+    open_one = handed(old, "a")
+    new = Desk(store, study_of(LIKERT, systems={"A": log}, title="Herons!"), clock, new_version=True)
+    message = f"has version {new.study.version} of the study herons by now, and this program has version "
+    with pytest.raises(StoreError, match=message + f"{old.study.version}: stop it"):
+        old.next_item("a")
+    with pytest.raises(StoreError, match=message):
+        old.answer(open_one.id, "a", LIKED)
+    with pytest.raises(StoreError, match=message):
+        old.enrol("b")
+    assert [one.id for one in new.raters()] == ["a"]
+    assert old.assigned(open_one.id, "a") == open_one  # what was handed out can still be read
+    found = handed(new, "a")
+    assert found.item.subject != open_one.item.subject
+    assert new.answer(found.id, "a", LIKED) is Outcome.STORED
+
+
 def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
     def replies(*contexts: str) -> dict[str, str]:
         path = tmp_path / "A.jsonl"
@@ -513,6 +544,27 @@ def test_chat_is_kept_and_marked(chats: Desk) -> None:
     assert chats.say(found.id, "a", 3, "rater", "One more") is Outcome.TOO_LATE
     assert stored(chats) == [("a", 1.0), ("a", 4.0)]
     assert handed(chats, "a").item.system != found.item.system
+
+
+def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: Desk) -> None:
+    first = handed(chats, "a")
+    chats.say(first.id, "a", 1, "rater", "Hello")
+    chats.give_back(first.id, "a")
+    second = handed(chats, "a")
+    assert second.item.system != first.item.system  # the other model comes first
+    chats.give_back(second.id, "a")
+    third = handed(chats, "a")
+    assert third.id not in (first.id, second.id)
+    assert chats.messages(third.id, "a") == []
+    chats.give_back(third.id, "a")
+    fourth = handed(chats, "a")
+    assert {third.item.system, fourth.item.system} == {"M", "N"}
+    assert chats.answer(fourth.id, "a", LIKED) is Outcome.STORED
+    assert chats.next_item("a") is Nothing.DONE  # a model that stays silent keeps nobody from the end
+    assert {one.arm: (one.done, one.open) for one in chats.counts()} == {
+        fourth.item.system: (1, 0),
+        third.item.system: (0, 0),
+    }
 
 
 def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:

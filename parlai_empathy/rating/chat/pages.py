@@ -53,7 +53,11 @@ class ChatPages:
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return self._without_talk(visit, found)
-        return await self._talk_page(visit, found)
+        talk = await self._talk(found)
+        if talk.has_failed and not self._replies.has_failed(found.id):  # a server that stopped has left it out
+            self._replies.start(found)
+            talk = replace(talk, is_under_way=True)
+        return self._talk_page(visit, talk)
 
     async def consent(self, visit: Visit) -> Response:
         """Note that a visitor agrees."""
@@ -70,12 +74,12 @@ class ChatPages:
         talk on with another.
         """
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if self._must_judge and talk.can_end:
             return visit.redirect("/judge")
         if self._must_judge and not talk.has_failed:
-            return await self._not_yet(visit, found, talk)
+            return self._not_yet(visit, talk)
         if self._must_judge:
             await in_thread(self._desk.give_back, found.id, found.rater)
         elif talk.turns:
@@ -93,7 +97,7 @@ class ChatPages:
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to them, and begin anew."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if not talk.can_end:
             return visit.redirect("/")
@@ -108,15 +112,15 @@ class ChatPages:
     async def say(self, visit: Visit) -> Response:
         """Take a message. The model begins to answer at once, whether or not somebody waits for it."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         text = form.text("text").strip()
         if problem := self._problem(text):
-            return await self._talk_page(visit, found, problem, text, status=422)
+            return self._talk_page(visit, await self._talk(found), problem, text, status=422)
         if wait := self._gate.wait(visit.session.id):
             raise too_many(wait)
         if not await in_thread(self._store, found, form.text("turn"), text):
             problem = "This conversation has gone on meanwhile, in another tab perhaps. Read it, then write again."
-            return await self._talk_page(visit, found, problem, text, status=409)
+            return self._talk_page(visit, await self._talk(found), problem, text, status=409)
         reply = self._replies.start(found)
         if _EVENTS in visit.request.headers.get("accept", ""):
             return self._stream(visit, found, reply)
@@ -131,9 +135,9 @@ class ChatPages:
         return self._stream(visit, found, self._replies.start(found) if talk.is_waiting else None)
 
     async def retry(self, visit: Visit) -> Response:
-        """Ask once more for an answer that never came. (Where scripts run, the page does so by itself.)"""
+        """Ask once more for an answer that has failed. (Where scripts run, they do so by way of the events.)"""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
         if talk.is_waiting:
             self._replies.start(found)
@@ -142,7 +146,7 @@ class ChatPages:
     async def mark(self, visit: Visit) -> Response:
         """Store what is said of one of the model's turns."""
         form = await visit.form()
-        found = await self._own(visit, form.text("talk"))
+        found = await self._own(visit, form.id("talk"))
         said = sent_alone(self._desk.study.turn_questions, form)
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)
@@ -234,17 +238,14 @@ class ChatPages:
         every = [*self._desk.answered(rater), *([found] if isinstance(found, Assignment) else [])]
         return [record for record in (as_record(self._desk, one) for one in every) if record["turns"]]
 
-    async def _talk_page(
-        self, visit: Visit, found: Assignment, problem: str = "", text: str = "", status: int = 200
-    ) -> Response:
-        talk = await self._talk(found)
+    def _talk_page(self, visit: Visit, talk: Talk, problem: str = "", text: str = "", status: int = 200) -> Response:
         return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, anew=_anew(visit))
 
-    async def _not_yet(self, visit: Visit, found: Assignment, talk: Talk) -> Response:
+    def _not_yet(self, visit: Visit, talk: Talk) -> Response:
         """The conversation, with the reason why it cannot be judged yet."""
         least = f"There have to be {talk.least} messages, yours and the program's, before you can judge it."
         problem = "Wait for the answer first." if talk.is_under_way else f"{least} Talk on a little."
-        return await self._talk_page(visit, found, problem, status=422)
+        return self._talk_page(visit, talk, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:
         return {

@@ -74,6 +74,7 @@ class Replies:
         self._most = most
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: dict[str, Reply] = {}
+        self._failed: set[str] = set()
 
     def start(self, found: Assignment) -> Reply:
         """Let the last message of a conversation be answered, unless that is under way. To be called in the loop.
@@ -84,6 +85,7 @@ class Replies:
             return self._under_way[found.id]
         if len(self._under_way) >= self._most:
             raise Refusal(503, "Too many people are talking", "Wait a minute, then load the page again.")
+        self._failed.discard(found.id)
         reply = self._under_way[found.id] = Reply()
         self._pool.submit(self._work, asyncio.get_running_loop(), reply, found)
         return reply
@@ -92,8 +94,12 @@ class Replies:
         """Whether a conversation is being answered."""
         return id in self._under_way
 
+    def has_failed(self, id: str) -> bool:
+        """Whether the last attempt to answer a conversation has failed: it is not to be made again unasked."""
+        return id in self._failed
+
     def close(self) -> None:
-        """Stop. What is not answered yet is answered when somebody looks at it again."""
+        """Stop. What is not answered yet is answered when its page is looked at again."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _work(self, loop: asyncio.AbstractEventLoop, reply: Reply, found: Assignment) -> None:
@@ -110,6 +116,8 @@ class Replies:
 
     def _finish(self, id: str, reply: Reply, has_failed: bool) -> None:
         self._under_way.pop(id, None)
+        if has_failed:
+            self._failed.add(id)
         reply.change(is_done=True, has_failed=has_failed)
 
     def _answer(self, found: Assignment, say: Callable[[str], None]) -> None:

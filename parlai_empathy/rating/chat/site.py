@@ -11,6 +11,7 @@ from parlai_empathy.rating.chat.replies import Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.limits import Limits
 
@@ -35,13 +36,13 @@ def chat_site(
     """
     if desk.study.kind != "chat":
         raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: the chat page is for chat")
-    # Each character may take twelve in a form, and the texts of marks are no longer than messages.
+    marks = ([question] for question in desk.study.turn_questions)
     site = Site(
         desk.study.title,
         secret,
         folders=[_HERE, _HERE.parent / "site"],
         limits=limits or Limits(),
-        longest_form=16 * 1024 + 12 * max(settings.longest, 2000),
+        longest_form=longest_form(desk.study.page_questions, *marks, text=settings.longest),
     )
     pages = ChatPages(desk, replies, settings)
     site.add("/", pages.begin)

@@ -53,7 +53,7 @@ class CollectionCounts:
 
 def counts_of(lobby: Lobby) -> CollectionCounts:
     """Count. Meetings that nobody looks at any more are ended first."""
-    lobby.close_silent()
+    lobby.close_deserted()
     desk = lobby.collection.desk
     people = desk.raters()
     out = {person.id for person in people if person.excluded is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from parlai_empathy.rating import raters
 from parlai_empathy.rating.collecting import meetings
-from parlai_empathy.rating.collecting.meeting import Duty
+from parlai_empathy.rating.collecting.meeting import TALKS, Duty
 from parlai_empathy.rating.collecting.meetings import Met
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.prompts import Prompt, untold
@@ -52,12 +52,13 @@ class Lobby:
     def place(self, rater: str) -> Place:
         """Where somebody stands.
 
-        What is due is done first: the next conversation begins, a silent meeting breaks off.
+        What is due is done first: the next conversation begins; a meeting breaks off that was silent for too long, or
+        of which somebody is excluded.
         """
         with self._store.reading() as t:
             if not self._is_due(self._met(t, rater), rater):
                 return self._place(t, rater)
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._move_on(t, rater)
             return self._place(t, rater)
 
@@ -67,7 +68,7 @@ class Lobby:
         :param enter: whether they come in, if they are not there yet.
         :returns: whom they have met; None if they wait on, or are not waiting.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             now, seat = self._clock(), self._seat(t, rater)
             prompt = self._ready(t, rater)
             if prompt is None or not self._may_wait(t, rater) or (seat is None and not enter):
@@ -96,7 +97,7 @@ class Lobby:
 
         They keep their place for some seconds, in which they may come back: perhaps they only load the page anew.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             sql = "UPDATE rating_seats SET seen = :then WHERE study = :study AND rater = :rater AND seen > :then"
             t.run(sql, study=self._study.name, rater=rater, then=self._clock() - self.away + _COMING_BACK)
 
@@ -105,7 +106,7 @@ class Lobby:
 
         :returns: whom they have left; None if there was nobody.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._stand_up(t, rater)
             met = self._met(t, rater)
             if met is None or not met.is_open:
@@ -118,7 +119,7 @@ class Lobby:
 
         What they could not tell to the end they can tell the next one.
         """
-        with self._store.writing(self._study.name) as t:
+        with self.collection.desk.writing() as t:
             self._move_on(t, rater)
             place, met = self._place(t, rater), self._met(t, rater)
             if met is None or place.stage not in (Stage.BROKEN, Stage.DONE):
@@ -127,11 +128,11 @@ class Lobby:
                 meetings.let_go(t, self.collection, met, rater)
             return place.can_go_on
 
-    def close_silent(self) -> None:
-        """Break off all meetings that were silent for too long, also those that nobody looks at any more."""
-        with self._store.writing(self._study.name) as t:
+    def close_deserted(self) -> None:
+        """Break off all meetings that are due to, also those that nobody looks at any more."""
+        with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
-                self._break_if_silent(t, met)
+                self._break_if_deserted(t, met)
 
     def waiting(self, t: Transaction) -> int:
         """How many are in the waiting room, inside a transaction."""
@@ -162,26 +163,30 @@ class Lobby:
     def _is_due(self, met: Met | None, rater: str) -> bool:
         if met is None or not met.is_open:
             return False
-        return self._is_silent(met) or met.meeting.duty(rater) is Duty.BEGIN
+        return bool(self._deserters(met)) or met.meeting.duty(rater) is Duty.BEGIN
 
     def _move_on(self, t: Transaction, rater: str) -> None:
         """Do what is due; somebody else may have done it meanwhile."""
         met = self._met(t, rater)
         if met is None or not met.is_open:
             return
-        if met.meeting.duty(rater) is Duty.BEGIN:
+        if met.meeting.duty(rater) is Duty.BEGIN and not self._deserters(met):
             meetings.begin_next(t, self.collection, met)
         else:
-            self._break_if_silent(t, met)
+            self._break_if_deserted(t, met)
 
-    def _break_if_silent(self, t: Transaction, met: Met) -> None:
-        if self._is_silent(met):
-            meetings.break_off(t, self.collection, met, met.meeting.awaited)
+    def _break_if_deserted(self, t: Transaction, met: Met) -> None:
+        if deserters := self._deserters(met):
+            meetings.break_off(t, self.collection, met, deserters)
 
-    def _is_silent(self, met: Met) -> bool:
+    def _deserters(self, met: Met) -> tuple[str, ...]:
+        """Because of whom a meeting is to break off; nobody when both conversations are over."""
+        if met.meeting.whole == TALKS:
+            return ()
         # Nobody could do anything while there was no server.
         since = max(met.last_act, self._opened)
-        return bool(met.meeting.awaited) and self._clock() - since > self.patience
+        is_silent = self._clock() - since > self.patience
+        return met.excluded or (met.meeting.awaited if is_silent else ())
 
     def _met(self, t: Transaction, rater: str) -> Met | None:
         return meetings.of(t, self.collection, rater)

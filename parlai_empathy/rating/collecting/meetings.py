@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from parlai_empathy.rating import raters
 from parlai_empathy.rating.collecting.meeting import TALKS, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt, renew
 from parlai_empathy.rating.collection import BROKEN, OVER, Collection
@@ -21,7 +22,8 @@ class Met:
 
     :param prompts: of the meeting's people, in their order.
     :param is_open: whether it was not left; its conversations may all be over.
-    :param left_by: who has left it, or was silent for too long.
+    :param left_by: who has left it, was silent for too long, or was excluded.
+    :param excluded: who of its people is.
     :param last_act: seconds since 1970, when one of the two did something.
     """
 
@@ -30,6 +32,7 @@ class Met:
     prompts: tuple[str, str]
     is_open: bool
     left_by: tuple[str, ...]
+    excluded: tuple[str, ...]
     last_act: float
 
 
@@ -122,4 +125,5 @@ def _met(t: Transaction, collection: Collection, row: Row) -> Met:
     meeting = Meeting(collection.study, (row["first"], row["second"]), talks, frozenset(judged), not is_open)
     acts = [row["begun"], *judged.values(), *(talk.begun for talk in talks)]
     acts += [said.said for talk in talks for said in talk.messages]
-    return Met(row["id"], meeting, prompts, is_open, tuple(json.loads(row["left_by"])), max(acts))
+    excluded = raters.excluded(t, collection.study.name, meeting.people)
+    return Met(row["id"], meeting, prompts, is_open, tuple(json.loads(row["left_by"])), excluded, max(acts))

@@ -133,7 +133,7 @@ class CollectPages:
             raise too_many(wait)
         outcome = Outcome.UNKNOWN
         if place.stage is not Stage.EXCLUDED:
-            outcome = await in_thread(self._store, form.text("talk"), rater, form.text("turn"), text)
+            outcome = await in_thread(self._store, form.id("talk"), rater, form.text("turn"), text)
         if outcome.is_kept:
             self._ring_other(rater, place)
             return visit.redirect(f"{_HERE}#end")
@@ -147,7 +147,7 @@ class CollectPages:
         form = await visit.form()
         rater, place = await self._placed(visit)
         if place.stage is Stage.TALK:
-            await in_thread(self._collection.end, form.text("talk"), rater)
+            await in_thread(self._collection.end, form.id("talk"), rater)
             self._ring_other(rater, place)
         return visit.redirect(_HERE)
 
@@ -155,7 +155,7 @@ class CollectPages:
         """Take what the visitor says of the other one."""
         form = await visit.form()
         rater, place = await self._placed(visit)
-        if place.stage is not Stage.JUDGE or place.talk is None or place.talk.id != form.text("talk"):
+        if place.stage is not Stage.JUDGE or place.talk is None or place.talk.id != form.id("talk"):
             return visit.redirect(_HERE)
         questions = self._desk.study.questions
         said = sent(questions, form)

@@ -12,8 +12,8 @@ from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.wording import LONGEST
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.questions import FreeText
 from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.site.welcome import WelcomePages
 from parlai_empathy.rating.web.app import Site
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _HERE = Path(__file__).parent
-_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
 
 
 def collect_site(
@@ -45,13 +44,12 @@ def collect_site(
     :raises MissingDependencyError: if the libraries are not installed.
     """
     lobby = Lobby(Collection(desk), settings.patience)
-    texts = [question.most for question in desk.study.questions if isinstance(question, FreeText)]
     site = Site(
         desk.study.title,
         secret,
         folders=[_HERE, _HERE.parent / "chat", _HERE.parent / "site"],
         limits=limits,
-        longest_form=16 * 1024 + _BYTES_A_CHARACTER * max(LONGEST, sum(texts)),
+        longest_form=longest_form(desk.study.questions, text=LONGEST),
     )
     parts = Parts(desk)
     parts.texts["has_keys"] = False  # its instructions speak of no questions

@@ -37,11 +37,16 @@ def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
 
     :raises Refusal: if there is no such page.
     """
-    last, asked = max(1, -(-len(ones) // _ON_A_LEAF)), visit.query.get("page", "1")
-    if not (asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= last):
+    last, number = max(1, -(-len(ones) // _ON_A_LEAF)), _asked(visit)
+    if not 1 <= number <= last:
         raise Refusal(404, "There is no such page", f"The pages of raters are 1 to {last}.")
-    number = int(asked)
     return Leaf(ones[(number - 1) * _ON_A_LEAF : number * _ON_A_LEAF], number, last)
+
+
+def _asked(visit: Visit) -> int:
+    """The number of the page that is asked for; 0 if it is none."""
+    asked = visit.query.get("page", "1")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
 
 
 class AdminRoom(ABC):
@@ -99,10 +104,10 @@ class AdminRoom(ABC):
         return response
 
     async def exclude(self, visit: Visit) -> Response:
-        """Let what a rater did count no longer, or count again."""
+        """Let what a rater did count no longer, or count again; the page of the list stays the same."""
         form = await visit.form()
         self._door.check(visit)
-        rater, reason = form.text("rater"), form.text("reason")
+        rater, reason = form.id("rater"), form.text("reason")
         try:
             if form.text("what") == "include":
                 await in_thread(self._desk.include, rater)
@@ -110,4 +115,5 @@ class AdminRoom(ABC):
                 await in_thread(self._desk.exclude, rater, reason)
         except OptionError as error:
             return await self.page(visit, f"{error}.", rater, 422)
-        return visit.redirect("/admin#raters")
+        number = _asked(visit)
+        return visit.redirect(f"/admin?page={number}#raters" if number > 1 else "/admin#raters")

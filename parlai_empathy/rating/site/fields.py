@@ -13,6 +13,8 @@ PREFIX = "q-"
 LEFT, RIGHT = "left", "right"
 _LONG_LABEL = 14  # characters: longer ones do not fit into a point of a scale
 _MANY_POINTS = 7
+_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
+_BESIDE_TEXTS = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,16 @@ def options_of(question: Question, sides: tuple[str, str]) -> tuple[Option, ...]
         pair = (Option(LEFT, sides[0], key="1"), Option(RIGHT, sides[1], key="2"))
         return (*pair, Option("tie", "No difference", key="0")) if question.tie else pair
     return ()
+
+
+def longest_form(*forms: Sequence[Question], text: int = 0) -> int:
+    """How many bytes the longest form of a site can have.
+
+    :param forms: the questions that each of its forms asks.
+    :param text: characters of the longest text that another form takes.
+    """
+    asked = (sum(one.most for one in form if isinstance(one, FreeText)) for form in forms)
+    return _BESIDE_TEXTS + _BYTES_A_CHARACTER * max([text, *asked])
 
 
 def _length(question: FreeText) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.framing import form_targets, frame_ancestors
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.questions import FreeText
 from parlai_empathy.rating.site.admin import AdminPages
 from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.site.item import ItemPages
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.site.welcome import WelcomePages
@@ -19,8 +19,6 @@ from parlai_empathy.rating.web.limits import LIMITS, Limits
 
 KINDS = ("likert", "pairwise")
 """The studies that it is for."""
-
-_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
 
 
 def check_kind(study: Study) -> None:
@@ -53,7 +51,6 @@ def rating_site(
     :raises MissingDependencyError: if the libraries are not installed.
     """
     check_kind(desk.study)
-    texts = [question.most for question in desk.study.page_questions if isinstance(question, FreeText)]
     site = Site(
         desk.study.title,
         secret,
@@ -61,7 +58,7 @@ def rating_site(
         limits=limits,
         framed_by=frame_ancestors().split() if mturk else (),
         forms_to=form_targets().split() if mturk else (),
-        longest_form=64 * 1024 + _BYTES_A_CHARACTER * sum(texts),
+        longest_form=longest_form(desk.study.page_questions),
     )
     parts = Parts(desk)
     _add_raters_pages(site, WelcomePages(parts, id_parameter), ItemPages(parts))

@@ -29,6 +29,18 @@ class Form(Mapping[str, str]):
         """A field; empty if it was not sent."""
         return self._fields.get(name, "")
 
+    def id(self, name: str) -> str:
+        """A field that names something in the store; empty if it was not sent, or nothing there can be called so."""
+        return storable_id(self.text(name))
+
+
+def storable_id(text: str) -> str:
+    """What a visitor calls something in the store; empty if nothing there can be called so.
+
+    Not each database can even look for a text with a character of value 0.
+    """
+    return "" if "\0" in text else text
+
 
 def fields_of(body: bytes) -> dict[str, str]:
     """The fields of a form's body.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from parlai_empathy.rating.web.form import Form, fields_of
-from parlai_empathy.rating.web.refusals import forged, no_form, too_large
+from parlai_empathy.rating.web.form import Form, fields_of, storable_id
+from parlai_empathy.rating.web.refusals import forged, no_form, not_found, too_large
 from parlai_empathy.rating.web.session import Session
 
 if TYPE_CHECKING:
@@ -38,8 +38,13 @@ class Visit:
         return self.request.query_params
 
     def part(self, name: str) -> str:
-        """A part of the address that a page has left open: of ``/item/{id}`` the ``id``."""
-        return str(self.request.path_params[name])
+        """A part of the address that a page has left open: of ``/item/{id}`` the ``id``.
+
+        :raises Refusal: if nothing in the store can be called so.
+        """
+        if not (part := storable_id(str(self.request.path_params[name]))):
+            raise not_found()
+        return part
 
     @property
     def address(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable
@@ -168,6 +169,23 @@ def test_message_that_cannot_be_taken(serve_chat: Serve) -> None:
 def test_longest_message_of_many_bytes_comes_through(serve_chat: Serve) -> None:
     visitor = serve_chat(longest=2000).visitor()
     assert visitor.say("\U0001f9e1" * 2000)[0] == "\U0001f9e1" * 2000
+
+
+def test_longest_answers_of_many_bytes_come_through(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    texts = [{"id": id, "text": "Why?", "kind": "text", "most": 6000} for id in ("why", "how")]
+    mark = {"id": "note", "text": "Note?", "kind": "text", "most": 9000, "per_turn": True, "required": False}
+    study = study_of(
+        {**LIKERT, "kind": "chat", "questions": [mark, *texts]}, models={"M": "m"}, turns={"least": 2, "most": 5}
+    )
+    served = serve_chat(study=study, longest=50)
+    visitor = served.visitor()
+    visitor.say("Hello")
+    answers = {"note": "\U0001f9e1" * 9000, "why": "\U0001f9e1" * 6000, "how": "\U0001f9e1" * 6000}
+    note = {"q-note": answers["note"]}
+    assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **note).status_code == 200
+    judged = {"q-why": answers["why"], "q-how": answers["how"]}
+    assert visitor.post("/judge", talk=visitor.hidden("talk"), **judged).status_code == 200
+    assert {row["question"]: row["text"] for row in rating_rows(served.desk.store, "herons")} == answers
 
 
 def test_silent_model_is_shown_as_silent(serve_chat: Serve) -> None:
@@ -357,6 +375,26 @@ def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Calla
     assert visitor.said() == []
 
 
+def test_only_model_that_is_down_locks_nobody_out(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    study = dataclasses.replace(judged_study(study_of), items_per_rater=2)
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    talks = set()
+    for _ in range(4):  # more than one may judge
+        visitor.say("FAIL")
+        talks.add(visitor.hidden("talk"))
+        visitor.post("/new", talk=visitor.hidden("talk"))
+        assert visitor.said() == []
+    assert len(talks) == 4
+    served.agent.go_on.set()  # the model is back
+    for _ in range(2):
+        visitor.say("Hello")
+        visitor.say("Hello again")
+        visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "4"})
+    assert "<h1>Thank you</h1>" in visitor.load()
+    assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4, 4]
+
+
 def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
@@ -418,6 +456,26 @@ def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(s
     assert "There is no answer yet." in visitor.page
     assert visitor.events("/events")[-1] == ("end", False)
     assert visitor.wait() == ["Are you there?", "Are you there?"]
+
+
+def test_page_waits_for_an_answer_that_a_stopped_server_left_out(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor = served.visitor()
+    found = served.desk.next_item(served.desk.raters()[0].id)
+    served.desk.say(found.id, found.rater, 1, "rater", "SLOW FAIL")  # and the power went
+    assert 'data-waiting="yes"' in visitor.load()
+    assert 'action="/retry" hidden>' in visitor.page
+    served.agent.go_on.set()
+    assert visitor.wait() == ["SLOW FAIL", "SLOW FAIL"]
+
+
+def test_answer_that_failed_is_not_asked_for_by_loading_the_page(serve_chat: Serve, logged: list[str]) -> None:
+    visitor = serve_chat().visitor()
+    visitor.say("FAIL")
+    for _ in range(3):
+        assert 'data-waiting="no"' in visitor.load()
+        assert 'action="/retry">' in visitor.page
+    assert sum("no reply" in line for line in logged) == 1
 
 
 def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:

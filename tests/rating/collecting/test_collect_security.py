@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from collecting_lab import EVIL, TOKEN, Lab, judge, said, say, talk
+from tiny_studies import Clock
 
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.web.limits import Limits, Rate
@@ -34,6 +35,17 @@ def test_others_conversations_are_neither_read_nor_written(lab: Make) -> None:
             assert "Message 1, well." not in page.text
     assert said(first.get("/talk") and first) == [f"Message {turn}, well." for turn in range(1, 5)]
     assert "It is your turn." in first.page.words
+
+
+def test_ids_that_no_store_can_hold_are_not_looked_for(store_url: str) -> None:
+    site = Lab(store_url, Clock())
+    first, _ = site.pair()
+    for path, status in (("/say", 409), ("/end", 200), ("/judge", 200), ("/leave", 200)):
+        first.get("/talk")
+        form = {"talk": "\0", "place": "\0", "turn": "1", "text": "Hello"}
+        assert first.post(path, form).status == status, path
+    assert say(first, "Hello").status == 200
+    site.store.close()
 
 
 def test_partner_cannot_speak_for_the_other_one(lab: Make) -> None:

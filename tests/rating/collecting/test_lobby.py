@@ -295,7 +295,7 @@ def test_meetings_that_went_well_are_not_broken_off_later(lobby: Lobby, clock: C
     say(lobby, 8)
     meet(lobby, *"cd")
     clock.now += PATIENCE + 1
-    lobby.close_silent()
+    lobby.close_deserted()
     with lobby.collection.desk.store.reading() as t:
         rows = t.rows("SELECT * FROM rating_meetings ORDER BY first")
     assert [(row["first"], row["state"]) for row in rows] == [("a", "open"), ("c", "left")]
@@ -377,6 +377,39 @@ def test_emotions_of_broken_conversations_are_not_counted(lobby: Lobby) -> None:
         assert len(t.rows("SELECT * FROM rating_prompts")) == 3
 
 
+def test_meeting_breaks_off_when_somebody_is_excluded(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 3)
+    lobby.collection.desk.exclude("a", "rude")
+    assert stages(lobby, *"ab") == [Stage.EXCLUDED, Stage.BROKEN]  # at once
+    place = lobby.place("b")
+    assert place.meeting
+    assert (place.left, place.meeting.whole, place.has_earned) == (False, 0, False)
+    assert lobby.go_on("b") is True
+    come(lobby, "c")
+    lobby.wait("c")
+    assert lobby.wait("b") == "c"
+
+
+def test_exclusion_between_two_conversations_breaks_off_too(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 8)
+    judge(lobby, *"ab")  # the next conversation would begin now
+    lobby.collection.desk.exclude("a", "rude")
+    assert lobby.place("b").stage is Stage.BROKEN
+    assert lobby.place("b").has_earned  # for what they did themselves
+
+
+def test_meeting_that_has_ended_does_not_break_off_by_an_exclusion(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    for _ in range(2):
+        say(lobby, 8)
+        judge(lobby, *"ab")
+        lobby.place("a")
+    lobby.collection.desk.exclude("a", "rude")
+    assert lobby.place("b").stage is Stage.DONE
+
+
 def test_counts(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
@@ -389,10 +422,10 @@ def test_counts(lobby: Lobby, clock: Clock) -> None:
     assert dict(counts_of(lobby).rows) == {
         "People": 5,
         "In the waiting room": 1,
-        "Conversations under way": 2,
+        "Conversations under way": 1,
         "Whole conversations": 1,
         "Whole conversations of people who are not excluded": 0,
-        "Conversations that broke off": 0,
+        "Conversations that broke off": 1,  # the second one of a, and of b, who is excluded
         "Messages and situations that speak of self-harm": 0,
     }
     clock.now += PATIENCE + 1  # nobody looks at any of it any more

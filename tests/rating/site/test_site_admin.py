@@ -49,6 +49,27 @@ def test_raters_are_excluded_and_included(lab: Make) -> None:
     assert boss.post("/admin/raters", {"rater": "nobody", "reason": "x", "what": "exclude"}).status == 422
 
 
+def test_who_excludes_stays_on_the_page(lab: Make) -> None:
+    site = lab()
+    for number in range(101):
+        site.desk.enrol(f"rater-{number:03}")
+        site.clock.now += 1
+    boss = site.admin()
+    assert 'action="/admin/raters"' in boss.page.text
+    form = 'action="/admin/raters?page=2"'
+    assert form in boss.get("/admin?page=2").text
+    page = boss.post("/admin/raters?page=2", {"rater": "rater-100", "reason": " ", "what": "exclude"})
+    assert page.status == 422
+    assert form in page.text
+    assert 'aria-label="Reason to exclude rater-100" required aria-invalid="true"' in page.text
+    page = boss.post("/admin/raters?page=2", {"rater": "rater-100", "reason": "too fast", "what": "exclude"})
+    assert "Excluded: too fast" in page.words
+    assert "Page 2 of 2" in page.words
+    assert boss.post("/admin/raters?page=9", {"rater": "rater-100", "what": "include"}).status == 404
+    boss.get("/admin")
+    assert "Page 1 of 2" in boss.post("/admin/raters?page=x", {"rater": "rater-100", "what": "include"}).words
+
+
 def test_ratings_are_exported(lab: Make, tmp_path: Path) -> None:
     site = lab()
     ann, bob = site.rater(), site.rater()
@@ -79,7 +100,7 @@ def test_raters_fill_several_pages(lab: Make) -> None:
     assert "rater-100" not in boss.page.text
     assert "Page 1 of 2" in boss.page.words
     assert "rater-100" in boss.get("/admin?page=2").text
-    for page in ("0", "3", "-1", "x", "²"):
+    for page in ("0", "3", "-1", "x", "", "000000001999", "000000001" + "9" * 5000, "²"):
         assert boss.get(f"/admin?page={page}" if page != "²" else "/admin?page=%C2%B2").status == 404
 
 

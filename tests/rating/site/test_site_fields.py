@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, problems
-from parlai_empathy.rating.site.fields import fields_of, options_of, sent, sent_alone
+from parlai_empathy.rating.site.fields import fields_of, longest_form, options_of, sent, sent_alone
 
 SIDES = ("Reply 1", "Reply 2")
 LIKERT = Likert("fit", "Does it fit?", points=5, labels=((1, "not at all"), (5, "very much")))
@@ -71,3 +71,11 @@ def test_form_that_asks_some_of_the_questions() -> None:
     form = {"q-fit": "3", "why": "not a question's field", "kind": "neither"}
     assert sent_alone(ALL, form) == {"fit": "3"}
     assert sent(ALL, form) == {"fit": "3", "kind": "", "why": "", "better": ""}
+
+
+def test_longest_form_has_room_for_the_texts_of_one_form() -> None:
+    long = FreeText("more", "More?", most=90)
+    room = longest_form([LIKERT])
+    assert longest_form([LIKERT, TEXT], [CHOICE, TEXT, long], text=50) - room == 12 * 100
+    assert longest_form([TEXT], text=50) - room == 12 * 50
+    assert longest_form([], [LIKERT]) == room

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from rating_site_lab import EVIL, SECRET, TOKEN, answers_of, item_of
+from rating_site_lab import EVIL, SECRET, TOKEN, Lab, answers_of, item_of
+from tiny_studies import Clock
 from web_visitor import FORM, Visitor
 
 from parlai_empathy.errors import StoreError
@@ -29,6 +30,15 @@ def rows(lab: Any) -> list[dict[str, Any]]:
 
 
 # --- another rater's session and items -------------------------------------------------------------------------------
+
+
+def test_ids_that_no_store_can_hold_are_not_looked_for(make_study: Make, store_url: str) -> None:
+    site = Lab(make_study("humod"), store_url, Clock())
+    ann, boss = site.rater(), site.admin()
+    assert ann.get("/item/a%00").status == 404
+    assert boss.post("/admin/raters", {"rater": "\0", "reason": "x", "what": "exclude"}).status == 422
+    assert boss.post("/admin/raters", {"rater": "\0", "what": "include"}).status == 422
+    site.store.close()
 
 
 def test_anothers_item_cannot_be_read(lab: Make) -> None:

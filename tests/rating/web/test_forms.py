@@ -32,6 +32,12 @@ def test_fields_that_were_not_sent_are_empty() -> None:
     assert (form.text("a"), form.text("b"), dict(form)) == ("1", "", {"a": "1"})
 
 
+def test_ids_that_no_store_can_hold_are_none() -> None:
+    form = Form({"a": "1", "b": "1\0"})
+    assert (form.id("a"), form.id("b"), form.id("c")) == ("1", "", "")
+    assert form.text("b") == "1\0"  # of a text it is said what is wrong with it
+
+
 @pytest.mark.parametrize("body", [b"a=%ff", b"a=\xc3\xa9", b"a&" * 1001])
 def test_what_is_no_form_is_refused(body: bytes) -> None:
     with pytest.raises(Refusal, match="400"):
