@@ -100,7 +100,10 @@ def obtain(datapath: str, source: Source) -> Path:
 
 
 def _is_built(home: Path, source: Source) -> bool:
-    marked = build_data.built(str(home), version_string=source.version)
+    try:
+        marked = build_data.built(str(home), version_string=source.version)
+    except OSError:  # another process moved it in the middle of that look
+        return False
     return bool(marked) and all((home / file).is_file() for file in source.files)
 
 

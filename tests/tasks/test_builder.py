@@ -724,6 +724,23 @@ def test_several_threads_replace_an_old_version_at_once(data: Path, server: Serv
     assert [name for name in names_in(data) if name.startswith(".")] == []
 
 
+def test_a_build_that_goes_while_it_is_looked_at_is_made_anew(
+    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_at_once(server, 1)
+    built, looks = build_data.built, list[object]()
+
+    def gone_at_first(*args: object, **kwargs: object) -> object:
+        looks.append(args)
+        if len(looks) == 1:
+            raise FileNotFoundError
+        return built(*args, **kwargs)
+
+    monkeypatch.setattr(build_data, "built", gone_at_first)
+    obtain(str(data), without_archive())
+    assert content_of(data / "toy") == FILES
+
+
 def test_two_processes_build_at_once(data: Path, server: Server) -> None:
     all_at_once(server, 2)
     processes = [build_elsewhere(data) for _ in range(2)]
