@@ -46,7 +46,7 @@ class ParlaiFinder:
         def exec_module(module: ModuleType) -> None:
             from parlai_empathy import plugin
 
-            del loader.get_code  # type: ignore[attr-defined]
+            vars(loader).pop("get_code", None)  # from here on the module's own
             self.watched |= plugin.watched_modules()
             plugin.before_import(name)
             run(module)

@@ -38,7 +38,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.files.whole_file import remedy, whole_file
 from parlai_empathy.rating.answering import WHOLE
 from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.questions import lines_of
+from parlai_empathy.rating.questions import without_carriage_returns
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
 
@@ -133,7 +133,7 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "question": row["question"],
         "rater": row["rater"],
         "rating": _short(row["rating"]),
-        "text": lines_of(row["text"] or ""),
+        "text": without_carriage_returns(row["text"] or ""),
         "when": moment(row["given"]),
         "seconds": None if row["seconds"] is None else round(row["seconds"], 3),
         "study": row["study"],
@@ -144,7 +144,7 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "other_reply": item.other_source if is_present else "",
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
-        "excluded": lines_of(row["excluded"] or ""),
+        "excluded": without_carriage_returns(row["excluded"] or ""),
     }
 
 

@@ -202,7 +202,7 @@ def clean(raw: object, where: str) -> str:
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         raise OptionError(f"{where}: {reprlib.repr(raw)} is neither a text nor a number")
     is_whole = isinstance(raw, float) and raw.is_integer()  # JSON from a page may write 4 as 4.0
-    text = lines_of(str(int(raw) if is_whole else raw)).strip()
+    text = without_carriage_returns(str(int(raw) if is_whole else raw)).strip()
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -212,6 +212,6 @@ def clean(raw: object, where: str) -> str:
     return text
 
 
-def lines_of(text: str) -> str:
+def without_carriage_returns(text: str) -> str:
     """The text without carriage returns at its lines' ends: one alone would end a row of CSV, for nothing quotes it."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
