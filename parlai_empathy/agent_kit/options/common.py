@@ -29,6 +29,15 @@ def add_precision(group: Any) -> None:
     )
 
 
+def check_fp16(opt: Opt, whose: str) -> None:
+    """Raise :class:`OptionError` for ParlAI's ``--fp16``, whose losses have to be scaled: bfloat16 needs no such care.
+
+    :param whose: what kind of agent does not know it, in the plural.
+    """
+    if opt.get("fp16"):
+        raise OptionError(f"--fp16 true: {whose} do not know it; --precision bfloat16 is as fast")
+
+
 def add_vectors_file(group: Any) -> None:
     """Add ``--vectors-file``."""
     group.add_argument(

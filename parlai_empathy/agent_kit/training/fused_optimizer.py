@@ -13,9 +13,9 @@ class FusedOptimizer(TorchAgent):
     """Put before an agent's other bases: Adam and AdamW then take a step in one pass, on a CPU far faster."""
 
     def init_optim(self, *args: Any, **kwargs: Any) -> bool:
-        """ParlAI's. What it computes stays the same; half precision (``--fp16``) has its own way."""
+        """ParlAI's. What it computes stays the same."""
         was_reset: bool = super().init_optim(*args, **kwargs)
-        if self.opt["optimizer"] in _HAVE_ONE and not self.opt.get("fp16"):
+        if self.opt["optimizer"] in _HAVE_ONE:
             for group in self.optimizer.param_groups:
                 group["fused"] = True
         return was_reset

@@ -103,7 +103,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
             vectors = self._base_contexts([batch.observations[place]["text_vec"] for place in places])
             return list(torch.cat([vectors, self.classifier.features([texts[place] for place in places])], dim=1))
 
-        return torch.stack(self._contexts.of(texts, read)).to(self._device)
+        return torch.stack(self._contexts.of(texts, read)).to(self.device)
 
     def reply_inputs(self, batch: Batch, negatives: Sequence[str]) -> Tensor:
         """Of true replies, then of negatives, ``(n, dim + features)``."""
@@ -114,7 +114,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
             chosen = [texts[place] for place in places]
             return list(torch.cat([self.base._encode_replies(chosen).cpu(), self.classifier.features(chosen)], dim=1))
 
-        return torch.stack(self._replies.of(texts, read)).to(self._device)
+        return torch.stack(self._replies.of(texts, read)).to(self.device)
 
     def _base_contexts(self, tokens: Sequence[Tensor]) -> Tensor:
         """The base's vectors of contexts, ``(n, dim)``, on the CPU."""
@@ -122,13 +122,8 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         with torch.no_grad():
             for start in range(0, len(tokens), _READ_BATCH):
                 padded, _ = padded_tensor(tokens[start : start + _READ_BATCH], pad_idx=self.NULL_IDX)
-                vectors.append(self.base.encode_contexts(Batch(text_vec=padded.to(self._device))).cpu())
+                vectors.append(self.base.encode_contexts(Batch(text_vec=padded.to(self.device))).cpu())
         return torch.cat(vectors)
-
-    @property
-    def _device(self) -> torch.device:
-        device: torch.device = next(self.model.parameters()).device
-        return device
 
     # --- encodings ---------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from parlai_empathy.agent_kit.options.common import (
     add_precision,
     add_truncate_context,
     add_vectors_file,
+    check_fp16,
     check_sizes,
     flag,
 )
@@ -198,8 +199,7 @@ def check(opt: Opt) -> None:
     for name in ("text_truncate", "label_truncate"):
         if (opt.get(name) or 0) < 1:
             raise OptionError(f"{flag(name)} {opt.get(name)}: must be at least 1")
-    if opt.get("fp16"):
-        raise OptionError("--fp16 true: generators do not know it; --precision bfloat16 is as fast")
+    check_fp16(opt, "generators")
     _check_search(opt)
     _check_protocol(opt)
 

@@ -153,7 +153,7 @@ def with_new_words(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], cou
     :param count: how many words are new: the last ones; their rows are the model's own.
     """
     return {
-        name: torch.cat([values, own[name][len(values) :]])
+        name: torch.cat([values, own[name][len(values) :].to(values.device)])
         if count and name in own and values.dim() == 2 and len(values) + count == len(own[name])
         else values
         for name, values in weights.items()

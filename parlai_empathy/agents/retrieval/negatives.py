@@ -106,7 +106,7 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
     places: dict[str, list[int]] = {}
     with torch.no_grad():
         for batch in tqdm(batches, desc="ranking replies"):
-            scores = agent.encode_contexts(agent.batchify(batch)) @ encodings.T  # (batch, replies)
+            scores = agent.encode_contexts(agent.batch_of(batch)) @ encodings.T  # (batch, replies)
             for obs, row in zip(batch, _best(scores), strict=True):
                 true = place_of[obs["labels"][0]]
                 places[_key(obs)] = [place for place in row if place != true]

@@ -18,6 +18,7 @@ from parlai_empathy.agent_kit.options.common import (
     add_precision,
     add_truncate_context,
     add_vectors_file,
+    check_fp16,
     check_sizes,
     flag,
 )
@@ -243,10 +244,9 @@ def check(opt: Opt) -> None:
             raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(map(str, choices))}")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
-    if opt["gradient_cache"] and (opt.get("fp16") or opt.get("update_freq", 1) > 1):
-        raise OptionError(
-            "--gradient-cache: goes with neither --fp16 (--precision bfloat16 is as fast) nor --update-freq"
-        )
+    check_fp16(opt, "retrievers")
+    if opt["gradient_cache"] and opt.get("update_freq", 1) > 1:
+        raise OptionError("--gradient-cache: does not go with --update-freq")
     if opt["candidates"] == "fixed":
         raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not to learn from")
     if opt["eval_candidates"] == "batch-all-cands":

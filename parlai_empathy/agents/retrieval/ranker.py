@@ -126,6 +126,16 @@ class PoolRanker(TorchRankerAgent):
             batch.split = valid[0].get("fold") or self.opt["datatype"].split(":")[0]
         return batch
 
+    def batch_of(self, observations: list[Message]) -> Batch:
+        """A batch where the model is: ParlAI moves only those that it makes itself."""
+        return self.batchify(observations).to(self.device)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        device: torch.device = next(self.bare_model.parameters()).device
+        return device
+
     def _build_candidates(self, batch: Batch, source: str, mode: str) -> tuple[Any, Tensor | None, Tensor | None]:
         """ParlAI's candidates; in evaluation inline ones come encoded, and a label need not be among them."""
         if mode == "train" or source not in ("inline", "fixed"):
@@ -191,15 +201,14 @@ class PoolRanker(TorchRankerAgent):
         vectors = self.replies_tokens(texts)
         order = sorted(range(len(texts)), key=lambda i: len(vectors[i]))
         encodings = torch.empty(len(texts), self.dim)
-        device: torch.device = next(self.bare_model.parameters()).device
         starts = range(0, len(order), _ENCODE_BATCH)
         self.model.eval()
         with torch.no_grad():
             for start in tqdm(starts, desc="encoding replies", disable=len(starts) < _WORTH_A_BAR):
                 chosen = order[start : start + _ENCODE_BATCH]
                 tokens, _ = padded_tensor([vectors[i] for i in chosen], pad_idx=self.NULL_IDX)
-                encodings[chosen] = self.encode_candidates(tokens.to(device)).cpu()
-        return encodings.to(device)
+                encodings[chosen] = self.encode_candidates(tokens.to(self.device)).cpu()
+        return encodings.to(self.device)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
@@ -277,8 +286,7 @@ class PoolRanker(TorchRankerAgent):
             if is_new and path and is_primary_worker() and was_saved(path, pool.save):
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
                 pool = load_pool(path)  # mapped, it takes less memory
-            device = next(self.bare_model.parameters()).device
-            self._pool = replace(pool, encodings=pool.encodings.to(device))
+            self._pool = replace(pool, encodings=pool.encodings.to(self.device))
         return self._pool
 
     def pool_fingerprint(self) -> str:

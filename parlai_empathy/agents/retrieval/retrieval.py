@@ -172,7 +172,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
         with autocast(self.model, self.opt["precision"]):
             encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
-        return encodings.float()  # of a model in half precision too: pools and metrics know one kind of number
+        return encodings.float()  # of a model in bfloat16 too: pools and metrics know one kind of number
 
     def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
         """Encode contexts that are given as their turns, oldest first, as in a conversation: ``(n, dim)``."""
@@ -184,7 +184,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             observer.self_observe(Message({"id": self.id, "text": "", "episode_done": True}))
         self.model.eval()
         with torch.no_grad():
-            return self.encode_contexts(self.batchify(observed))
+            return self.encode_contexts(self.batch_of(observed))
 
     def _encode_both(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
         with autocast(self.model, self.opt["precision"]):

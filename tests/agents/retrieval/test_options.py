@@ -224,11 +224,15 @@ def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str
         assert part in message
 
 
+def test_half_precision_is_not_known() -> None:
+    with pytest.raises(OptionError, match=r"^--fp16 true: retrievers do not know it; --precision bfloat16 is as fast$"):
+        options.check(parsed("--fp16", "true"))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["--gradient-cache", "8", "--update-freq", "2"],
-        ["--gradient-cache", "8", "--fp16", "true"],
         ["--candidates", "inline", "--hard-negatives", "1"],
         ["--candidates", "inline", "--gradient-cache", "8"],
         ["--candidates", "inline", "--symmetric-loss", "true"],
