@@ -41,11 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Tests on a GPU have processes of their own."""
-    return (
-        True
-        if collection_path.is_file() and config.getoption("--gpu") != (ON_A_GPU in collection_path.parents)
-        else None
-    )
+    is_elsewhere = collection_path.is_file() and config.getoption("--gpu") != (ON_A_GPU in collection_path.parents)
+    return True if is_elsewhere else None
 
 
 @pytest.fixture
