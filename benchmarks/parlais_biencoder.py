@@ -37,7 +37,7 @@ def options_like(agent: RetrievalAgent, *arguments: str) -> Opt:
     opt = parser.parse_args(["--share-encoders", "false", "--variant", "aiayn", "--activation", "relu", *arguments])
     opt.update({name: agent.opt[name] for name in (*_SIZES, *_WORDS)})
     opt.update(dropout=agent.opt["dropout"], embeddings_scale=True, learn_positional_embeddings=False)
-    opt.update(no_cuda=True, delimiter=agent.opt["delimiter"])
+    opt.update(no_cuda=agent.opt["no_cuda"], delimiter=agent.opt["delimiter"])
     return opt
 
 

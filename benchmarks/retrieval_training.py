@@ -1,6 +1,6 @@
 """How fast the paper's Transformer is trained: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
 
-    python benchmarks/retrieval_training.py [--edition sample] [--layers 4] [--batch 512] [--steps 1]
+    python benchmarks/retrieval_training.py [--edition sample] [--layers 4] [--batch 512] [--steps 1] [--gpu]
 
 Both have the same sizes and begin with the same weights, without dropout; each example is compared with the others of
 its batch; the optimiser is Adamax. A step is all of it: reading a batch of texts, making token ids, learning. The loss
@@ -16,7 +16,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.worlds import World, create_task
 from parlais_biencoder import same_biencoder
-from small_model import TASK, parser_of, untrained
+from small_model import TASK, add_gpu, parser_of, untrained
 from timing import compare
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
@@ -28,10 +28,12 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4, help="of each tower")
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--steps", type=int, default=1, help="of each way in each round")
+    add_gpu(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for precision in ("float32", "auto"):
             options = {"n_layers": arguments.layers, "dropout": 0.0, "score": "dot", "precision": precision}
+            options["no_cuda"] = not arguments.gpu
             _measure(untrained(folder, arguments.edition, **options), arguments.batch, arguments.steps)
 
 

@@ -2,7 +2,8 @@
 
     python benchmarks/run_all.py [NAME ...] [--edition sample]
 
-Where some are named, those alone are run, and the page keeps what it says of the others.
+Where some are named, those alone are run, and the page keeps what it says of the others. Where there is a GPU, those
+that can be run on one are, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import torch
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -30,6 +33,8 @@ BENCHMARKS = {
     "curation": ("Curating RED", False),
     "help": ("`parlai --help`", False),
 }
+
+ON_A_GPU = {"retrieval_training", "hf_fine_tuning", "diverse_beam", "generative_training"}
 
 
 def main() -> None:
@@ -60,12 +65,19 @@ def _head() -> str:
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, in turns and at "
         "least five times, and sees that both give the same answers; its file in `benchmarks/` says what is compared. "
         "Rates are medians; behind the median ratio stand the least and the greatest."
-        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process."
+        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process"
+        + (f", {torch.cuda.get_device_name()}." if torch.cuda.is_available() else ", no GPU.")
     )
 
 
 def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
     command = [f"benchmarks/{name}.py", *(["--edition", edition] if has_editions and edition != "full" else [])]
+    commands = [command, *([[*command, "--gpu"]] if name in ON_A_GPU and torch.cuda.is_available() else [])]
+    return "\n\n".join([f"## {title}", *map(_said, commands)])
+
+
+def _said(command: list[str]) -> str:
+    """A command, what it printed, and how long it took."""
     print(f"== {' '.join(command)}", flush=True)
     begin = time.monotonic()
     process = subprocess.run(
@@ -75,7 +87,7 @@ def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
         sys.exit(f"{command[0]} failed: {process.stderr[-2000:]}")
     took = time.monotonic() - begin
     print(process.stdout, flush=True)
-    return f"## {title}\n\n```console\n$ python {' '.join(command)}\n{process.stdout.strip()}\n```\n\n{took:.0f} s."
+    return f"```console\n$ python {' '.join(command)}\n{process.stdout.strip()}\n```\n\n{took:.0f} s."
 
 
 if __name__ == "__main__":

@@ -29,10 +29,15 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def add_gpu(parser: argparse.ArgumentParser) -> None:
+    """Add ``--gpu`` to a benchmark that can be run on one."""
+    parser.add_argument("--gpu", action="store_true", help="let both compute on the GPU")
+
+
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
     """A Transformer with random weights, and the words of the training fold.
 
-    It computes in single precision, as ParlAI does, so that answers can be compared.
+    It computes on the CPU in single precision, as ParlAI does, so that answers can be compared.
 
     :param model: ``empathy:retrieval`` or ``empathy:generative``.
     :param options: what shall differ from the agent's own defaults.
