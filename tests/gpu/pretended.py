@@ -27,6 +27,8 @@ def pretend_a_gpu() -> None:
 
     :raises NoPretendedGpu: if it cannot be built.
     """
+    if torch.version.cuda or torch.version.hip:
+        raise NoPretendedGpu(f"PyTorch {torch.__version__} looks for a real one; only a build for CPUs can pretend one")
     import torch._dynamo  # before there is a GPU, about which it asks more than there is to say
     import torch._inductor.utils
 
