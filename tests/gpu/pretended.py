@@ -8,6 +8,7 @@ much memory, and several of them.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,9 +30,7 @@ def pretend_a_gpu() -> None:
     """
     if torch.version.cuda or torch.version.hip:
         raise NoPretendedGpu(f"PyTorch {torch.__version__} looks for a real one; only a build for CPUs can pretend one")
-    import torch._dynamo  # before there is a GPU, about which it asks more than there is to say
-    import torch._inductor.utils
-
+    import_module("torch._inductor.utils")  # before there is a GPU, about which it asks more than there is to say
     try:
         from torch.utils import cpp_extension  # needs setuptools
 
