@@ -121,6 +121,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
     ("options", "error", "parts"),
     [
         ({"out": ""}, OptionError, ("--out: name a folder",)),
+        ({"edition": "sample"}, OptionError, ("--edition sample: beside --dumps",)),
         ({"dumps": ["nowhere.zst"]}, DataError, ("nowhere.zst does not exist", "--dumps")),
         ({"threads": 0}, OptionError, ("--threads 0: must be at least 1",)),
         ({"memory": "lots"}, OptionError, ("--memory lots", "4GB")),

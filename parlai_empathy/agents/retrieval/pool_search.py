@@ -44,7 +44,8 @@ def add_pool_index(group: Any) -> None:
         help="How a chat finds the best reply of the pool. exact: it looks at all. approximate: it looks where an "
         "index says, which is wrong once in a hundred times, and much faster; needs "
         'pip install "parlai-empathy[index]". '
-        "auto: approximate for 100,000 replies and more on a CPU. What is measured is always exact.",
+        "auto: approximate for 100,000 replies and more. It is always exact on a GPU, which looks at all of them as "
+        "quickly, and in what is measured.",
     )
 
 

@@ -16,6 +16,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
 from parlai_empathy.scripts.parts.recipe_options import recipe_of
 from parlai_empathy.scripts.parts.stopping import stopped
+from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.reddit.build import build, files_of
 
 
@@ -67,6 +68,8 @@ def _plan(opt: Opt) -> Plan:
 def _dumps(opt: Opt) -> list[Path]:
     if not opt["dumps"]:
         return build(opt, "--dumps")
+    if is_sample(opt):
+        raise OptionError("--edition sample: beside --dumps there is no sample to read; leave one of them out")
     return [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")]
 
 

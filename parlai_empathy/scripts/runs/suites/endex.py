@@ -86,7 +86,7 @@ def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
     learnt = learnt_from(opt)
     if not (learnt and (file := task_option(opt, "red_file"))):
         return learnt, None
-    path = Path(file)
+    path = Path(file).expanduser().resolve()
     return learnt, str(path.parent if path.name == PARQUET else path)
 
 

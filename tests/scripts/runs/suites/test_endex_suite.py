@@ -200,8 +200,10 @@ def test_trainings_on_different_files_of_red_are_not_one_judge(models: dict[str,
         (folder / "model.opt").write_text(json.dumps({**opt, "red_file": red_file}))
         return folder / "model"
 
-    one, same, other = on("one", "red"), on("same", "red/red.parquet"), on("other", "red_re")
-    message = r"learnt from different things \(\S+ from RED's aggregate in red, \S+ from RED's aggregate in red_re\)"
+    one, same, other = on("one", "red"), on("same", str(Path("red/red.parquet").absolute())), on("other", "red_re")
+    message = (
+        r"learnt from different things \(\S+ from RED's aggregate in \S+/red, \S+ from RED's aggregate in \S+/red_re\)"
+    )
     with pytest.raises(OptionError, match=message):
         board(models=[f"e={one},{other}"])
     assert suite._dimensions("e", [str(one), str(same)], "") == "RED's aggregate"
