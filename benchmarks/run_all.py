@@ -18,6 +18,8 @@ from pathlib import Path
 
 import torch
 
+from parlai_empathy.modules.precision import use_bfloat16
+
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 # Each by its file, with what it is about; True if it takes --edition.
@@ -65,8 +67,9 @@ def _head() -> str:
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, in turns and at "
         "least five times, and sees that both give the same answers; its file in `benchmarks/` says what is compared. "
         "Rates are medians; behind the median ratio stand the least and the greatest."
-        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process"
-        + (f", {torch.cuda.get_device_name()}." if torch.cuda.is_available() else ", no GPU.")
+        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process, "
+        f"{torch.cuda.get_device_name() if torch.cuda.is_available() else 'no GPU'}. On a CPU `--precision auto` means "
+        f"{'bfloat16' if use_bfloat16('auto', torch.device('cpu')) else 'float32'} here."
     )
 
 

@@ -19,7 +19,7 @@ def test_a_named_precision_is_used_on_each_device(device: torch.device) -> None:
 
 @pytest.mark.parametrize("has_it", [True, False])
 def test_auto_asks_the_device(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_it, raising=False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_it, raising=False)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_it or including_emulation)
     assert use_bfloat16("auto", CPU) is has_it
     assert use_bfloat16("auto", GPU) is has_it
@@ -27,7 +27,7 @@ def test_auto_asks_the_device(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_auto_is_single_precision_where_torch_cannot_ask_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported", raising=False)
+    monkeypatch.delattr(torch.cpu, "_is_amx_tile_supported", raising=False)
     assert not use_bfloat16("auto", CPU)
 
 

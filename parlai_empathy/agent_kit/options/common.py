@@ -25,7 +25,8 @@ def add_precision(group: Any) -> None:
         "--precision",
         choices=list(PRECISIONS),
         default="auto",
-        help="Numbers to compute with; auto: bfloat16 where the processor has instructions for it.",
+        help="Numbers to compute with; auto: bfloat16 where the processor has units for it (a CPU's AMX, a GPU's since "
+        "Ampere).",
     )
 
 
