@@ -23,9 +23,10 @@ class NoPretendedGpu(Exception):
     """It could not be built: no C++ compiler, ninja, setuptools or header of Python's, or another PyTorch."""
 
 
-def pretend_a_gpu() -> None:
-    """Give this process a GPU. The first time, building it takes half a minute.
+def pretend_a_gpu(folder: Path) -> None:
+    """Give this process a GPU.
 
+    :param folder: where it is built, which takes half a minute; processes that are given the same one build it once.
     :raises NoPretendedGpu: if it cannot be built.
     """
     if torch.version.cuda or torch.version.hip:
@@ -34,9 +35,8 @@ def pretend_a_gpu() -> None:
     try:
         from torch.utils import cpp_extension  # needs setuptools
 
-        # Its name has PyTorch's version: what was built for another would be taken, and not fit.
-        name = "pretended_gpu_" + "".join(letter if letter.isalnum() else "_" for letter in torch.__version__)
-        cpp_extension.load(name, [str(SOURCE)], extra_cflags=["-O1", "-w"])
+        folder.mkdir(exist_ok=True)
+        cpp_extension.load("pretended_gpu", [str(SOURCE)], extra_cflags=["-O1", "-w"], build_directory=str(folder))
     except Exception as error:  # each thing that is missing raises something else
         raise NoPretendedGpu((str(error).strip() or repr(error)).splitlines()[0]) from error
     for change, value in _CUDA.items():
