@@ -8,6 +8,8 @@ much memory, and several of them.
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +34,8 @@ def pretend_a_gpu(folder: Path) -> None:
     if torch.version.cuda or torch.version.hip:
         raise NoPretendedGpu(f"PyTorch {torch.__version__} looks for a real one; only a build for CPUs can pretend one")
     import_module("torch._inductor.utils")  # before there is a GPU, about which it asks more than there is to say
+    # Where ninja is if the environment was not activated.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     try:
         from torch.utils import cpp_extension  # needs setuptools
 
