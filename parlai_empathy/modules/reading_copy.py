@@ -121,5 +121,5 @@ class _Linear(nn.Linear):
 
 
 def _has_kernel() -> bool:
-    """Whether this torch and this processor can compute :class:`_Linear`. What torch compiles consists of it."""
+    """Whether this torch has what :class:`_Linear` calls (for what it compiles), and the processor units for it."""
     return hasattr(torch.ops.mkldnn, "_linear_pointwise") and use_bfloat16("auto", torch.device("cpu"))

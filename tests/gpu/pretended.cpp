@@ -8,26 +8,26 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/Resize.h>
-#include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/_coalesced_native.h>
 #include <ATen/ops/_indices_native.h>
 #include <ATen/ops/_nnz_native.h>
-#include <ATen/ops/_sparse_coo_tensor_with_dims_native.h>
+#include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/_sparse_coo_tensor_with_dims_and_tensors_native.h>
+#include <ATen/ops/_sparse_coo_tensor_with_dims_native.h>
 #include <ATen/ops/_values_native.h>
+#include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/clone_native.h>
 #include <ATen/ops/copy_native.h>
 #include <ATen/ops/dense_dim_native.h>
 #include <ATen/ops/empty_native.h>
 #include <ATen/ops/indices_native.h>
 #include <ATen/ops/is_coalesced_native.h>
-#include <ATen/ops/sparse_dim_native.h>
-#include <ATen/ops/sparse_resize_native.h>
-#include <ATen/ops/values_native.h>
-#include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/resize_native.h>
 #include <ATen/ops/set_native.h>
+#include <ATen/ops/sparse_dim_native.h>
+#include <ATen/ops/sparse_resize_native.h>
 #include <ATen/ops/unfold_native.h>
+#include <ATen/ops/values_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/extension.h>
@@ -108,7 +108,6 @@ struct Hooks final : at::CUDAHooksInterface {
   void deviceSynchronize(DeviceIndex) const override {}
 };
 
-
 // ---- what is done without a copy ----
 
 Tensor as_cpu(const Tensor& tensor) {
@@ -186,7 +185,8 @@ bool takes_the_cpus(const std::string& name, size_t argument) {
 }
 
 void check(const std::string& name, const Tensor& tensor, size_t argument) {
-  bool is_number = !tensor.dim() && name.rfind("aten::_fused_", 0);  // which a step of all weights reads over there
+  // A single number may be the CPU's, but not to a step of all weights at once, which reads it over there.
+  bool is_number = !tensor.dim() && name.rfind("aten::_fused_", 0) != 0;
   TORCH_CHECK(!tensor.defined() || tensor.is_cuda() || tensor.is_meta() || is_number || takes_the_cpus(name, argument),
               "Expected all tensors to be on the same device, but argument ", argument, " of ", name, " is on ",
               tensor.device(), ", others on ", kGpu);

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.precision import CHOICES, use_bfloat16
+from parlai_empathy.modules.precision import CHOICES, keep_in_bfloat16, use_bfloat16
 
 CPU, GPU, OTHER = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
@@ -24,6 +24,18 @@ def test_auto_asks_the_device(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> 
     assert use_bfloat16("auto", CPU) is has_it
     assert use_bfloat16("auto", GPU) is has_it
     assert not use_bfloat16("auto", OTHER)
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_what_is_kept_in_bfloat16_needs_no_more_than_instructions(
+    has_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False, raising=False)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_it, raising=False)
+    assert keep_in_bfloat16("auto", CPU) is has_it
+    assert keep_in_bfloat16("bfloat16", CPU)
+    assert not keep_in_bfloat16("float32", CPU)
+    assert not use_bfloat16("auto", CPU)
 
 
 def test_auto_is_single_precision_where_torch_cannot_ask_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
-from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.precision import keep_in_bfloat16
 
 OPTION = "--lm-model"
 """Where a model's name is given, for errors."""
@@ -56,7 +56,7 @@ class LocalModel:
     ) -> None:
         self.name = f"hf:{model}"
         self.device = _device(device)
-        dtype = torch.bfloat16 if use_bfloat16(precision, self.device) else torch.float32
+        dtype = torch.bfloat16 if keep_in_bfloat16(precision, self.device) else torch.float32
         self.tokenizer = load_tokenizer(model, OPTION)
         self.model = load_causal_model(model, dtype, OPTION).to(self.device).eval()
         self.identity = f"{model_identity(model, self.model.config)} {str(dtype).removeprefix('torch.')}".strip()
