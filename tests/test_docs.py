@@ -74,9 +74,24 @@ def test_parlai_is_installed_in_the_version_that_was_tested() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if not (page.parent / link).exists()]
-    assert not missing
+    links = re.findall(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not leads_somewhere(page.parent / link[0] if link[0] else page, link[1])] == []
+
+
+def leads_somewhere(target: Path, heading: str) -> bool:
+    """Whether a file or folder is there, and has the heading, as GitHub writes it in addresses."""
+    return target.exists() and (not heading or heading in headings(target.read_text(encoding="utf-8")))
+
+
+def headings(text: str) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = (re.sub(r"\[(.*?)\]\(.*?\)", r"\1", title) for title in titles)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in plain}
+
+
+def test_headings_are_found_as_they_stand_in_addresses() -> None:
+    text = "# A page\n\n## EPITOME: `-m empathy:epitome`, *how much*?\n\n### [Speed](x.md) and_more\n"
+    assert headings(text) == {"a-page", "epitome--m-empathyepitome-how-much", "speed-and_more"}
 
 
 def test_the_readme_lists_every_teacher_and_agent() -> None:
