@@ -2,7 +2,7 @@
 
 It does what :mod:`parlai_empathy.tasks.reddit.records` and :mod:`parlai_empathy.tasks.reddit.cleaning` do with one
 line, with many at once, and with their patterns: DuckDB's expressions (RE2) are written like Python's, but for what
-white space and the end of a word are.
+white space and the end of a word are. A letter that is newer than DuckDB's Unicode (15.0) is none to them.
 """
 
 from __future__ import annotations
