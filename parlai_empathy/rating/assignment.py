@@ -124,10 +124,9 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     if number == 1 and has_enough(study, found.arms):
         return None
     draw = _random(study.seed, rater, number)
-    item = None
-    if number in check_places(study, rater, total):
-        item = _pick(t, study, rater, found, draw, is_check=True)
-    item = item or _pick(t, study, rater, found, draw, is_check=False)
+    item = _pick(t, study, rater, found, draw, is_check=False)
+    if number in check_places(study, rater, total) and (item or number > 1):  # nobody begins for a check alone
+        item = _pick(t, study, rater, found, draw, is_check=True) or item
     if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
         # Models that were down are to lock nobody out. Who has judged a chat can be done without them.
         _forget_given_back(t, study, rater)

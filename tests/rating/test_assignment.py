@@ -170,6 +170,16 @@ def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[.
         assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
 
 
+def test_nobody_comes_for_a_check_alone(desk_of: Callable[..., Desk]) -> None:
+    study = replace(SINGLE, items_per_rater=2, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
+    gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
+    desk = desk_of(study, [*singles(systems=1, contexts=2), gold])
+    newcomers = [f"r{number}" for number in range(20)]
+    assert any(1 in check_places(study, rater, 3) for rater in newcomers)
+    assert len(rate_all(desk, "a")) == 3
+    assert {desk.next_item(rater) for rater in newcomers} == {Nothing.COMPLETE}
+
+
 # --- sides -----------------------------------------------------------------------------------------------------------
 
 
