@@ -73,7 +73,12 @@ class Lab:
 def describe(visitor: Visitor, situation: str, place: int = 0) -> Page:
     """Choose one of the emotions, and describe a situation."""
     emotions = re.findall(r'name="q-emotion" id="[^"]*" value="([^"]+)"', visitor.page.text)
-    return visitor.post("/prompt", {"q-emotion": emotions[place], "q-situation": situation})
+    return visitor.post("/prompt", prompt_form(visitor, emotions[place], situation))
+
+
+def prompt_form(visitor: Visitor, emotion: str, situation: str) -> dict[str, str]:
+    """The fields of the prompt that the visitor's page asks for."""
+    return {"prompt": visitor.page.hidden("prompt"), "q-emotion": emotion, "q-situation": situation}
 
 
 def say(visitor: Visitor, text: str) -> Page:

@@ -86,6 +86,12 @@ class Collection:
             )
             return Prompt(row["id"], rater, tuple(offered))
 
+    def offered(self, id: str, rater: str) -> Prompt | None:
+        """What a person was offered under this id, whether or not they have chosen since; None if they were not."""
+        with self.desk.store.reading() as t:
+            row = t.row(f"{prompts.ALL} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
+            return None if row is None else prompt_of(row)
+
     def choose(self, id: str, rater: str, emotion: str, situation: str) -> Outcome:
         """Store the emotion that a person has chosen, and their situation. What was stored stays.
 

@@ -82,7 +82,8 @@ class Visitor:
         self.get("/")
         self.post("/consent", agree="yes")
         self.get()
-        self.post("/prompt", **{"q-emotion": self.field("q-emotion"), "q-situation": situation})
+        chosen = {"prompt": self.field("prompt"), "q-emotion": self.field("q-emotion")}
+        self.post("/prompt", **chosen, **{"q-situation": situation})
 
     def say(self, text: str) -> str:
         self.get()

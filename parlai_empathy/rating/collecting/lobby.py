@@ -158,7 +158,9 @@ class Lobby:
         ended = Stage.BROKEN if meeting.is_broken else Stage.DONE
         stage = _STAGES.get(meeting.duty(rater), ended)
         can_go_on = meetings.whole(t, self._study.name, rater) < self._study.items_per_rater
-        return Place(stage, None, meeting, meeting.talk_of(rater), rater in met.left_by, can_go_on)
+        is_why = rater in met.left_by
+        left, stopped = is_why and not met.is_stopped, is_why and met.is_stopped
+        return Place(stage, None, meeting, meeting.talk_of(rater), left, stopped, can_go_on)
 
     def _is_due(self, met: Met | None, rater: str) -> bool:
         if met is None or not met.is_open:

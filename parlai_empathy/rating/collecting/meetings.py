@@ -13,7 +13,7 @@ from parlai_empathy.rating.collecting.prompts import Prompt, renew
 from parlai_empathy.rating.collection import BROKEN, OVER, Collection
 from parlai_empathy.rating.database import Row, Transaction
 
-_OPEN, _LEFT = "open", "left"
+_OPEN, _LEFT, _STOPPED = "open", "left", "stopped"
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Met:
 
     :param prompts: of the meeting's people, in their order.
     :param is_open: whether it was not left; its conversations may all be over.
+    :param is_stopped: whether it ended because somebody was excluded, who may have been included again since.
     :param left_by: who has left it, was silent for too long, or was excluded.
     :param excluded: who of its people is.
     :param last_act: seconds since 1970, when one of the two did something.
@@ -31,6 +32,7 @@ class Met:
     meeting: Meeting
     prompts: tuple[str, str]
     is_open: bool
+    is_stopped: bool
     left_by: tuple[str, ...]
     excluded: tuple[str, ...]
     last_act: float
@@ -60,7 +62,10 @@ def begin_next(t: Transaction, collection: Collection, met: Met) -> None:
 
 
 def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequence[str]) -> None:
-    """End a meeting before its time. A conversation that is long enough is over; one that is not has broken off."""
+    """End a meeting before its time. A conversation that is long enough is over; one that is not has broken off.
+
+    :param left_by: because of whom; of somebody who is excluded it is not said that they have left.
+    """
     meeting, whole = met.meeting, 0
     for talk in meeting.talks:
         is_whole = talk.is_over or meeting.can_end(talk)
@@ -69,7 +74,8 @@ def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequenc
     if whole == TALKS:
         return  # nothing is missing: it has ended as it should
     sql = "UPDATE rating_meetings SET state = :state, left_by = :left_by WHERE id = :id"
-    t.run(sql, state=_LEFT, left_by=json.dumps(list(left_by)), id=met.id)
+    state = _STOPPED if set(left_by) & set(met.excluded) else _LEFT
+    t.run(sql, state=state, left_by=json.dumps(list(left_by)), id=met.id)
 
 
 def let_go(t: Transaction, collection: Collection, met: Met, rater: str) -> None:
@@ -126,4 +132,5 @@ def _met(t: Transaction, collection: Collection, row: Row) -> Met:
     acts = [row["begun"], *judged.values(), *(talk.begun for talk in talks)]
     acts += [said.said for talk in talks for said in talk.messages]
     excluded = raters.excluded(t, collection.study.name, meeting.people)
-    return Met(row["id"], meeting, prompts, is_open, tuple(json.loads(row["left_by"])), excluded, max(acts))
+    left_by, is_stopped = tuple(json.loads(row["left_by"])), row["state"] == _STOPPED
+    return Met(row["id"], meeting, prompts, is_open, is_stopped, left_by, excluded, max(acts))

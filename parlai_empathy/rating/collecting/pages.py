@@ -15,6 +15,7 @@ from parlai_empathy.rating.collecting.listening import Listening
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.prompt_form import EMOTION, SITUATION, prompt_fields, prompt_sent
+from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.showing import talk_shown
 from parlai_empathy.rating.collecting.wording import LONGEST
@@ -87,12 +88,13 @@ class CollectPages:
         """Take an emotion and a situation; the visitor then waits for somebody."""
         form = await visit.form()
         rater, place = await self._placed(visit)
-        if place.stage is not Stage.PROMPT:
+        # The form says which prompt it is of: one that is sent twice at once is not to be read as one of the next.
+        offered = await in_thread(self._collection.offered, form.id("prompt"), rater)
+        if place.stage is not Stage.PROMPT or offered is None:
             return visit.redirect(_HERE)
-        offered = await in_thread(self._collection.offer, rater)
         said = prompt_sent(offered, form)
         if any(field.problem for field in prompt_fields(offered, said, check=True)):
-            return self._prompt_page(visit, prompt_fields(offered, said, check=True), status=422)
+            return self._prompt_page(visit, offered, said, check=True)
         outcome = await in_thread(self._collection.choose, offered.id, rater, said[EMOTION], said[SITUATION])
         if outcome is Outcome.STORED and speaks_of_self_harm(said[SITUATION]):
             self._log_distress("a situation")
@@ -205,7 +207,7 @@ class CollectPages:
             return visit.page("excluded.html", status=403, done=True)
         if place.stage is Stage.PROMPT:
             offered = await in_thread(self._collection.offer, rater)
-            return self._prompt_page(visit, prompt_fields(offered, {}))
+            return self._prompt_page(visit, offered, {})
         if place.stage is Stage.JUDGE:
             return self._judge_page(visit, rater, place, {})
         values = self._shown(rater, place)
@@ -235,8 +237,11 @@ class CollectPages:
             "last": None,  # no answers to look at again
         }
 
-    def _prompt_page(self, visit: Visit, fields: list[Any], status: int = 200) -> Response:
-        return visit.page("collect_prompt.html", status, **self._parts.texts, fields=fields)
+    def _prompt_page(self, visit: Visit, offered: Prompt, said: dict[str, str], check: bool = False) -> Response:
+        fields = prompt_fields(offered, said, check)
+        return visit.page(
+            "collect_prompt.html", 422 if check else 200, **self._parts.texts, prompt=offered.id, fields=fields
+        )
 
     def _judge_page(
         self, visit: Visit, rater: str, place: Place, said: dict[str, str], check: bool = False

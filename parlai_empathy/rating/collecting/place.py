@@ -33,6 +33,7 @@ class Place:
     :param meeting: the one that they are in, or were in last.
     :param talk: the conversation that is under way, or that they are to judge.
     :param left: whether they have left the meeting themselves, or were silent for too long.
+    :param stopped: whether the meeting ended because they were excluded for a while.
     :param can_go_on: whether they may meet somebody else after this meeting.
     """
 
@@ -41,6 +42,7 @@ class Place:
     meeting: Meeting | None = None
     talk: Conversation | None = None
     left: bool = False
+    stopped: bool = False
     can_go_on: bool = True
 
     @property

@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collecting_lab import EVIL, Lab, describe, judge, meet, said, say, talk
+from collecting_lab import EVIL, Lab, describe, judge, meet, prompt_form, said, say, talk
 from web_visitor import Visitor
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.collecting.lobby import PATIENCE
+from parlai_empathy.rating.collecting.lobby import PATIENCE, Lobby
+from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.tasks.empathetic_dialogues.reader import SelfEvaluation, read_empathetic_dialogues
 
 Make = Callable[..., Lab]
+
+
+def first_emotion(visitor: Visitor) -> str:
+    return re.findall(r'name="q-emotion" id="[^"]*" value="([^"]+)"', visitor.page.text)[0]
 
 
 def exported(lab: Lab, tmp_path: Path) -> list[Any]:
@@ -121,7 +126,7 @@ def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: s
 @pytest.mark.parametrize("emotion", ["", "furry", "1", EVIL])
 def test_emotions_that_were_not_offered(lab: Make, emotion: str) -> None:
     person = lab().person()
-    page = person.post("/prompt", {"q-emotion": emotion, "q-situation": EVIL})
+    page = person.post("/prompt", prompt_form(person, emotion, EVIL))
     assert page.status == 422
     assert "Choose one of the answers." in page.words
     assert "<script>" not in page.text.replace("<script src", "")
@@ -130,13 +135,36 @@ def test_emotions_that_were_not_offered(lab: Make, emotion: str) -> None:
 def test_prompt_that_is_sent_twice_is_one(lab: Make) -> None:
     site = lab()
     person = site.person()
-    form = {"q-emotion": re.findall(r'value="([a-z]+)"', person.page.text)[0], "q-situation": "I saw a heron."}
+    form = prompt_form(person, first_emotion(person), "I saw a heron.")
     token = person.page.hidden("token")
     for _ in range(2):
         person.post("/prompt", form, token=token)
         assert "You are in the waiting room." in person.page.words
     with site.store.reading() as t:
         assert len(t.rows("SELECT * FROM rating_prompts")) == 1
+
+
+def test_prompt_that_is_sent_twice_at_once_is_one(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = lab()
+    person = site.person()
+    form = prompt_form(person, first_emotion(person), "I saw a heron.")
+    token = person.page.hidden("token")
+    person.post("/prompt", form, token=token)
+    # Who has looked where the visitor stands before the first form was stored finds them here.
+    monkeypatch.setattr(Lobby, "place", lambda *_: Place(Stage.PROMPT))
+    for other in ({}, {"q-situation": "I saw a crane."}):
+        page = person.post("/prompt", {**form, **other}, token=token, follow=False)
+        assert (page.status, page.location) == (303, "/talk")
+    with site.store.reading() as t:
+        assert [row["situation"] for row in t.rows("SELECT * FROM rating_prompts")] == ["I saw a heron."]
+
+
+def test_prompt_of_somebody_else_is_not_taken(lab: Make) -> None:
+    site = lab()
+    one, other = site.person(), site.person()
+    form = prompt_form(other, first_emotion(other), "I saw a heron.")
+    assert "A situation of your own" in one.post("/prompt", form).words
+    assert "A situation of your own" in other.get("/talk").words
 
 
 # --- the waiting room ------------------------------------------------------------------------------------------------
@@ -282,6 +310,29 @@ def test_excluded_people_are_shut_out(lab: Make) -> None:
         first.post(path, fields, token=first.page.hidden("token") or second.page.hidden("token"))
         assert first.get("/talk").status == 403
     assert said(second.get("/talk") and second) == []
+
+
+def test_who_was_excluded_by_mistake_has_not_left(lab: Make, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("extends: collect_ed\nname: own\ncompletion: {code: HERON-7}\n")
+    site = lab(study=str(path))
+    first, second = site.pair()
+    talk(first, second)
+    judge(first)
+    judge(second)
+    site.desk.exclude(site.desk.raters()[0].id, "a mistake")
+    assert first.get("/talk").status == 403
+    assert "The other one has left" in second.get("/talk").words  # why they have, is nobody else's business
+    assert "is kept, and counts as one of yours." in second.page.words
+    assert "Your code: HERON-7" in second.page.words
+    assert site.admin().get("/admin/conversations.csv").status == 404  # but it is not in the file
+    site.desk.include(site.desk.raters()[0].id)
+    assert "This meeting has ended" in first.get("/talk").words
+    assert "You may take part again." in first.page.words
+    assert "left" not in first.page.words
+    assert "Your code: HERON-7" in first.page.words
+    assert len(exported(site, tmp_path)) == 1
+    assert "A situation of your own" in first.post("/again").words
 
 
 # --- a restart -------------------------------------------------------------------------------------------------------
