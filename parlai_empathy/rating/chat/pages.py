@@ -16,6 +16,7 @@ from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
 from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.given import given
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import new_rater, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_alone
@@ -74,7 +75,9 @@ class ChatPages:
         talk on with another.
         """
         form = await visit.form()
-        found = await self._own(visit, form.id("talk"))
+        found = await self._still_own(visit, form.id("talk"))
+        if found is None:  # a second click, or another tab
+            return visit.redirect("/")
         talk = await self._talk(found)
         if self._must_judge and talk.can_end:
             return visit.redirect("/judge")
@@ -97,11 +100,15 @@ class ChatPages:
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to them, and begin anew."""
         form = await visit.form()
-        found = await self._own(visit, form.id("talk"))
+        found = await self._still_own(visit, form.id("talk"))
+        said = sent(self._desk.study.page_questions, form)
+        if found is None:
+            if not await in_thread(self._was_judged, form.id("talk"), rater_of(visit.session) or "", said):
+                raise _gone()
+            return visit.redirect("/")
         talk = await self._talk(found)
         if not talk.can_end:
             return visit.redirect("/")
-        said = sent(self._desk.study.page_questions, form)
         if any(field.problem for field in fields_of(self._desk.study.page_questions, ("", ""), said, check=True)):
             return self._judge_page(visit, talk, said, check=True)
         await in_thread(self._desk.answer, found.id, found.rater, said)
@@ -192,6 +199,21 @@ class ChatPages:
         if not isinstance(found, Assignment) or found.id != id:
             raise _gone()
         return found
+
+    async def _still_own(self, visit: Visit, id: str) -> Assignment | None:
+        """The same; None if it was the visitor's, and has ended."""
+        found, rater = await self._found(visit), rater_of(visit.session)
+        if isinstance(found, Assignment) and found.id == id:
+            return found
+        if rater is None or await in_thread(self._desk.assigned, id, rater) is None:
+            raise _gone()
+        return None
+
+    def _was_judged(self, id: str, rater: str, said: dict[str, str]) -> bool:
+        """Whether a conversation that has ended was judged in just these words: its form was sent twice."""
+        before = given(self._desk, id, rater)
+        answers = {name: text.strip() for name, text in said.items() if text.strip()}
+        return before is not None and before.is_done and before.answers == answers
 
     def _without_talk(self, visit: Visit, why: Nothing) -> Response:
         if why is Nothing.CONSENT:

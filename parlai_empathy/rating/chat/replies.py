@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,9 @@ from parlai_empathy.rating.worlds.chat import RATER
 
 Emotions = Callable[[Sequence[str]], Sequence[tuple[str, float]]]
 """The most probable emotion of each text, and how probable it is."""
+
+_REMEMBERED = 10_000
+"""How many conversations are remembered whose last answer has failed."""
 
 
 class Reply:
@@ -74,7 +78,7 @@ class Replies:
         self._most = most
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: dict[str, Reply] = {}
-        self._failed: set[str] = set()
+        self._failed: OrderedDict[str, None] = OrderedDict()  # conversations, who failed last at the end
 
     def start(self, found: Assignment) -> Reply:
         """Let the last message of a conversation be answered, unless that is under way. To be called in the loop.
@@ -85,7 +89,7 @@ class Replies:
             return self._under_way[found.id]
         if len(self._under_way) >= self._most:
             raise Refusal(503, "Too many people are talking", "Wait a minute, then load the page again.")
-        self._failed.discard(found.id)
+        self._failed.pop(found.id, None)
         reply = self._under_way[found.id] = Reply()
         self._pool.submit(self._work, asyncio.get_running_loop(), reply, found)
         return reply
@@ -117,7 +121,9 @@ class Replies:
     def _finish(self, id: str, reply: Reply, has_failed: bool) -> None:
         self._under_way.pop(id, None)
         if has_failed:
-            self._failed.add(id)
+            self._failed[id] = None
+            if len(self._failed) > _REMEMBERED:
+                self._failed.popitem(last=False)  # its model is asked once more when somebody looks at it again
         reply.change(is_done=True, has_failed=has_failed)
 
     def _answer(self, found: Assignment, say: Callable[[str], None]) -> None:

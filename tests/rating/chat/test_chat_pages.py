@@ -13,7 +13,7 @@ from remembering_agent import StreamingAgent
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat import pages
+from parlai_empathy.rating.chat import pages, replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
 from parlai_empathy.rating.chat.talk import Talk, talk_of
@@ -274,6 +274,18 @@ def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve
     assert [[turn["text"] for turn in one["turns"]] for one in exported] == [["Hello", "Hello"], ["Hi", "Hi"]]
 
 
+def test_conversation_that_is_ended_twice_has_ended_once(serve_chat: Serve) -> None:
+    served = serve_chat()
+    visitor, other = served.visitor(), served.visitor()
+    visitor.say("Hello")
+    before = visitor.hidden("talk")
+    for _ in range(2):
+        assert visitor.post("/new", talk=before).status_code == 200
+        assert visitor.said() == []
+    assert other.post("/new", talk=before).status_code == 409  # it is not theirs
+    assert [one.done for one in served.desk.counts()] == [1]
+
+
 def test_empty_conversation_is_not_replaced(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     before = visitor.load() and visitor.hidden("talk")
@@ -322,6 +334,18 @@ def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., S
 
 def judged_study(study_of: Callable[..., Study], least: int = 4) -> Study:
     return study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns={"least": least, "most": 5})
+
+
+def test_judgement_that_is_sent_twice_is_one(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    served = serve_chat(study=judged_study(study_of, least=2))
+    visitor = served.visitor()
+    visitor.say("Hello")
+    talk = visitor.hidden("talk")
+    for _ in range(2):
+        assert visitor.post("/judge", talk=talk, **{"q-liking": "4"}).status_code == 200
+        assert visitor.said() == []  # the next one
+    assert visitor.post("/judge", talk=talk, **{"q-liking": "1"}).status_code == 409  # it is not kept
+    assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4]
 
 
 def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
@@ -476,6 +500,17 @@ def test_answer_that_failed_is_not_asked_for_by_loading_the_page(serve_chat: Ser
         assert 'data-waiting="no"' in visitor.load()
         assert 'action="/retry">' in visitor.page
     assert sum("no reply" in line for line in logged) == 1
+
+
+def test_failures_of_long_ago_are_forgotten(serve_chat: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "_REMEMBERED", 2)
+    served = serve_chat()
+    talks = []
+    for _ in range(3):
+        visitor = served.visitor()
+        visitor.say("FAIL")
+        talks.append(visitor.hidden("talk"))
+    assert [served.replies.has_failed(talk) for talk in talks] == [False, True, True]
 
 
 def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:
