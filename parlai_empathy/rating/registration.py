@@ -34,6 +34,8 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
         return
     items = [] if is_known else items_of(study)
     with store.starting(study.name, study.version) as t:
+        if current and current["version"] != study.version:
+            _ask_for_consent_again(t, study, current["version"])
         if not _is_known(t, study):
             _put(t, study, items, now)
             t.run("ANALYZE rating_items")  # so that the database knows how many there are, and searches well
@@ -48,6 +50,25 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
 def _is_known(t: Transaction, study: Study) -> bool:
     sql = "SELECT 1 FROM rating_versions WHERE study = :study AND version = :version"
     return t.row(sql, study=study.name, version=study.version) is not None
+
+
+def _ask_for_consent_again(t: Transaction, study: Study, former: str) -> None:
+    """Who has agreed to a former version's text has not agreed to another one. When they did is kept among the details.
+
+    :param former: the version whose place is taken.
+    """
+    own = {"study": study.name, "version": former}
+    row = t.row("SELECT definition FROM rating_versions WHERE study = :study AND version = :version", **own)
+    if row is None or json.loads(row["definition"])["consent"] == study.consent:
+        return
+    for rater in t.rows("SELECT * FROM rating_raters WHERE study = :s AND consented IS NOT NULL", s=study.name):
+        details = {**json.loads(rater["details"]), f"agreed to {former}": str(rater["consented"])}
+        t.send(
+            "UPDATE rating_raters SET consented = NULL, details = :details WHERE study = :study AND rater = :rater",
+            study=study.name,
+            rater=rater["rater"],
+            details=json.dumps(details, sort_keys=True),
+        )
 
 
 def _put(t: Transaction, study: Study, items: Sequence[Item], now: float) -> None:

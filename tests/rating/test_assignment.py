@@ -130,6 +130,23 @@ def test_equals_are_drawn_with_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert order(1, 1) != order(2, 1)
 
 
+def test_seed_and_rater_decide_the_order_of_systems(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=8, contexts=8))
+
+    def order(seed: int, rater: str) -> tuple[str, ...]:
+        desk = Desk(store, replace(SINGLE, name=f"seed {seed}", seed=seed, shuffled=False, items_per_rater=8))
+        found = tuple(found.item.system for found in rate_all(desk, rater))
+        desk.exclude(rater, "the next one is to find all systems equal again")
+        return found
+
+    # Of 8! = 40,320 orders no two of four should be the same.
+    orders = {order(seed, rater) for seed in (1, 2) for rater in "ab"}
+    assert len(orders) == 4
+    assert {one[0] for one in orders} != {"s0"}
+    # The same draw for each of a rater's items would take the last of equals, or the first, time and again.
+    assert not orders & {tuple(f"s{s}" for s in range(8)), tuple(f"s{s}" for s in reversed(range(8)))}
+
+
 def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
     """Of 4 items each of 200 raters' first one is drawn: each item some 50 times (the draws are not independent)."""
     study = replace(SINGLE, items_per_rater=1, ratings_per_item=None, ratings_per_system=10**6)
@@ -146,6 +163,13 @@ def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
 def test_listed_order(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, shuffled=False, items_per_rater=4), singles(systems=1, contexts=4))
     assert [found.item.name for found in rate_all(desk, "a")] == ["0", "1", "2", "3"]
+
+
+def test_listed_order_is_that_of_every_rater(desk_of: Callable[..., Desk]) -> None:
+    study = replace(SINGLE, shuffled=False, items_per_rater=4, ratings_per_item=3)
+    desk = desk_of(study, singles(systems=1, contexts=4))
+    for rater in "abc":
+        assert [found.item.name for found in rate_all(desk, rater)] == ["0", "1", "2", "3"]
 
 
 # --- gold checks -----------------------------------------------------------------------------------------------------
@@ -168,6 +192,24 @@ def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[.
     # 24 checks over 3 are 8 each: the least seen one comes first.
     with desk.store.reading() as t:
         assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
+
+
+def test_checks_can_stand_anywhere(desk_of: Callable[..., Desk]) -> None:
+    """Two of four places each: six pairs, of which 300 raters have 50 each, give or take 6.5 (a standard deviation)."""
+    checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(2))
+    study = replace(SINGLE, checks=checks, checks_per_rater=2)
+    places = Counter(tuple(sorted(check_places(study, f"r{rater}", 4))) for rater in range(300))
+    assert set(places) == {(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)}
+    assert all(20 <= many <= 80 for many in places.values())
+    others = [check_places(replace(study, seed=1), f"r{rater}", 4) for rater in range(300)]
+    assert others != [check_places(study, f"r{rater}", 4) for rater in range(300)]
+
+
+def test_checks_have_no_quota(desk_of: Callable[..., Desk]) -> None:
+    study = replace(SINGLE, items_per_rater=1, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
+    gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
+    desk = desk_of(study, [*singles(systems=1, contexts=3), gold])
+    assert [sorted(found.item.is_check for found in rate_all(desk, rater)) for rater in "abc"] == [[False, True]] * 3
 
 
 def test_nobody_comes_for_a_check_alone(desk_of: Callable[..., Desk]) -> None:
@@ -193,7 +235,22 @@ def test_sides_are_balanced_at_every_moment(desk_of: Callable[..., Desk]) -> Non
             assert abs(count[True] - count[False]) <= 1
     # 3 pairs x 7 contexts x 3 raters = 63 ratings, of 13 raters with 5 each
     assert sum(map(Counter.total, swapped.values())) == 63
-    assert len({tuple(sorted(count.items())) for count in swapped.values()} | {()}) > 1
+
+
+def test_which_side_is_first_is_drawn(desk_of: Callable[..., Desk]) -> None:
+    """Of 28 pairs of 8 systems each one's first comparison; that all stand alike has a probability of 2 to the -27."""
+    desk = desk_of(replace(PAIR, items_per_rater=28), pairs(systems=8, contexts=28))
+    first = {}
+    for found in rate_all(desk, "a"):
+        first.setdefault(found.item.arm, found.swapped)
+    assert len(first) == 28
+    assert set(first.values()) == {False, True}
+
+
+def test_what_stands_alone_stands_left(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=8), singles(systems=2, contexts=8))
+    for found in rate_all(desk, "a"):
+        assert (found.swapped, found.left.reply) == (False, found.item.reply)
 
 
 def test_what_is_left_and_right_follows_the_side(desk_of: Callable[..., Desk]) -> None:
@@ -205,6 +262,66 @@ def test_what_is_left_and_right_follows_the_side(desk_of: Callable[..., Desk]) -
 def test_fixed_sides(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(PAIR, items_per_rater=8, swap_sides=False), pairs(systems=2, contexts=8))
     assert not any(found.swapped for found in rate_all(desk, "a"))
+
+
+# --- what an assignment says of itself -------------------------------------------------------------------------------
+
+
+def row_of(desk: Desk, id: str) -> dict[str, Any]:
+    with desk.store.reading() as t:
+        return dict(t.rows("SELECT * FROM rating_assignments WHERE id = :id", id=id)[0])
+
+
+def test_assignment_that_comes_back_is_of_now(desk_of: Callable[..., Desk], clock: Clock) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=3, minutes=1, shuffled=False), singles(systems=1, contexts=3))
+    first = desk.next_item("a")
+    assert isinstance(first, Assignment)
+    clock.now += 61
+    other = desk.next_item("b")  # who gets it, for it is late
+    assert isinstance(other, Assignment)
+    assert other.item == first.item
+    assert [row_of(desk, first.id)[key] for key in ("state", "closed")] == ["late", clock.now]
+    assert len(rate_all(desk, "a", at_most=1)) == 1
+    desk.give_back(other.id, "b")
+    assert [row_of(desk, other.id)[key] for key in ("state", "closed")] == ["back", clock.now]
+    clock.now += 5
+    again = desk.next_item("a")
+    assert isinstance(again, Assignment)
+    assert (again.id, again.number) == (first.id, 2)
+    row = row_of(desk, first.id)
+    keys = ("state", "number", "opened", "deadline", "closed")
+    assert tuple(row[key] for key in keys) == ("open", 2, clock.now, clock.now + 60, None)
+    assert desk.assigned(first.id, "a") == again
+
+
+def test_item_of_another_version_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
+    """What has come back is free as soon as its own version says so, however full the same place of another one is."""
+    monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=1))
+    former = replace(SINGLE, title="Cranes", minutes=1)
+    assert len(rate_all(Desk(store, former, clock), "z")) == 1
+    desk = Desk(store, replace(SINGLE, minutes=1), clock, new_version=True)
+    found = desk.next_item("a")
+    assert isinstance(found, Assignment)
+    clock.now += 61
+    again = desk.next_item("a")
+    assert isinstance(again, Assignment)
+    assert again.id == found.id
+    assert [(one.done, one.open) for one in desk.counts()] == [(0, 1)]
+    with store.reading() as t:
+        filled = {row["version"]: row["filled"] for row in t.rows("SELECT version, filled FROM rating_items")}
+    assert filled == {former.version: 1, desk.study.version: 1}
+
+
+def test_studies_of_one_store_take_back_their_own(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
+    monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=2))
+    one, other = (Desk(store, replace(SINGLE, name=name, minutes=1), clock) for name in ("one", "other"))
+    found = one.next_item("a")
+    assert isinstance(found, Assignment)
+    clock.now += 61
+    assert isinstance(other.next_item("a"), Assignment)
+    assert row_of(one, found.id)["state"] == "open"  # the other study's transaction has no right to it
+    assert isinstance(one.next_item("b"), Assignment)
+    assert row_of(one, found.id)["state"] == "late"
 
 
 # --- whatever raters may do ------------------------------------------------------------------------------------------

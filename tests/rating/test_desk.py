@@ -373,6 +373,28 @@ def test_consent_comes_first(store: Store, study_of: Make, write_log: Log, clock
     handed(desk, "a")
 
 
+def test_other_consent_is_asked_for_anew(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    systems = {"A": write_log("A", 3)}
+
+    def desk_of(**keys: str) -> Desk:
+        return Desk(store, study_of(LIKERT, systems=systems, **keys), clock, new_version=True)
+
+    former = desk_of()  # which asks for none, and notes all the same when somebody begins
+    former.enrol("a", consented=True, details={"country": "FI"})
+    began = clock.now
+    handed(former, "a")
+    clock.now += 5
+    asking = desk_of(consent="Do you agree?")
+    assert asking.next_item("a") is Nothing.CONSENT
+    asking.enrol("a", consented=True)
+    assert handed(desk_of(consent="Do you agree?", title="Herons!"), "a")  # the same words
+    rater = asking.rater("a")
+    assert rater
+    agreed = {f"agreed to {former.study.version}": str(began)}
+    assert (rater.consented, rater.details) == (clock.now, {"country": "FI", **agreed})
+    assert desk_of(consent="Do you agree to that, too?").next_item("a") is Nothing.CONSENT
+
+
 def test_excluded_raters_make_room(desk: Desk) -> None:
     for rater in "ab":
         desk.answer(handed(desk, rater).id, rater, LIKED)
@@ -565,6 +587,17 @@ def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: De
         fourth.item.system: (1, 0),
         third.item.system: (0, 0),
     }
+
+
+def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chats: Desk) -> None:
+    """a has given one chat back and judged the other; b's giving back all of theirs changes nothing of that."""
+    given_back = handed(chats, "a")
+    chats.give_back(given_back.id, "a")
+    chats.answer(handed(chats, "a").id, "a", LIKED)
+    for _ in range(3):
+        found = handed(chats, "b")
+        chats.give_back(found.id, "b")
+    assert chats.next_item("a") is Nothing.DONE
 
 
 def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:

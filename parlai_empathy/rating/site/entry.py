@@ -7,7 +7,7 @@ the one whom a link names, or somebody new.
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections.abc import Mapping
 
 from parlai_empathy.errors import OptionError
@@ -27,8 +27,11 @@ def rater_of(session: Session) -> str | None:
 
 
 def new_rater(session: Session) -> str:
-    """The rater whom a session names; somebody new, with a random name, if it names nobody."""
-    rater = rater_of(session) or f"web-{secrets.token_hex(8)}"
+    """The rater whom a session names; somebody new if it names nobody.
+
+    Their name follows from the session's random id: who sends the first form twice at once is one rater, not two.
+    """
+    rater = rater_of(session) or f"web-{hashlib.sha256(session.id.encode()).hexdigest()[:16]}"
     session.put(_RATER, rater)
     return rater
 

@@ -155,6 +155,23 @@ def test_time_cannot_be_made_up(lab: Make) -> None:
     assert {row["seconds"] for row in rows(site)} == {9}  # since the item was handed out
 
 
+def test_double_click_on_begin_is_one_rater(lab: Make) -> None:
+    site = lab()
+    visitor = site.visitor()
+    visitor.get("/")
+    cookies, token = dict(visitor.cookies), visitor.page.hidden("token")
+    names = set()
+    for _ in range(2):
+        visitor.cookies = dict(cookies)  # the browser has sent both before it has heard of a rater
+        visitor.post("/consent", {"agree": "yes"}, token=token)
+        names.add(visitor.get("/rate") and item_of(visitor.page))
+    assert len(names) == 1
+    assert len(site.desk.raters()) == 1
+    other = site.rater()
+    assert len(site.desk.raters()) == 2
+    assert item_of(other.page) not in names
+
+
 def test_double_click_stores_once(lab: Make) -> None:
     site = lab()
     ann = site.rater()
