@@ -93,11 +93,13 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     :param path: ``.csv`` or ``.jsonl``.
     :param excluded: as in :func:`rating_rows`.
     :returns: how many there are.
-    :raises OptionError: for a file that is called otherwise, or cannot be written.
+    :raises OptionError: for a file that is called otherwise, or cannot be written; for a study that the store does not
+        know: an empty file is not to take the place of an earlier one.
     """
     path = Path(path).expanduser()
     if path.suffix.lower() not in (".csv", ".jsonl"):
         raise OptionError(f"{path}: ratings are written as .csv or .jsonl: call the file so")
+    _check_known(store, study)
     rows = list(rating_rows(store, study, excluded))
     try:
         with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
@@ -106,6 +108,14 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
         advice = remedy(error, "name a file in a folder that is there")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(rows)
+
+
+def _check_known(store: Store, study: str) -> None:
+    with store.reading() as t:
+        names = [row["study"] for row in t.rows("SELECT study FROM rating_studies ORDER BY study")]
+    if study not in names:
+        there = f"it has {', '.join(names)}" if names else "it has none"
+        raise OptionError(f"the store {store.name} has no study {study}: {there}; name one that people have rated in")
 
 
 def item_name(row: Row, assignment: str) -> str:

@@ -163,7 +163,8 @@ def test_versions_items_of_one_name_are_different_items(store: Store, study_of: 
     assert {one.item: one.reply for one in ratings if one.rater == "bob"} == {"1": "A#1", "2": "A#2", "3": "A#3"}
 
 
-def test_files_that_cannot_be(store: Store, tmp_path: Path) -> None:
+def test_files_that_cannot_be(store: Store, study_of: Make, write_log: Log, tmp_path: Path) -> None:
+    Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
     with pytest.raises(OptionError, match=r"written as .csv or .jsonl"):
         write_export(store, "herons", tmp_path / "x.xlsx")
     with pytest.raises(OptionError, match="cannot be written"):
@@ -183,6 +184,22 @@ def test_a_full_disk_leaves_the_former_file(
     assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
-def test_study_that_nobody_knows_has_no_ratings(store: Store, tmp_path: Path) -> None:
+def test_study_that_nobody_has_rated_in_has_no_ratings(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path
+) -> None:
+    Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
     assert write_export(store, "herons", tmp_path / "x.csv") == 0
     assert (tmp_path / "x.csv").read_text() == ",".join(COLUMNS) + "\n"
+
+
+def test_study_that_the_store_does_not_know_takes_no_files_place(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path
+) -> None:
+    (path := tmp_path / "x.csv").write_text("former")
+    with pytest.raises(OptionError, match="has no study herons: it has none; name one"):
+        write_export(store, "herons", path)
+    for name in ("herons", "cranes"):
+        Desk(store, study_of(LIKERT, name=name, systems={"A": write_log("A", 1)}))
+    with pytest.raises(OptionError, match="has no study heron: it has cranes, herons; name one"):
+        write_export(store, "heron", path)
+    assert path.read_text() == "former"
