@@ -73,7 +73,7 @@ def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool,
             return Outcome.ALREADY
         t.send("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
     elif row["state"] == assignment.LATE and assignment.can_resume(t, study, row, total):
-        assignment.fill(t, row, 1)
+        assignment.count_late(t, row)
     elif row["state"] != assignment.OPEN:
         return Outcome.TOO_LATE
     seconds = max(0.0, now - row["opened"]) if sent.seconds is None else sent.seconds
@@ -121,7 +121,7 @@ def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool
         has_another = t.row(sql, study=study.name, rater=row["rater"]) is not None
         if has_another or not assignment.can_resume(t, study, row, total):
             return False
-        assignment.fill(t, row, 1)
+        assignment.count_late(t, row)
     elif row["state"] != assignment.OPEN:
         return False
     sql = "UPDATE rating_assignments SET state = 'open', closed = NULL, deadline = :deadline WHERE id = :id"

@@ -112,6 +112,23 @@ def resume(t: Transaction, row: Row, number: int, now: float, deadline: float) -
     fill(t, row, 1)
 
 
+def count_late(t: Transaction, row: Row) -> None:
+    """Count an assignment in that had timed out: it is the rater's next one, and what they have in hand comes after."""
+    t.send(
+        "UPDATE rating_assignments SET number = 1 + (SELECT count(*) FROM rating_assignments AS done "
+        "WHERE done.study = :study AND done.rater = :rater AND done.state = 'done') WHERE id = :id",
+        study=row["study"],
+        rater=row["rater"],
+        id=row["id"],
+    )
+    t.send(
+        "UPDATE rating_assignments SET number = number + 1 WHERE study = :study AND rater = :rater AND state = 'open'",
+        study=row["study"],
+        rater=row["rater"],
+    )
+    fill(t, row, 1)
+
+
 def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int, now: float) -> Row | None:
     """Give a rater a new item; returns the assignment's row with the item's, or None if there is none to give.
 

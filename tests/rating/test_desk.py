@@ -331,6 +331,25 @@ def test_late_answer_does_not_make_one_too_many(store: Store, study_of: Make, wr
     assert desk.progress("a") == Progress(2, 2)
 
 
+def test_late_answer_is_the_next_one_and_what_is_in_hand_comes_after(
+    store: Store, study_of: Make, write_log: Log, clock: Clock
+) -> None:
+    study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=3, minutes=1, order="listed")
+    desk = Desk(store, study, clock)
+    first = handed(desk, "a")
+    clock.now += 61
+    other = handed(desk, "b")  # who has the first one now
+    second = handed(desk, "a")
+    assert (first.number, second.number) == (1, 1)
+    desk.give_back(other.id, "b")
+    assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
+    assert handed(desk, "a") == dataclasses.replace(second, number=2)
+    desk.answer(second.id, "a", LIKED)
+    desk.answer(handed(desk, "a").id, "a", LIKED)
+    assert [(one.id, one.number) for one in desk.answered("a")][:2] == [(first.id, 1), (second.id, 2)]
+    assert [one.number for one in desk.answered("a")] == [1, 2, 3]
+
+
 def test_who_comes_back_late_gets_the_same_item_if_it_is_free(desk: Desk, clock: Clock) -> None:
     found = handed(desk, "a")
     clock.now += 1000
@@ -620,6 +639,26 @@ def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
         chats.next_item("b")  # takes back what is late
         assert chats.say(found.id, "a", turn, "rater", "still here") is Outcome.STORED
     assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
+
+
+def test_chat_that_goes_on_late_is_the_next_one(store: Store, study_of: Make, clock: Clock) -> None:
+    """While somebody else has a's first model, a judges another one; then the first one is free again."""
+    models = {"M": "m", "N": "n", "O": "o"}
+    study = study_of({**LIKERT, "kind": "chat"}, models=models, items_per_rater=2, ratings_per_item=1, minutes=1)
+    desk = Desk(store, study, clock)
+    first = handed(desk, "a")
+    clock.now += 61
+    others = [handed(desk, rater) for rater in "bcd"]  # each has another model
+    for one in others:
+        if one.item.system != first.item.system:
+            desk.give_back(one.id, one.rater)
+    second = handed(desk, "a")
+    assert (second.number, desk.answer(second.id, "a", LIKED)) == (1, Outcome.STORED)
+    for one in others:
+        desk.give_back(one.id, one.rater)
+    assert desk.say(first.id, "a", 1, "rater", "I am back") is Outcome.STORED
+    found = handed(desk, "a")
+    assert (found.id, found.number) == (first.id, 2)
 
 
 def test_chats_are_private(chats: Desk) -> None:
