@@ -79,20 +79,30 @@ class ChatThenRateWorld(RatingWorld):
                 show(self.rater, f"Please go on a little: there are {self._turn} turns of at least {least}.")
         elif said:
             try:
-                self.desk.say(found.id, self.name, self._turn + 1, RATER, said)
+                is_kept = self._say(found, RATER, said)
             except OptionError as error:
                 show(self.rater, f"Please write it otherwise: {error}.")
                 return
+            if is_kept:
+                self._answer(found, said)
+
+    def _say(self, found: Assignment, speaker: str, text: str) -> bool:
+        """Store what was said; whether it is kept. If not, the desk is asked anew what there is to do."""
+        outcome = self.desk.say(found.id, self.name, self._turn + 1, speaker, text)
+        if outcome.is_kept:
             self._turn += 1
-            self._answer(found, said)
+        else:
+            show(self.rater, f"What was said last is not kept. {outcome.value}")
+            self._found = None
+        return outcome.is_kept
 
     def _answer(self, found: Assignment, said: str) -> None:
         """Let the model reply."""
         model = self._models[found.item.system]
         model.observe(_message(RATER, said))
         reply = str(model.act().get("text") or "").strip()
-        self._turn += 1
-        self.desk.say(found.id, self.name, self._turn, found.item.system, reply)
+        if not self._say(found, found.item.system, reply):
+            return
         show(self.rater, reply or "(says nothing)", LISTENER)
         if self.desk.study.turn_questions:
             self._marks = Interview(self.desk.study.turn_questions)

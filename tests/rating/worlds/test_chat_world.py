@@ -56,7 +56,7 @@ def desk(tmp_path: Path, study_of: Callable[..., Study]) -> Desk:
     return Desk(open_store(str(tmp_path / "ratings.db")), study)
 
 
-def talk(desk: Desk, *lines: str) -> tuple[ScriptedRater, list[Remembering]]:
+def talk(desk: Desk, *lines: str | Callable[[str], str]) -> tuple[ScriptedRater, list[Remembering]]:
     rater, models = ScriptedRater(lines), [Remembering("M"), Remembering("N")]
     run(ChatThenRateWorld({"rater": "a"}, [rater, *models], desk))
     return rater, models
@@ -98,6 +98,34 @@ def test_talk_that_was_broken_off_goes_on(desk: Desk) -> None:
     [model] = [one for one in models if one.name == found.item.system]
     assert model.told == ["Hello", f"({found.item.system} 1)", "Again"]
     assert len(desk.messages(found.id, "a")) == 4
+
+
+def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
+    """The rater has gone on in another terminal meanwhile."""
+
+    def elsewhere(shown: str) -> str:
+        found = desk.next_item("a")
+        assert isinstance(found, Assignment)
+        desk.say(found.id, "a", 3, "rater", "From elsewhere")
+        desk.say(found.id, "a", 4, found.item.system, "Heard")
+        return "From here"
+
+    rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # four turns are the most
+    assert rater.saw("What was said last is not kept. Another answer was stored before, and stays.")
+    assert rater.saw("You: From elsewhere")
+    [found] = desk.answered("a")
+    assert [one.text for one in desk.messages(found.id, "a")][2:] == ["From elsewhere", "Heard"]
+
+
+def test_who_is_excluded_while_they_talk_is_told_so(desk: Desk) -> None:
+    def excluded(shown: str) -> str:
+        desk.exclude("a", "rude")
+        return "Again"
+
+    rater, [first, second] = talk(desk, "Hello", "", excluded, "This is not asked for any more")
+    assert rater.saw("What was said last is not kept. The rater is excluded.")
+    assert rater.saw("There is nothing for you to do now. The rater is excluded.")
+    assert "Again" not in first.told + second.told
 
 
 def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> None:
