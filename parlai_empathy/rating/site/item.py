@@ -51,9 +51,13 @@ class ItemPages:
         rater = rater_of(visit.session)
         if rater is None:
             return visit.redirect("/")
-        item = await self._item(visit.part("id"), rater)
+        id = visit.part("id")
+        item = await self._item(id, rater)
         if not (item.is_open or item.is_done):
-            return self._gone(visit)
+            found = await in_thread(self._desk.next_item, rater)
+            if not isinstance(found, Assignment) or found.id != id:
+                return self._gone(visit)
+            item = await self._item(id, rater)  # it had timed out, and nobody else has it: it is theirs again
         return self._page(visit, item, item.answers, revises=item.is_done)
 
     async def take(self, visit: Visit) -> Response:

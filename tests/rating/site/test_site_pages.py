@@ -233,6 +233,17 @@ def test_late_answer_is_taken_while_nobody_else_has_the_item(lab: Make) -> None:
     assert len(rows(site)) == 2
 
 
+def test_expired_item_that_is_free_is_shown_again(lab: Make) -> None:
+    site = lab(minutes=1, ratings_per_item=3)
+    one = site.rater()
+    address = item_of(one.page)
+    site.clock.now += 61
+    site.rater()  # takes back what is late
+    assert one.get(address).status == 200
+    assert item_of(one.page) == address
+    assert item_of(one.get("/rate")) == address
+
+
 def test_expired_item_has_a_plain_page(lab: Make) -> None:
     site = lab(systems="A", items=1, minutes=1, ratings_per_item=1)
     ann = site.rater()
