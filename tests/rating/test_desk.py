@@ -350,6 +350,22 @@ def test_late_answer_is_the_next_one_and_what_is_in_hand_comes_after(
     assert [one.number for one in desk.answered("a")] == [1, 2, 3]
 
 
+def test_late_answer_does_not_make_what_is_in_hand_one_too_many(
+    store: Store, study_of: Make, write_log: Log, clock: Clock
+) -> None:
+    study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, minutes=1, order="listed")
+    desk = Desk(store, study, clock)
+    first = handed(desk, "a")
+    clock.now += 61
+    other = handed(desk, "b")
+    desk.answer(handed(desk, "a").id, "a", LIKED)
+    last = handed(desk, "a")
+    desk.give_back(other.id, "b")
+    assert desk.answer(first.id, "a", LIKED) is Outcome.TOO_LATE
+    assert desk.answer(last.id, "a", LIKED) is Outcome.STORED
+    assert desk.progress("a") == Progress(2, 2)
+
+
 def test_who_comes_back_late_gets_the_same_item_if_it_is_free(desk: Desk, clock: Clock) -> None:
     found = handed(desk, "a")
     clock.now += 1000

@@ -76,6 +76,28 @@ def test_four_people_at_once(browser: Any, serve_chat: Serve) -> None:
             assert accessibility_problems(page) == []
 
 
+def test_message_that_did_not_come_through_is_sent_once_more(browser: Any, serve_chat: Serve) -> None:
+    """Once it gets lost on its way, once the answer does."""
+    served = serve_chat()
+    context = browser.new_context(viewport=DESK, base_url=served.url)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    page.goto("/")
+    page.check("#agree")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#text")
+    ways = [lambda route: route.abort(), lambda route: (route.fetch(), route.abort())]
+    page.route("**/say", lambda route: ways.pop(0)(route) if ways else route.continue_())
+    say(page, "Hello")
+    for left in (1, 0):
+        page.wait_for_selector("#problem:has-text('Send it once more: nothing is stored twice.')")
+        page.wait_for_selector("#typing", state="hidden")
+        assert (page.input_value("#text"), len(ways)) == ("Hello", left)
+        page.click("#write button")
+    assert said(page, 2) == ["Hello", "Hello"]
+    context.close()
+
+
 def test_answer_is_seen_while_it_is_written(browser: Any, serve_chat: Serve) -> None:
     class Slowly(StreamingAgent):
         def act_streaming(self, say: Any) -> dict[str, Any]:

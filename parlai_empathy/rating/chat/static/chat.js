@@ -82,6 +82,7 @@
   };
 
   const ask = async (address, options) => {
+    let isKept = options.method !== "POST"; // the server stores a message before it begins to answer
     busy(true);
     show(failed, false);
     toEnd();
@@ -89,6 +90,7 @@
       const response = await fetch(address, { ...options, headers: { Accept: "text/event-stream" } });
       if ((response.headers.get("content-type") || "").startsWith("text/event-stream")) {
         complain("");
+        isKept = true;
         if (options.method === "POST") { text.value = ""; grow(); }
         await follow(response);
       } else {
@@ -98,7 +100,9 @@
       }
     } catch {
       busy(false);
-      complain("The connection broke. What was sent is kept: load the page again.");
+      complain(isKept
+        ? "The connection broke. What was sent is kept: load the page again."
+        : "The connection broke. Send it once more: nothing is stored twice.");
     }
   };
 
