@@ -69,6 +69,22 @@ def test_new_people_choose_among_those_chosen_least_by_all(collection: Collectio
     assert sorted(used(collection)[emotion] for emotion in offered) == [0, 0, 1]
 
 
+def test_what_excluded_people_have_told_or_heard_is_not_chosen(collection: Collection) -> None:
+    """Each of the 32 emotions is chosen once; then two are free again: one told by somebody excluded, one to them."""
+    told = {}
+    for number in range(32):
+        found = collection.offer(f"r{number}")
+        told[f"r{number}"] = next(one for one in found.offered if one not in used(collection))
+        collection.choose(found.id, f"r{number}", told[f"r{number}"], "I saw a heron.")
+        if number == 1:
+            collection.begin(found.id, "r0")
+    assert set(used(collection).values()) == {1}
+    collection.desk.exclude("r0", "rude")
+    assert set(collection.offer("new").offered) > {told["r0"], told["r1"]}
+    collection.desk.include("r0")
+    assert [len({told["r0"], told["r1"]} & set(collection.offer(f"n{n}").offered)) for n in range(9)] != [2] * 9
+
+
 def test_who_returns_chooses_among_their_own_least(collection: Collection) -> None:
     mine = Counter()
     for _ in range(32):

@@ -16,6 +16,8 @@ OFFERED = 3
 ALL = "SELECT * FROM rating_prompts WHERE study = :study"
 """A statement that can be narrowed with `AND`."""
 
+_EXCLUDED = "SELECT r.rater FROM rating_raters AS r WHERE r.study = :study AND r.excluded IS NOT NULL"
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -40,11 +42,13 @@ def prompt_of(row: Row) -> Prompt:
 def least_chosen(t: Transaction, study: Study, rater: str) -> list[str]:
     """The emotions to offer: those that a person has chosen least themselves, and of these the ones that all have.
 
-    What a conversation told of that broke off is not counted: it is not in the data, and may be told again.
+    What a conversation told of that broke off is not counted: it is not in the data, and may be told again. Nor is what
+    was told by, or to, somebody who is excluded.
     """
     chosen = t.rows(
         f"""{ALL} AND emotion <> '' AND NOT EXISTS (SELECT 1 FROM rating_conversations AS c
-        WHERE c.study = :study AND c.prompt = rating_prompts.id AND c.state = 'left')""",
+        WHERE c.study = :study AND c.prompt = rating_prompts.id AND (c.state = 'left' OR c.listener IN ({_EXCLUDED})))
+        AND rater NOT IN ({_EXCLUDED})""",
         study=study.name,
     )
     by_all = Counter(row["emotion"] for row in chosen)
