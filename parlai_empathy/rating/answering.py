@@ -69,7 +69,7 @@ def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool,
     if row["state"] == assignment.DONE:
         if row["submission"] == sent.key:
             return Outcome.REPEATED
-        if not revise:
+        if not revise or row["version"] != study.version:  # another version may ask for something else
             return Outcome.ALREADY
         t.send("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
     elif row["state"] == assignment.LATE and assignment.can_resume(t, study, row, total):

@@ -212,6 +212,21 @@ def test_checks_have_no_quota(desk_of: Callable[..., Desk]) -> None:
     assert [sorted(found.item.is_check for found in rate_all(desk, rater)) for rater in "abc"] == [[False, True]] * 3
 
 
+def test_who_has_met_the_check_gets_something_else_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock
+) -> None:
+    gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
+    monkeypatch.setattr(registration, "items_of", lambda study: [*singles(systems=1, contexts=3), gold])
+    former = replace(SINGLE, items_per_rater=3, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
+    study = replace(former, seed=1)
+    names = (f"r{number}" for number in range(1000))
+    rater = next(one for one in names if check_places(former, one, 4) == {1} and check_places(study, one, 4) == {2})
+    [found] = rate_all(Desk(store, former, clock), rater, at_most=1)
+    assert found.item.is_check
+    rest = rate_all(Desk(store, study, clock, new_version=True), rater)
+    assert [(one.number, one.item.is_check) for one in rest] == [(2, False), (3, False), (4, False)]
+
+
 def test_nobody_comes_for_a_check_alone(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, items_per_rater=2, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
     gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))

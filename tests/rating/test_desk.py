@@ -528,6 +528,19 @@ def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: 
     assert new.answer(found.id, "a", LIKED) is Outcome.STORED
 
 
+def test_answers_to_a_former_version_stay(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+    """The new version's scale has more points than the rater could see."""
+    log = write_log("A", 3)
+    old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
+    found = handed(old, "a")
+    old.answer(found.id, "a", LIKED)
+    questions = [{**LIKERT["questions"][0], "points": 9}]
+    new = Desk(store, study_of(LIKERT, systems={"A": log}, questions=questions), clock, new_version=True)
+    assert new.answer(found.id, "a", {"liking": 9}, revise=True) is Outcome.ALREADY
+    assert new.answer(found.id, "a", LIKED) is Outcome.REPEATED
+    assert stored(new) == [("a", 4.0)]
+
+
 def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
     def replies(*contexts: str) -> dict[str, str]:
         path = tmp_path / "A.jsonl"
