@@ -637,6 +637,16 @@ def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: De
     }
 
 
+def test_only_what_was_given_back_is_met_anew(chats: Desk, clock: Clock) -> None:
+    """a had a chat in hand when a new version came: with that model they have talked."""
+    first = handed(chats, "a")
+    new = Desk(chats.store, dataclasses.replace(chats.study, title="Herons!"), clock, new_version=True)
+    for _ in range(3):
+        found = handed(new, "a")
+        assert found.item.system != first.item.system
+        new.give_back(found.id, "a")
+
+
 def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chats: Desk) -> None:
     """a has given one chat back and judged the other; b's giving back all of theirs changes nothing of that."""
     given_back = handed(chats, "a")
