@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tiny_studies import Clock
 
 from parlai_empathy.rating import registration
-from parlai_empathy.rating.assignment import check_places
+from parlai_empathy.rating.assignment import check_places, lots
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.items import Item
@@ -170,6 +170,15 @@ def test_listed_order_is_that_of_every_rater(desk_of: Callable[..., Desk]) -> No
     desk = desk_of(study, singles(systems=1, contexts=4))
     for rater in "abc":
         assert [found.item.name for found in rate_all(desk, rater)] == ["0", "1", "2", "3"]
+
+
+def test_lots_are_places_or_drawn_below_them() -> None:
+    assert lots(replace(SINGLE, shuffled=False), 3) == [1.0, 2.0, 3.0]
+    drawn = lots(SINGLE, 100)
+    assert len(set(drawn)) == 100
+    assert all(0 <= lot < 1 for lot in drawn)
+    assert drawn == lots(SINGLE, 100)
+    assert drawn != lots(replace(SINGLE, seed=1), 100)
 
 
 # --- gold checks -----------------------------------------------------------------------------------------------------
