@@ -15,7 +15,8 @@ A reply may be empty and is a record like any other; whatever cannot be read is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import parlai.utils.logging as logging
@@ -38,7 +39,8 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
     :raises DataError: if it cannot be read, is in none of the formats, breaks its format, or holds no reply.
     """
     path = Path(path).expanduser()
-    replies = list(_reader(path)(_lines(path), path))
+    begun = _begun(lines := _lines(path))
+    replies = list(_reader(path, begun)(chain(begun, lines), path))
     if not replies:
         raise DataError(f"{path} holds no reply: name a log with at least one")
     for one in replies:
@@ -60,16 +62,26 @@ def _check_characters(one: LoggedReply, path: Path) -> None:
         raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole") from error
 
 
-def _reader(path: Path) -> Callable[[Lines, Path], Iterator[LoggedReply]]:
-    """What reads the file, by its name and its first line that is not blank."""
+def _begun(lines: Lines) -> list[tuple[int, str]]:
+    """The lines to the first that is not blank. They are not to be had again: a pipe can be read only once."""
+    begun = []
+    for number, line in lines:
+        begun.append((number, line))
+        if line.strip():
+            break
+    return begun
+
+
+def _reader(path: Path, begun: Sequence[tuple[int, str]]) -> Callable[[Lines, Path], Iterator[LoggedReply]]:
+    """What reads the file, by its name and the last of the lines with which it begins."""
     if delimiter := _DELIMITERS.get(path.suffix.lower()):
         return lambda lines, path: read_csv(lines, path, delimiter)
-    number, first = next(((n, line) for n, line in _lines(path) if line.strip()), (0, ""))
+    number, first = begun[-1] if begun else (0, "")
     if first.lstrip().startswith("{"):
         return read_json_lines
     if begins_a_block(first):
         return read_blocks
-    if not number:
+    if not first.strip():
         raise DataError(f"{path} is empty: name a log of replies")
     raise DataError(
         f"{path}, line {number}: {first.strip()[:40]!r} begins no log of replies: expected JSON lines, a line that "

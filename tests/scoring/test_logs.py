@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -121,3 +123,21 @@ def test_the_logs_of_published_systems(real_data: Path) -> None:
         empdg = read_replies_log(real_data / "peers" / f"EmpDG_{name}.txt")
         assert Counter(reply.system for reply in empdg) == {"": 2713}
         assert {len(reply.references) for reply in empdg} == {1}
+
+
+@pytest.mark.parametrize("content", [BLOCK, RECORD, CONVERSATION, "\n" + BLOCK])
+def test_a_pipe_is_read_from_its_first_line_to_its_last(content: str) -> None:
+    """As of ``--logs <(zcat log.gz)``: what was looked at cannot be read again. Each line is on its way by itself."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            for line in (content * 50).splitlines(keepends=True):
+                pipe.write(line.encode())
+
+    threading.Thread(target=write).start()
+    try:
+        replies = read_replies_log(f"/dev/fd/{reader}")
+    finally:
+        os.close(reader)
+    assert [one.reply for one in replies] == ["b"] * 50
