@@ -235,18 +235,21 @@ def _fleiss_kappa(observed: Floats) -> float:
 
 def _alpha(observed: Floats, values: Floats, level: str) -> float:
     frequencies = observed.sum(axis=0)
-    return _beyond_chance(observed, _distances(level, values, frequencies), frequencies.sum() - 1)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is seen, and said, in the end
+        return _beyond_chance(observed, _distances(level, values, frequencies), frequencies.sum() - 1)
 
 
 def _beyond_chance(observed: Floats, distances: Floats, total: float) -> float:
     """1 - observed / expected disagreement. The expected pairs are the margins' products, divided by ``total``."""
     chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / total
-    expected = float((distances * chance).sum())
+    expected, found = float((distances * chance).sum()), float((distances * observed).sum())
     if expected == 0:
         raise NotComputableError(
             "no agreement beyond chance: every rating is the same, and items that differ are needed"
         )
-    return 1 - float((distances * observed).sum()) / expected
+    if not (math.isfinite(expected) and math.isfinite(found)):
+        raise NotComputableError("no agreement: ratings are too far apart to compute with: correct or divide them")
+    return 1 - found / expected
 
 
 def _distances(level: str, values: Floats, frequencies: Floats) -> Floats:

@@ -430,6 +430,21 @@ def test_a_rating_that_is_no_number(wrong: float) -> None:
     assert message_of(lambda: weighted_kappa([1, 2], [2, wrong])) == message
 
 
+@pytest.mark.parametrize("far", [1e160, -1e200, 1e308])
+def test_a_slip_that_nobody_can_square(far: float) -> None:
+    """Its distance to others, squared, is no number any more: 1 - inf / inf. Ranks and steps are."""
+    ratings = [[1, 2, 2], [2, 3, 3], [1, 1, far], [3, 3, 2]]
+    message = "no agreement: ratings are too far apart to compute with: correct or divide them"
+    assert message_of(lambda: krippendorff_alpha(ratings, "interval")) == message
+    assert krippendorff_alpha(ratings, "ordinal") == krippendorff_alpha(
+        [[4 * (one == far) * (1 if far > 0 else -1) or one for one in row] for row in ratings], "ordinal"
+    )
+    report = agreement(ratings, [1, 2, 3, far], resamples=20)
+    assert report.alphas["interval"][:3] == (None, None, None)
+    assert report.alphas["interval"].reason == message
+    assert report.alphas["ordinal"].value is not None
+
+
 def test_a_rating_that_is_not_on_the_scale() -> None:
     message = "item 1 (the first is 0) has the rating 6: the scale has 1, 2, 3, 4, 5"
     assert message_of(lambda: agreement([[1, 2], [6], [2, 2]], SCALE)) == message

@@ -185,3 +185,9 @@ def test_a_file_without_ratings_is_an_error(tmp_path: Path) -> None:
     path.write_text("item,rater,rating\n1,Al,3\n2,Al,4\n")
     with pytest.raises(NotComputableError, match=r"^no agreement: no item has two ratings of the same question$"):
         run(ratings=str(path))
+
+
+@pytest.mark.parametrize(("option", "value", "least"), [("seed", -1, 0), ("resamples", 0, 1)])
+def test_chance_that_cannot_be(option: str, value: int, least: int) -> None:
+    with pytest.raises(OptionError, match=rf"^--{option} {value}: must be at least {least}$"):
+        run(edition="sample", **{option: value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import _ArgumentGroup
 from collections.abc import Sequence
 
@@ -33,7 +34,9 @@ def add_ratings(group: _ArgumentGroup) -> None:
 def check_scale(scale: Sequence[float] | None) -> None:
     """See that a scale has values to choose from.
 
-    :raises OptionError: if it has fewer than two.
+    :raises OptionError: if it has fewer than two, or one that is no number.
     """
+    if wrong := [value for value in scale or () if not math.isfinite(value)]:
+        raise OptionError(f"--scale {wrong[0]}: is no value that a rating can have: name numbers")
     if scale is not None and len(set(scale)) < 2:
         raise OptionError("--scale: name at least two different values, for instance --scale 1 2 3 4 5")

@@ -12,6 +12,7 @@ from parlai_empathy.rating.ratings_file import by_unit, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
+from parlai_empathy.scripts.parts.samples import check_samples
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.reader import SCALE
@@ -19,6 +20,7 @@ from parlai_empathy.tasks.humod.reader import SCALE
 
 def run(opt: Opt) -> Report:
     """Make the report."""
+    check_samples(opt)
     report = _of_file(opt) if opt["ratings"] else _of_humod(opt)
     report.show(opt["out"])
     return report

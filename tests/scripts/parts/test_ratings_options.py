@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser
 
 import pytest
@@ -24,6 +25,12 @@ def test_a_scale_has_two_values(scale: list[float]) -> None:
     with pytest.raises(
         OptionError, match=r"^--scale: name at least two different values, for instance --scale 1 2 3 4 5$"
     ):
+        check_scale(scale)
+
+
+@pytest.mark.parametrize(("scale", "wrong"), [([1.0, math.nan, 5.0], "nan"), ([math.inf, 1.0], "inf")])
+def test_a_scale_has_numbers(scale: list[float], wrong: str) -> None:
+    with pytest.raises(OptionError, match=rf"^--scale {wrong}: is no value that a rating can have: name numbers$"):
         check_scale(scale)
 
 
