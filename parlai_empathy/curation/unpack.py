@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +88,7 @@ def _key(dump: Path) -> str:
     stat = dump.stat()
     seen = f"{_FORMAT}\n{dump.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
     name = re.sub(r"[^\w.-]", "_", dump.name)  # what engines read as patterns, or not at all
-    return f"{name}-{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
+    return f"{name}-{hashlib.sha256(os.fsencode(seen)).hexdigest()[:12]}"
 
 
 def _kept(file: Path) -> Part | None:

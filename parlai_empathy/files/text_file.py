@@ -41,5 +41,7 @@ def open_text(path: str | Path, expected: str) -> io.StringIO:
 
 
 def as_unicode(text: str) -> str:
-    """A text that can be written as UTF-8. Half characters, such as a terminal's broken input leaves, become ``?``."""
+    """A text that can be written as UTF-8. Half characters become ``?``: a terminal's broken input
+    leaves some, and so does Python of the bytes in a file's name that are no UTF-8.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from parlai_empathy.files.text_file import as_unicode
+
 Cell = str | int | float | tuple[float, float] | None
 
 
@@ -29,5 +31,5 @@ def p_value(value: float) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text with single spaces in place of line breaks and the like."""
-    return " ".join(text.split())
+    """A text with single spaces in place of line breaks and the like, and ``?`` for what no file could hold."""
+    return " ".join(as_unicode(text).split())

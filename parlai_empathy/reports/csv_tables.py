@@ -33,7 +33,7 @@ def save_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
 def _lines(table: Table) -> list[list[Cell]]:
     pairs = {at for row in table.rows for at, cell in enumerate(row) if isinstance(cell, tuple)}
     header: list[Cell] = []
-    for at, name in enumerate(table.header):
+    for at, name in enumerate(map(one_line, table.header)):
         header += [f"{name}: low", f"{name}: high"] if at in pairs else [name]
     rows = [[part for at, cell in enumerate(row) for part in _parts(cell, at in pairs)] for row in table.rows]
     return [header, *rows]

@@ -280,3 +280,12 @@ def test_a_killed_run_leaves_nothing_half_and_the_next_one_goes_on(tmp_path: Pat
     assert [rows(part) for part in parts] == [rows(part) for part in afresh]
     assert [part.account for part in parts] == [part.account for part in afresh]
     assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".parquet", ".json"}
+
+
+def test_a_dump_whose_name_is_no_utf_8(tmp_path: Path) -> None:
+    (plain := tmp_path / "RC_2006-01.jsonl").write_text("\n".join(lines(POSTS)))
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/RC_2006-01_\xff.jsonl"))
+    plain.rename(odd)
+    (part,) = unpacked([odd], tmp_path / "parts")
+    assert part.account.lines == 60
+    assert unpacked([odd], tmp_path / "parts") == [part], "it is found again"

@@ -30,3 +30,9 @@ def test_a_cell_with_two_digits(cell: Cell, text: str) -> None:
 
 def test_one_line() -> None:
     assert one_line(" a\r\n\tb  c ") == "a b c"
+
+
+def test_what_no_file_could_hold() -> None:
+    """Python's half of a character for a byte in a file's name that is no UTF-8."""
+    assert one_line("model/\udcff \U0001f600") == "model/? \U0001f600"
+    assert shown("a\ud800b") == "a?b"

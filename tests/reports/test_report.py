@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -203,6 +204,13 @@ def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -
     message = f"--out {tmp_path} cannot be written to ({reason}): name another folder"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Report("r", [TABLE], [BARS]).save(tmp_path)
+
+
+def test_names_of_files_that_are_no_utf_8_do_not_keep_a_report_from_being_saved(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.jsonl")
+    Report(f"of {name}", [Table(name, [name, "n"], [[name, 3]], [f"- {name}"])]).save(tmp_path)
+    for file in ("report.md", "report.html", "tables/jsonl.csv"):
+        assert "?.jsonl" in (tmp_path / file).read_text(encoding="utf-8")
 
 
 def test_a_full_disk_leaves_whole_files(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.files.text_file import is_file
+from parlai_empathy.files.text_file import as_unicode, is_file
 from parlai_empathy.scoring.names import judge_name
 
 
@@ -29,4 +29,4 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
 def name_and_file(text: str) -> tuple[str, str]:
     """What ``[NAME=]FILE`` says. A file without a name may have ``=`` in its own."""
     name, file = ("", text) if "=" not in text or is_file(text) else text.split("=", 1)
-    return name or judge_name(file), file
+    return as_unicode(name or judge_name(file)), file  # tables and plots take no other

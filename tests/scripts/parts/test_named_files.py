@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path)
     file.touch()
     assert name_and_file(str(file)) == (f"{tmp_path.name}/lr=0.1.jsonl", str(file))
     assert name_and_file(f"slow={file}") == ("slow", str(file))
+
+
+def test_a_name_can_be_written_whatever_the_files_is(tmp_path: Path) -> None:
+    """The bytes of a file's name need be no UTF-8; a table's text has to be."""
+    file = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
+    assert name_and_file(file) == (f"{tmp_path.name}/?.jsonl", file)
+    assert name_and_file(os.fsdecode(b"\xe9=") + file) == ("?", file)
 
 
 def test_a_long_list_of_files_is_a_text_like_others() -> None:
