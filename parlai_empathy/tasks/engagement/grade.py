@@ -35,7 +35,7 @@ def _ratings(scores: Any, where: str) -> tuple[float, ...]:
     """The scores, which the file holds as a text that is a list."""
     try:
         found = json.loads(scores) if isinstance(scores, str) else scores
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not found:
         raise DataError(f"{where}: {shown(scores)} is no list of scores: take the file as its authors published it")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, shown
+from parlai_empathy.tasks.engagement.reader import whole
 
 
 def read_objects(path: str | Path) -> list[dict[str, Any]]:
@@ -32,8 +33,8 @@ def read_objects(path: str | Path) -> list[dict[str, Any]]:
 def text_of(one: dict[str, Any], field: str, where: str) -> str:
     """A field that has to be a text, which may be empty.
 
-    :raises DataError: if it is missing or something else.
+    :raises DataError: if it is missing or something else, or has half a character.
     """
     if not isinstance(one.get(field), str):
         raise DataError(f"{where}: its field {field} is {shown(one.get(field))} where a text was expected")
-    return str(one[field])
+    return whole(one[field], f"{where}, its field {field}")

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
+
+_LONGEST = 1000  # steps of a scale
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,19 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def whole(text: str, where: str) -> str:
+    """The text, once it is known that it can be written: JSON can spell halves of characters, which no model can read.
+
+    :param where: the place, as an error begins with it.
+    :raises DataError: if it has half a character.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: {shown(text)} has half a character: write it whole") from error
+    return text
+
+
 def number(value: object, where: str, low: float = -math.inf, high: float = math.inf) -> float:
     """A rating as a number.
 
@@ -55,6 +70,14 @@ def number(value: object, where: str, low: float = -math.inf, high: float = math
 
 
 def scale_of(replies: Iterable[RatedReply]) -> tuple[int, ...]:
-    """The whole numbers from the lowest rating to the highest, for sets whose scale is not known beforehand."""
+    """The whole numbers from the lowest rating to the highest, for sets whose scale is not known beforehand.
+
+    :raises DataError: if they are so many that one rating must be a slip: each would be a class of its own.
+    """
     ratings = [rating for reply in replies for rating in reply.ratings]
-    return tuple(range(math.floor(min(ratings)), math.ceil(max(ratings)) + 1))
+    low, high = math.floor(min(ratings)), math.ceil(max(ratings))
+    if high - low > _LONGEST:
+        raise DataError(
+            f"ratings from {low:g} to {high:g} are of no scale, which has at most {_LONGEST} steps: correct them"
+        )
+    return tuple(range(low, high + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import IO, Any
 
 from parlai_empathy.errors import DataError, shown
 from parlai_empathy.files.text_file import open_text
+from parlai_empathy.tasks.engagement.reader import whole
 
 KINDS = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -41,20 +43,21 @@ class Row:
     def text(self, *names: str) -> str:
         """What stands in the first of the columns that is there, as text without space round it.
 
-        :raises DataError: if none is there, or if JSON holds something in it that is neither a text nor a number.
+        :raises DataError: if none is there, or if JSON holds something in it that is neither a text nor a number, or
+            half a character.
         """
         name = self.column(names)
         value = "" if self.fields[name] is None else self.fields[name]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise DataError(f"{self.where}, column {name}: {shown(value)} is neither a text nor a number")
-        return str(value).strip()
+        return whole(str(value), f"{self.where}, column {name}").strip()
 
 
 def read_table(path: str | Path) -> Iterator[Row]:
     """Read a table, row by row; blank lines are left out.
 
-    :raises DataError: naming file and line, for a file that cannot be read, is not UTF-8 or of another kind, or a row
-        with too few or too many fields.
+    :raises DataError: naming file and line, for a file that cannot be read, is not UTF-8 or of another kind, for two
+        columns of one name, or a row with too few or too many fields.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -75,7 +78,7 @@ def _rows(path: Path, file: IO[str], delimiter: str) -> Iterator[Row]:
             if not values:
                 continue
             if header is None:
-                header = [_name(value) for value in values]
+                header = _names(values, where)
             elif len(values) != len(header):
                 raise DataError(f"{where}: {len(values)} field(s) where the header names {len(header)}")
             else:
@@ -95,7 +98,18 @@ def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
             raise DataError(f"{where}: it is no JSON ({str(error).splitlines()[0]}): one object a line") from error
         if not isinstance(found, dict):
             raise DataError(f"{where}: {shown(found)} is no object with columns: one object a line")
-        yield Row(where, {_name(name): value for name, value in found.items()})
+        yield Row(where, dict(zip(_names(list(found), where), found.values(), strict=True)))
+
+
+def _names(texts: Sequence[str], where: str) -> list[str]:
+    """The columns' names. Those without one may be several: nobody reads them.
+
+    :raises DataError: if two have the same, of which one would be read and the other lost.
+    """
+    names = list(map(_name, texts))
+    if twice := [text for text, count in Counter(names).items() if count > 1 and text]:
+        raise DataError(f"{where}: {shown(', '.join(twice))} is the name of two columns: rename one, or leave it out")
+    return names
 
 
 def _name(text: str) -> str:

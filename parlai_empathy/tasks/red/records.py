@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_empathy.errors import DataError, shown
-from parlai_empathy.tasks.engagement.reader import number, one_line
+from parlai_empathy.tasks.engagement.reader import number, one_line, whole
 
 CLASSES = ("not engaging", "engaging")
 """In this order, so that a judge's second probability is that of an engaging post."""
@@ -99,7 +99,7 @@ def check_columns(found: list[str], where: str) -> None:
 def _text(value: object, where: str) -> str:
     if value is not None and not isinstance(value, str):
         raise DataError(f"{where}: {shown(value)} is no text: make the file anew")
-    return one_line(value or "")
+    return one_line(whole(value or "", where))
 
 
 def _is_missing(value: object) -> bool:

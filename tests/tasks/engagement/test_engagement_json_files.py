@@ -49,3 +49,10 @@ def test_a_field_that_is_no_text() -> None:
     assert text_of({"a": ""}, "a", "here") == ""
     with pytest.raises(DataError, match=r"^here: its field b is None"):
         text_of({"a": ""}, "b", "here")
+
+
+def test_a_text_with_half_a_character(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('[{"a": "\\ude00"}]', encoding="utf-8")
+    with pytest.raises(DataError, match=r"^here, its field a: .* has half a character: write it whole$"):
+        text_of(read_objects(path)[0], "a", "here")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line, scale_of
+from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line, scale_of, whole
 
 
 @given(st.lists(st.integers(1, 5), min_size=1).map(tuple))
@@ -43,3 +43,17 @@ def test_no_number_where_any_would_do() -> None:
 )
 def test_a_scale_reaches_from_the_lowest_rating_to_the_highest(ratings: list[float], scale: tuple[int, ...]) -> None:
     assert scale_of(RatedReply("0", (), "Yes.", (rating,)) for rating in ratings) == scale
+
+
+def test_a_rating_that_no_scale_has() -> None:
+    """A slip, such as two scores without a space between: a class for each number up to it would fill the memory."""
+    replies = [RatedReply("0", (), "Yes.", (rating,)) for rating in (1, 5, 10**12)]
+    with pytest.raises(DataError, match=r"^ratings from 1 to 1e\+12 are of no scale, which has at most 1000 steps"):
+        scale_of(replies)
+    assert len(scale_of([RatedReply("0", (), "Yes.", (0, 1000))])) == 1001
+
+
+def test_half_a_character() -> None:
+    assert whole("é \U0001f600", "here") == "é \U0001f600"
+    with pytest.raises(DataError, match=r"^here: 'a.ud83d' has half a character: write it whole$"):
+        whole("a\ud83d", "here")

@@ -56,6 +56,9 @@ def test_no_such_column(tmp_path: Path, assert_one_line: OneLine) -> None:
         ("t.csv", b"a,b\n1\n", ["line 2", "1 field(s)", "2"]),
         ("t.csv", b"a,b\n1,2,3\n", ["line 2", "3 field(s)", "2"]),
         ("t.csv", b'a\n"no end\n', ["after line"]),
+        ("t.csv", b"a,b,a\n1,2,3\n", ["line 1", "'a' is the name of two columns"]),
+        ("t.tsv", b"\na\thuman score\tHuman_Score\n1\t2\t3\n", ["line 2", "'human_score' is the name of two columns"]),
+        ("t.jsonl", b'{"a": 1}\n{"Human Score": 1, "human_score": 2}\n', ["line 2", "two columns"]),
         ("t.tsv", b"a\ncaf\xe9\n", ["UTF-8"]),
         ("t.jsonl", b"{}\n{\n", ["line 2", "no JSON"]),
         ("t.jsonl", b"[1]\n", ["line 1", "no object"]),
@@ -86,3 +89,20 @@ def test_a_value_that_is_no_text(tmp_path: Path, assert_one_line: OneLine, value
     with pytest.raises(DataError) as caught:
         row.text("post")
     assert_one_line(caught.value, path, "column post", "neither a text nor a number")
+
+
+def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
+    """As spreadsheets leave them."""
+    path = tmp_path / "t.csv"
+    path.write_text("post,,\nOne.,,\n", encoding="utf-8")
+    assert [row.text("post") for row in read_table(path)] == ["One."]
+
+
+def test_half_a_character(tmp_path: Path, assert_one_line: OneLine) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"post": "Yes."}\n{"post": "\\ud83d"}\n', encoding="utf-8")
+    first, second = read_table(path)
+    assert first.text("post") == "Yes."
+    with pytest.raises(DataError) as caught:
+        second.text("post")
+    assert_one_line(caught.value, path, "line 2", "column post", "half a character")

@@ -65,6 +65,7 @@ def test_a_missing_column(assert_one_line: OneLine, missing: str) -> None:
         ("post", ""),
         ("post", None),
         ("post", 5),
+        ("post", "goat\ud83d"),
         ("source", ""),
         ("label", "boring"),
         ("label", None),
