@@ -12,6 +12,7 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.files.turns import own_turn
 from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.reports.cells import Cell, one_line, shown
 from parlai_empathy.reports.csv_tables import save_tables
@@ -87,7 +88,8 @@ class Report:
 
     def save(self, folder: str | Path) -> None:
         """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and
-        the tables as CSV files below ``tables``, each whole or not at all. What a former report wrote there goes.
+        the tables as CSV files below ``tables``, each whole or not at all. What a former report wrote there goes; of
+        two commands that save at once, the second waits.
 
         The page holds everything that it shows, plots too, and can be sent about as it is. Without matplotlib the
         plots are left out, with a warning.
@@ -97,19 +99,23 @@ class Report:
         folder = Path(folder).expanduser()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            remove_former(folder)
-            plots = self._draw(folder)
-            write_whole(folder / "report.md", self._markdown(plots))
-            write_whole(folder / "report.html", self._page(bool(plots)))
-            files = [*plots, *(f"tables/{path.name}" for path in save_tables(self.tables, folder / "tables"))]
-            if self.items:
-                write_whole(folder / "items.jsonl", "".join(json.dumps(item) + "\n" for item in self.items))
-                files.append("items.jsonl")
-            record = {"title": self.title, "tables": [table.record() for table in self.tables], "files": files}
-            write_whole(folder / "report.json", json.dumps(record, indent=1))
+            with own_turn(folder):
+                remove_former(folder)
+                self._write(folder)
         except OSError as error:
             advice = remedy(error, "name another folder")
             raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): {advice}") from error
+
+    def _write(self, folder: Path) -> None:
+        plots = self._draw(folder)
+        write_whole(folder / "report.md", self._markdown(plots))
+        write_whole(folder / "report.html", self._page(bool(plots)))
+        files = [*plots, *(f"tables/{path.name}" for path in save_tables(self.tables, folder / "tables"))]
+        if self.items:
+            write_whole(folder / "items.jsonl", "".join(json.dumps(item) + "\n" for item in self.items))
+            files.append("items.jsonl")
+        record = {"title": self.title, "tables": [table.record() for table in self.tables], "files": files}
+        write_whole(folder / "report.json", json.dumps(record, indent=1))
 
     def _draw(self, folder: Path) -> dict[str, Plot]:
         """Draw the plots; the files of those that could be."""

@@ -7,7 +7,9 @@ import json
 import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,29 @@ def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -
     message = f"--out {tmp_path} cannot be written to ({reason}): name another folder"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Report("r", [TABLE], [BARS]).save(tmp_path)
+
+
+def test_of_two_that_save_at_once_the_second_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As two commands with one ``--out``: nothing of the first stays beside what is the second's."""
+    first, second = (
+        Report(name, [Table(f"{name} table", ["x"], [[name]])], [replace(BARS, name=f"{name} bars")], [{"id": name}])
+        for name in ("heron", "stork")
+    )
+    other = threading.Thread(target=second.save, args=[tmp_path])
+
+    def draw_late(plot: Bars, path: Path) -> None:
+        if plot.name == "heron bars":
+            other.start()
+            other.join(0.5)  # longer than it takes, if it does not wait
+        path.touch()
+
+    monkeypatch.setattr("parlai_empathy.reports.report.draw", draw_late)
+    first.save(tmp_path)
+    other.join()
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    pages = {"report.html", "report.json", "report.md", "items.jsonl"}
+    assert files == {*pages, "stork_bars.png", "tables/stork_table.csv"}
+    assert not [name for name in pages if "heron" in (tmp_path / name).read_text()]
 
 
 def test_names_of_files_that_are_no_utf_8_do_not_keep_a_report_from_being_saved(tmp_path: Path) -> None:
