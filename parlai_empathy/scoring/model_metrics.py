@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import NotComputableError, shown
 from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
@@ -127,8 +129,13 @@ class MeanScore:
         self._key = key or f"judge_{judge.name}"
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The mean score."""
+        """The mean score.
+
+        :raises NotComputableError: if a score is no number, as a broken model's are.
+        """
         contexts = [one.context for one in replies]
         references = [one.references for one in replies]
-        values = self._judge.score(contexts, [one.reply for one in replies], references).tolist()
-        return [scored(self._key, self._judge.name, values, {"judge": self._judge.signature})]
+        values = self._judge.score(contexts, [one.reply for one in replies], references)
+        if not np.isfinite(values).all():
+            raise NotComputableError(f"{self._judge.name} gives a reply no finite score: name another model")
+        return [scored(self._key, self._judge.name, values.tolist(), {"judge": self._judge.signature})]

@@ -25,6 +25,9 @@ REPLY_METRICS = (
 MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
 """The metrics that need a model, each named by an option ``--<metric>-model``."""
 
+ENDEX = "EnDex"
+"""What tables call the number of ``--endex-model``."""
+
 OUTPUTS = ("probability", "class")
 """What :class:`parlai_empathy.scoring.endex.Endex` gives for a reply."""
 

@@ -13,7 +13,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.endex import Endex
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, IntentAccuracy, MeanScore
-from parlai_empathy.scoring.names import ALL, MODELS
+from parlai_empathy.scoring.names import ALL, ENDEX, MODELS
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Rarity, Variety, Words
 from parlai_empathy.tasks.edition import is_sample
@@ -85,7 +85,7 @@ def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMe
 
 
 def _endex(needs: Needs) -> Endex:
-    return Endex(needs.models["endex"], "EnDex", datapath=needs.data.get("datapath"), **needs.endex)
+    return Endex(needs.models["endex"], ENDEX, datapath=needs.data.get("datapath"), **needs.endex)
 
 
 def _nidf(needs: Needs) -> Nidf:

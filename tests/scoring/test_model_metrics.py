@@ -245,3 +245,11 @@ def test_a_judges_mean_score_by_hand() -> None:
     assert found.number.signature == f"counts|judge:counts|version:1|n:4|{TAIL}"
     (named,) = MeanScore(Counting(), "my_key").score(REPLIES)
     assert (named.key, named.title) == ("my_key", "counts")
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_judge_whose_scores_are_no_numbers(monkeypatch: pytest.MonkeyPatch, wrong: float) -> None:
+    """Of one such score the mean of all would be none, and JSON has no word for it."""
+    monkeypatch.setattr(Counting, "score", lambda *_: np.array([1.0, wrong, 2.0, 3.0]))
+    with pytest.raises(NotComputableError, match=r"^counts gives a reply no finite score: name another model$"):
+        MeanScore(Counting()).score(REPLIES)

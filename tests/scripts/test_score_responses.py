@@ -213,6 +213,14 @@ def test_two_logs_of_one_name_are_an_error(blocks: Path) -> None:
         score(f"x={blocks}", f"x={blocks}")
 
 
+def test_a_judge_that_is_called_as_a_number_beside_it_is_an_error(blocks: Path) -> None:
+    for judge in ("length=x", "EnDex=x"):
+        with pytest.raises(OptionError, match=rf"^--judges: {judge[:-2]} is the name of two: write NAME=FILE"):
+            score(blocks, judges=[judge], endex_model="y")
+    with pytest.raises(ModelFileError, match=r"^x "):  # the name is free where nobody else has it
+        score(blocks, judges=["EnDex=x"])
+
+
 def test_a_metric_that_there_is_not_is_refused(blocks: Path) -> None:
     with pytest.raises(
         ValueError, match=r"^argument --metrics: invalid choice: 'blue' \(choose from 'all', 'length', "
