@@ -28,6 +28,7 @@ from parlai_empathy.repairs import (
     package_resources,
     several_cpus,
     training_options,
+    typed_values,
 )
 
 PREFIX = "empathy:"
@@ -259,6 +260,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         model_files.write_options_whole,
         model_files.name_broken_options,
     ],
+    "parlai.core.params": [typed_values.keep_underscores, typed_values.take_for_typed],
     "parlai.core.agents": [model_files.name_missing_models],
     "parlai.core.torch_agent": [model_files.name_full_disks],
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],

@@ -1,0 +1,53 @@
+"""Options that are typed with their values as one word, ``--option=value``, as argparse has it.
+
+ParlAI writes ``-`` for each ``_`` in such a word, in the value too, so that ``--out=my_report`` names another folder.
+And it does not take the option for a typed one, so that a saved model's own value would be kept in its place, silently.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def keep_underscores(params: Any) -> None:
+    """Write ``-`` for ``_`` in the names of options alone."""
+    params.fix_underscores = _with_plain_names
+
+
+def take_for_typed(params: Any) -> None:
+    """Let what is typed with ``=`` decide over what a saved model remembers, as what is typed without it does."""
+    process = params.ParlaiParser._process_args_to_opts
+
+    @functools.wraps(process)
+    def _process_args_to_opts(self: Any, args_that_override: Sequence[str] | None = None) -> None:
+        typed = sys.argv[1:] if args_that_override is None else args_that_override
+        self.overridable.update(_typed_as_one_word(self, typed))
+        process(self, args_that_override)
+
+    params.ParlaiParser._process_args_to_opts = _process_args_to_opts
+
+
+def _with_plain_names(words: Sequence[Any] | None) -> Sequence[Any] | None:
+    return [_with_plain_name(word) for word in words] if words else words
+
+
+def _with_plain_name(word: Any) -> Any:
+    if not isinstance(word, str) or not word.startswith("-"):
+        return word
+    name, sign, value = word.partition("=")
+    return name.replace("_", "-") + sign + value
+
+
+def _typed_as_one_word(parser: Any, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The options of a command line that stand in one word with their values: their keys, and what was read of them."""
+    read = vars(parser.args)
+    command = read.get("_subparser")
+    groups = [*parser._action_groups, *(command._action_groups if command else [])]
+    keys = {name: action.dest for group in groups for action in group._group_actions for name in action.option_strings}
+    for word in words:
+        name, sign, _ = _with_plain_name(word).partition("=")
+        if sign and name in keys and keys[name] in read:
+            yield keys[name], read[keys[name]]
