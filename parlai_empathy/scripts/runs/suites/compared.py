@@ -13,6 +13,16 @@ from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scripts.parts import stopping
 from parlai_empathy.scripts.parts.named_files import by_name
 
+_OURS = {
+    **dict.fromkeys(("-mf", "--model-file"), "name models with --models"),
+    **dict.fromkeys(("-dt", "--datatype"), "take --fold"),
+    **dict.fromkeys(("-t", "--task"), "leave it out"),
+    **dict.fromkeys(("-dp", "--datapath"), "take --datapath beside --eval-args"),
+    "--edition": "take --edition beside --eval-args",
+    "--world-logs": "leave it out",
+}
+"""Options of ``eval_model`` that are given to it, and what to do in place of typing them in ``--eval-args``."""
+
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` if there is nothing to compare, or no fold to compare it on."""
@@ -31,11 +41,18 @@ def models_of(opt: Opt, taken: Sequence[str] = ()) -> dict[str, str]:
 
 
 def eval_options(opt: Opt) -> list[str]:
-    """The options of ``eval_model``, as they are typed."""
+    """The options of ``eval_model``, as they are typed.
+
+    :raises OptionError: if they cannot be read, or if one of them would measure something else than the report says.
+    """
     try:
         more = shlex.split(opt["eval_args"])
     except ValueError as error:
         raise OptionError(f"--eval-args: {error}: write it as on the command line") from error
+    for word in more:
+        name = word.partition("=")[0].replace("_", "-")
+        if name in _OURS:
+            raise OptionError(f"--eval-args {name}: the leaderboard decides it for all its models: {_OURS[name]}")
     return ["--edition", opt["edition"], *more]  # a saved model remembers another, of its training
 
 

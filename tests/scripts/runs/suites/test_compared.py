@@ -4,8 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from parlai_empathy.errors import ModelFileError
-from parlai_empathy.scripts.runs.suites.compared import check_any
+from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.scripts.runs.suites.compared import check_any, eval_options
+
+
+def test_options_of_evaluations_are_split_as_a_shell_does() -> None:
+    opt = {"edition": "sample", "eval_args": "--inference beam --text 'a b' --task-x -t2"}
+    assert eval_options(opt) == ["--edition", "sample", "--inference", "beam", "--text", "a b", "--task-x", "-t2"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "named", "advice"),
+    [
+        ("-bs 4 -dt valid", "-dt", "take --fold"),
+        ("--datatype=train", "--datatype", "take --fold"),
+        ("-t empathy:daily_dialog", "-t", "leave it out"),
+        ("--model_file other", "--model-file", "name models with --models"),
+        ("-dp data", "-dp", "take --datapath beside --eval-args"),
+        ("--edition full", "--edition", "take --edition beside --eval-args"),
+        ("--world-logs x", "--world-logs", "leave it out"),
+    ],
+)
+def test_what_the_report_says_cannot_be_changed_behind_it(typed: str, named: str, advice: str) -> None:
+    """The numbers of ``-dt valid`` would stand below "test fold"; of ``-mf``, all models' would be those of one."""
+    message = f"^--eval-args {named}: the leaderboard decides it for all its models: {advice}$"
+    with pytest.raises(OptionError, match=message):
+        eval_options({"edition": "sample", "eval_args": typed})
 
 
 def test_if_all_fail_and_there_is_nothing_else_it_is_an_error() -> None:
