@@ -96,7 +96,22 @@ def test_strengths() -> None:
     assert [row[1] for row in rows(table)] == sorted(expected, key=lambda name: -expected[name])
     assert rows(table)[0][4] == pytest.approx(1 / (1 + math.exp(-max(expected.values()))))
     assert isinstance(plot, Intervals)
-    assert set(plot.series["better"]) == {"A", "B", "C"}
+    assert plot.series["better"] == {system: (value, *(interval or ())) for system, (value, interval) in direct.items()}
+    assert all(low < high for _, low, high in plot.series["better"].values())
+
+
+def test_a_strength_without_an_interval() -> None:
+    """One item is drawn again and again: all resamples are the same, and none says how sure the strength is."""
+    table, (plot,) = strengths_table({"better": compared("better", "A", "B", [[1, 1, -1]])}, "item", 40, 0)
+    # A to B 2:1; the strengths' mean is 0.
+    assert [row[1:4] for row in rows(table)] == [
+        ["A", pytest.approx(math.log(2) / 2), "-"],
+        ["B", pytest.approx(-math.log(2) / 2), "-"],
+    ]
+    assert isinstance(plot, Intervals)
+    value = rows(table)[0][2]
+    assert plot.series["better"]["A"] == (value, value, value)
+    assert table.notes[0].startswith("- better: no interval")
 
 
 def test_strengths_that_do_not_exist_are_one_line_and_no_infinity() -> None:

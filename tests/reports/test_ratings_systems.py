@@ -46,6 +46,9 @@ def test_one_row_a_system_and_one_column_a_question() -> None:
     assert rows(short)[0][:2] == ["A", "2.33 ± 0.42"]
     assert rows(short)[2][2] == "-"
     assert "- -: nobody was asked this of this system" in short.notes
+    (of_one, long), _ = means_tables({"empathy": GROUPS["empathy"]}, HOW)
+    assert len(of_one.notes) == 1, "all were asked it"
+    assert not [note for note in long.notes if note.endswith(": None")], "what is there needs no reason"
 
 
 def test_all_that_is_known_of_each_mean() -> None:

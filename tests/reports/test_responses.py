@@ -287,6 +287,13 @@ def test_too_few_or_equal_values_have_no_correlation() -> None:
     }
 
 
+def test_two_different_values_are_enough() -> None:
+    """As of a share, whose replies have 0 or 1."""
+    scores = [with_scores(system("one", *said(*"abcd")), values("a", 0, 1, 1, 0))]
+    table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [5], "one#3": [5], "one#4": [1]}})
+    assert rows_of(table)["A"]["people: rating"] == pytest.approx(1)
+
+
 def test_what_is_no_number_of_a_single_reply_is_left_out() -> None:
     replies = [LoggedReply("a b", references=("a b",)), LoggedReply("c", references=("c",)), LoggedReply("a")]
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
