@@ -74,10 +74,12 @@ def scale_of(replies: Iterable[RatedReply]) -> tuple[int, ...]:
 
     :raises DataError: if they are so many that one rating must be a slip: each would be a class of its own.
     """
-    ratings = [rating for reply in replies for rating in reply.ratings]
-    low, high = math.floor(min(ratings)), math.ceil(max(ratings))
+    ratings = [(rating, reply.item) for reply in replies for rating in reply.ratings]
+    (lowest, low_item), (highest, high_item) = min(ratings), max(ratings)
+    low, high = math.floor(lowest), math.ceil(highest)
     if high - low > _LONGEST:
         raise DataError(
-            f"ratings from {low:g} to {high:g} are of no scale, which has at most {_LONGEST} steps: correct them"
+            f"item {high_item} is rated {highest:g} and item {low_item} {lowest:g}: no scale has more than {_LONGEST} "
+            "steps: correct them"
         )
     return tuple(range(low, high + 1))

@@ -47,8 +47,8 @@ def test_a_scale_reaches_from_the_lowest_rating_to_the_highest(ratings: list[flo
 
 def test_a_rating_that_no_scale_has() -> None:
     """A slip, such as two scores without a space between: a class for each number up to it would fill the memory."""
-    replies = [RatedReply("0", (), "Yes.", (rating,)) for rating in (1, 5, 10**12)]
-    with pytest.raises(DataError, match=r"^ratings from 1 to 1e\+12 are of no scale, which has at most 1000 steps"):
+    replies = [RatedReply(item, (), "Yes.", (rating, 2)) for item, rating in (("a", 1), ("b", 10**12), ("c", 5))]
+    with pytest.raises(DataError, match=r"^item b is rated 1e\+12 and item a 1: no scale has more than 1000 steps: "):
         scale_of(replies)
     assert len(scale_of([RatedReply("0", (), "Yes.", (0, 1000))])) == 1001
 
