@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import add_precision, check_fp16, flag
-from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices, check_fp16, flag
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import longest_text
 
 LOSSES = ("ce", "mse", "nnpu")
 GROUP = "Judges"
 
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: dict[str, Any] = EVERY_EPOCH | {
     "batchsize": 32,
     "gradient_clip": 1.0,
-    "validation_every_n_epochs": 1.0,
     "validation_metric": "loss",  # what every judge has, whatever it learns
-    # ParlAI calls a task "solved" at a loss below 1, or at an accuracy above it. No number compares with this one, so
-    # that a training ends when it has come to its end, whichever metric is chosen.
-    "validation_cutoff": math.nan,
-    "save_after_valid": True,  # so that a killed run goes on from the last epoch
-    "save_every_n_secs": 600.0,
     "use_reply": "none",  # what the judge says is no part of the conversation that it judges
 }
 
@@ -67,12 +60,10 @@ def add(parser: ParlaiParser) -> ParlaiParser:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
-    if opt["loss"] not in LOSSES:
-        raise OptionError(f"--loss {opt['loss']}: must be one of {', '.join(LOSSES)}")
+    check_choices(opt, loss=LOSSES)
     if not 0 < opt["prior"] < 1:
         raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
-    if opt["negatives"] < 1:
-        raise OptionError(f"--negatives {opt['negatives']}: must be at least 1")
+    check_at_least(opt, 1, "negatives")
     classes = opt.get("classes") or []
     if len(classes) == 1 or len(set(classes)) < len(classes):
         raise OptionError(f"--classes {' '.join(classes)}: name at least two, each once")

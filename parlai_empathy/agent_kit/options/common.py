@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -17,6 +18,23 @@ TRUNCATIONS = ("oldest", "newest")
 def flag(name: str) -> str:
     """An option's name as it is typed."""
     return "--" + name.replace("_", "-")
+
+
+def check_choices(opt: Opt, **choices: Collection[object]) -> None:
+    """Raise :class:`OptionError` for a value that is none of its option's choices.
+
+    ParlAI itself refuses it where it is typed, but not behind a task's colon, nor from Python.
+    """
+    for name, known in choices.items():
+        if opt[name] not in known:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(map(str, known))}")
+
+
+def check_at_least(opt: Opt, least: int, *names: str) -> None:
+    """Raise :class:`OptionError` for options whose values are below the least that can be."""
+    for name in names:
+        if opt[name] < least:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
 
 
 def add_precision(group: Any) -> None:

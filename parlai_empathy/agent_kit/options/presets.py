@@ -7,6 +7,7 @@ command line with the agent's options, which is when the defaults change, and on
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,16 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.errors import OptionError
+
+# ParlAI's options of a training that validates and saves after each epoch, and every ten minutes besides.
+EVERY_EPOCH: dict[str, Any] = {
+    "validation_every_n_epochs": 1.0,
+    # ParlAI calls a task "solved" when its metric passes a cut-off. No number compares with this one, so that a
+    # training ends when it has come to its end, whichever metric is chosen.
+    "validation_cutoff": math.nan,
+    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_every_n_secs": 600.0,
+}
 
 Defaults = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -35,6 +46,25 @@ class Choice(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds
         """Take the value, and set the defaults that go with it."""
         super().__call__(parser, namespace, values, option_string)
         set_defaults(parser, self.defaults(vars(namespace)))
+
+
+def add_preset(
+    group: Any, presets: Mapping[str, Mapping[str, Any]], whose: str, defaults: Defaults | None = None
+) -> None:
+    """Add ``--preset`` to an argument group of ParlAI's parser.
+
+    :param presets: default values by the preset's name; ours are called ``default``.
+    :param whose: the other preset is, for the help.
+    :param defaults: as of :class:`Choice`, where further options decide; left out, the preset decides alone.
+    """
+    group.add_argument(
+        "--preset",
+        choices=list(presets),
+        default="default",
+        help=f"Default values: ours, or those of {whose}.",
+        action=Choice,
+        defaults=defaults or (lambda values: presets[values.get("preset") or "default"]),
+    )
 
 
 def set_first_defaults(parser: ParlaiParser, known: Mapping[str, Any]) -> None:

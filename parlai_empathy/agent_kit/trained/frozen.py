@@ -17,9 +17,11 @@ from parlai.core.build_data import modelzoo_path
 from parlai.core.opt import Opt
 from parlai.utils.distributed import is_primary_worker
 
+from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, model_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.modules.fingerprint import state_fingerprint
 
 _FOLDERS = ("encoder", "classifier", "base", "retriever")  # what a model may keep beside itself
@@ -46,7 +48,7 @@ class FrozenPart:
     @property
     def flag(self) -> str:
         """The option as it is typed."""
-        return "--" + self.option.replace("_", "-")
+        return flag(self.option)
 
     def copy_of(self, model_file: str) -> Path:
         """Where a model keeps its copy."""
@@ -59,7 +61,7 @@ class FrozenPart:
         :raises ModelFileError: if it is not there.
         """
         named, own = opt.get(self.option), opt.get("model_file")
-        begun = next((f"{own}{ending}" for ending in ("", ".checkpoint") if own and _is_file(f"{own}{ending}")), None)
+        begun = next((f"{own}{ending}" for ending in ("", ".checkpoint") if own and is_file(f"{own}{ending}")), None)
         if begun:
             return self._copy_in_use(begun, opt)
         if named:
@@ -78,7 +80,7 @@ class FrozenPart:
         if not copy.is_file():
             raise ModelFileError(f"{begun} needs {copy}, which is gone: fetch it from where the model is from")
         named = opt.get(self.option)
-        saved = Opt.load(f"{begun}.opt").get(self.option) if _is_file(f"{begun}.opt") else named
+        saved = Opt.load(f"{begun}.opt").get(self.option) if is_file(f"{begun}.opt") else named
         if named and named != saved and _weights(_resolved(opt, named)) != _weights(copy):
             raise OptionError(
                 f"{self.flag} {named}: {opt['model_file']} was trained with another one, of which {copy} is a copy: "
@@ -132,7 +134,7 @@ def _copy_model(path: Path, folder: Path) -> None:
     torch.save({"model": load_model(str(path), lambda weights: None)["model"]}, copy)
     opt = Opt.load(f"{path}.opt")
     Opt({name: value for name, value in opt.items() if name not in _FORGOTTEN}).save(f"{copy}.opt")
-    if _is_file(f"{path}.dict"):
+    if is_file(f"{path}.dict"):
         shutil.copyfile(f"{path}.dict", f"{copy}.dict")
     for ending in _FOLDERS:
         if Path(f"{path}.{ending}").is_dir():
@@ -149,10 +151,6 @@ def _is_training(opt: Opt) -> bool:
     """As ParlAI decides it."""
     datatype = opt.get("datatype") or ""
     return not opt.get("interactive_mode") and "train" in datatype and "evalmode" not in datatype
-
-
-def _is_file(path: str) -> bool:
-    return Path(path).is_file()
 
 
 def _resolved(opt: Opt, path: str) -> Path:

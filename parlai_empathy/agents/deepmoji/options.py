@@ -7,7 +7,7 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.options.common import check_at_least, check_choices, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agents.deepmoji.chain_thaw import check_patience
 from parlai_empathy.errors import OptionError
@@ -89,12 +89,8 @@ def add(parser: ParlaiParser) -> ParlaiParser:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
-    for name, choices in (("finetuning", FINETUNING), ("gates", GATES)):
-        if opt[name] not in choices:
-            raise OptionError(f"--{name} {opt[name]}: must be one of {', '.join(choices)}")
-    for name in ("embedding_size", "hidden_size", "max_words", "thaw_patience"):
-        if opt[name] < 1:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")
+    check_choices(opt, finetuning=FINETUNING, gates=GATES)
+    check_at_least(opt, 1, "embedding_size", "hidden_size", "max_words", "thaw_patience")
     for name in ("embedding_dropout", "dropout"):
         if not 0 <= opt[name] <= 1:
             raise OptionError(f"{flag(name)} {opt[name]}: must lie between 0 and 1")

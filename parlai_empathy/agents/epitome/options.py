@@ -14,8 +14,8 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.judging.options import check_parlais
-from parlai_empathy.agent_kit.options.common import add_precision, flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, add_preset, set_first_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS
@@ -23,17 +23,11 @@ from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
 
 RESPONDERS = ("shared", "apart")
 
-_COMMON: dict[str, Any] = {
+_COMMON: dict[str, Any] = EVERY_EPOCH | {
     "batchsize": 32,
     "optimizer": "adamw",
     "lr_scheduler": "linear",
     "gradient_clip": 1.0,
-    "validation_every_n_epochs": 1.0,
-    # ParlAI calls a task "solved" when its metric passes a cut-off. No number compares with this one, so that a
-    # training ends when it has come to its end.
-    "validation_cutoff": math.nan,
-    "save_after_valid": True,  # so that a killed run goes on from the last epoch
-    "save_every_n_secs": 600.0,
     "use_reply": "none",  # what the judge says is no part of the conversation that it judges
     "validation_metric": "macro_f1",
     "validation_metric_mode": "max",
@@ -67,14 +61,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("EPITOME (empathy:epitome)")
-    group.add_argument(
-        "--preset",
-        choices=list(PRESETS),
-        default="default",
-        help="Default values: ours, or those of the EPITOME paper.",
-        action=Choice,
-        defaults=_defaults,
-    )
+    add_preset(group, PRESETS, "the EPITOME paper")
     group.add_argument(
         "--mechanisms",
         nargs="*",
@@ -122,21 +109,13 @@ def _add_of_model(group: Any) -> None:
     )
 
 
-def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return PRESETS[values.get("preset") or "default"]
-
-
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
-    choices = {"preset": tuple(PRESETS), "responders": RESPONDERS, "pooling": POOLINGS}
-    for name, known in choices.items():
-        if opt[name] not in known:  # behind a colon, and from Python, ParlAI takes any value
-            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(known)}")
+    check_choices(opt, preset=PRESETS, responders=RESPONDERS, pooling=POOLINGS)
     names = opt.get("mechanisms") or []
     if len(set(names)) < len(names) or not set(names) <= set(MECHANISMS):
         raise OptionError(f"--mechanisms {' '.join(names)}: name some of {', '.join(MECHANISMS)}, each once")
-    if opt["max_tokens"] < 4:
-        raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 4")
+    check_at_least(opt, 4, "max_tokens")
     if not 0 <= opt["dropout"] < 1:
         raise OptionError(f"--dropout {opt['dropout']}: must be at least 0 and below 1")
     if not 0 <= opt["rationale_weight"] < math.inf:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
-from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.agent_kit.options.common import check_at_least, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options, take_over
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
@@ -176,9 +176,7 @@ def _take_over(file: FasttextFile, opt: Opt) -> None:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
-    for name in ("embedding_size", "word_ngrams"):
-        if opt[name] < 1:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")
+    check_at_least(opt, 1, "embedding_size", "word_ngrams")
     for name in ("buckets", "min_subword", "max_subword"):
         if opt[name] < 0:
             raise OptionError(f"{flag(name)} {opt[name]}: must not be below 0")

@@ -17,11 +17,13 @@ from parlai_empathy.agent_kit.options.common import (
     add_precision,
     add_truncate_context,
     add_vectors_file,
+    check_at_least,
+    check_choices,
     check_fp16,
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
@@ -37,7 +39,7 @@ OF_WEIGHTS = (
 OF_TOKENS = ("hf_model", "hf_kind", "dict_tokenizer", "dict_lower", "dict_maxtokens", "dict_minfreq")
 
 # Sizes as in the paper; its post-norm, ReLU and fixed sinusoids are ParlAI's own defaults.
-_COMMON: dict[str, Any] = {
+_COMMON: dict[str, Any] = EVERY_EPOCH | {
     "embedding_size": 300,
     "n_heads": 6,
     "ffn_size": 1200,
@@ -45,11 +47,8 @@ _COMMON: dict[str, Any] = {
     "history_size": 4,
     "text_truncate": 100,
     "label_truncate": 100,
-    "validation_every_n_epochs": 1.0,
     "validation_metric": "ppl",
     "validation_cutoff": 0.0,  # ParlAI takes a task for solved below it
-    "save_after_valid": True,  # so that a killed run goes on from the last epoch
-    "save_every_n_secs": 600.0,
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -131,14 +130,7 @@ def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the defaults."""
     group = parser.add_argument_group("Generative (empathy:generative)")
-    group.add_argument(
-        "--preset",
-        choices=list(PRESETS),
-        default="default",
-        help="Default values: ours, or those of the EmpatheticDialogues paper.",
-        action=Choice,
-        defaults=defaults,
-    )
+    add_preset(group, PRESETS, "the EmpatheticDialogues paper", defaults)
     group.add_argument(
         "--ppl-protocol",
         choices=list(PROTOCOLS),
@@ -193,9 +185,7 @@ def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work together."""
     if not opt.get("hf_model"):
         check_sizes(opt)
-    for name, choices in (("truncate_context", TRUNCATIONS), ("ppl_protocol", PROTOCOLS)):
-        if opt[name] not in choices:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
+    check_choices(opt, truncate_context=TRUNCATIONS, ppl_protocol=PROTOCOLS)
     for name in ("text_truncate", "label_truncate"):
         if (opt.get(name) or 0) < 1:
             raise OptionError(f"{flag(name)} {opt.get(name)}: must be at least 1")
@@ -205,8 +195,7 @@ def check(opt: Opt) -> None:
 
 
 def _check_search(opt: Opt) -> None:
-    if opt["beam_size"] < 1:
-        raise OptionError(f"--beam-size {opt['beam_size']}: must be at least 1")
+    check_at_least(opt, 1, "beam_size")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     if opt["inference"] != DIVERSE_BEAM:

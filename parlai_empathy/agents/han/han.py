@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.han import HierarchicalAttention
@@ -69,9 +70,7 @@ class HanAgent(JudgeAgent):
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        for name in ("embedding_size", "hidden_size", "max_words", "max_turns"):
-            if opt[name] < 1:
-                raise OptionError(f"--{name.replace('_', '-')} {opt[name]}: must be at least 1")
+        check_at_least(opt, 1, "embedding_size", "hidden_size", "max_words", "max_turns")
         if not 0 <= opt["dropout"] <= 1:
             raise OptionError(f"--dropout {opt['dropout']}: must lie between 0 and 1")
         super().__init__(opt, shared)

@@ -14,8 +14,8 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import add_precision, flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices
+from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
 from parlai_empathy.errors import OptionError
@@ -54,14 +54,7 @@ def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the defaults."""
     group = parser.add_argument_group("In context (empathy:in_context)")
-    group.add_argument(
-        "--preset",
-        choices=list(PRESETS),
-        default="default",
-        action=Choice,
-        defaults=defaults,
-        help="Default values: ours, or those of the EmpGPT-3 paper.",
-    )
+    add_preset(group, PRESETS, "the EmpGPT-3 paper", defaults)
     _add_model(group)
     _add_examples(group)
     _add_sampling(group)
@@ -154,16 +147,14 @@ def _add_sampling(group: Any) -> None:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work, alone or together."""
-    for name, choices in (("lm_backend", BACKENDS), ("select", SELECTIONS)):
-        if opt[name] not in choices:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(choices)}")
+    check_choices(opt, lm_backend=BACKENDS, select=SELECTIONS)
     if opt["lm_backend"] != "echo" and not opt["lm_model"]:
         raise OptionError(f"--lm-model is missing: --lm-backend {opt['lm_backend']} needs the name of a model")
     if not 0 < opt["lm_timeout"] < float("inf"):
         raise OptionError(f"--lm-timeout {opt['lm_timeout']}: must be above 0")
-    for name, least in (("lm_retries", 0), ("examples", 0), ("lm_context_length", 1)):
-        if opt[name] is not None and opt[name] < least:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
+    check_at_least(opt, 0, "lm_retries", "examples")
+    if opt["lm_context_length"] is not None:
+        check_at_least(opt, 1, "lm_context_length")
     prices(opt)
     sampling(opt, ())
     if opt["examples"]:

@@ -12,8 +12,8 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.options.common import flag
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.common import check_at_least, check_choices
+from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
 from parlai_empathy.agents.predictive_engagement.network import POOLINGS
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM
@@ -43,14 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("Predictive Engagement (empathy:predictive_engagement)")
-    group.add_argument(
-        "--preset",
-        choices=list(PRESETS),
-        default="default",
-        help="Default values: ours, or those of Predictive Engagement's authors.",
-        action=Choice,
-        defaults=_defaults,
-    )
+    add_preset(group, PRESETS, "Predictive Engagement's authors")
     group.add_argument(
         "--hf-model",
         default=MINILM,
@@ -82,20 +75,12 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     return parser
 
 
-def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return PRESETS[values.get("preset") or "default"]
-
-
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work."""
-    choices = {"preset": tuple(PRESETS), "pooling": POOLINGS, "query": QUERIES}
-    for name, known in choices.items():
-        if opt[name] not in known:  # from Python ParlAI takes any value
-            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(known)}")
+    check_choices(opt, preset=PRESETS, pooling=POOLINGS, query=QUERIES)
     if opt["layer"] > -1:
         raise OptionError(f"--layer {opt['layer']}: layers are counted from the end: -1 is the last one")
-    if opt["max_tokens"] < 4:
-        raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 4")
+    check_at_least(opt, 4, "max_tokens")
     if not opt["hidden_sizes"] or min(opt["hidden_sizes"]) < 1:
         sizes = " ".join(map(str, opt["hidden_sizes"]))
         raise OptionError(f"--hidden-sizes {sizes}: name at least one layer, each of at least 1 unit")

@@ -20,6 +20,7 @@ from parlai.core.torch_agent import Batch, TorchAgent
 from torch import Tensor
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
+from parlai_empathy.agent_kit.options.common import check_choices, flag
 from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.errors import OptionError
 
@@ -132,7 +133,7 @@ class Prepend(TorchAgent):
         for name in self.cut:
             if self.opt[name] + room > self.longest_text:
                 raise OptionError(
-                    f"--{name.replace('_', '-')} {self.opt[name]}: with --prepend-k {self.opt['prepend_k']} a text has "
+                    f"{flag(name)} {self.opt[name]}: with --prepend-k {self.opt['prepend_k']} a text has "
                     f"up to {self.opt[name] + room} tokens, and the model reads {self.longest_text}; cut texts shorter"
                 )
 
@@ -176,5 +177,4 @@ def _check(opt: Opt, labels: Sequence[str]) -> None:
         raise OptionError(
             f"--prepend-k {opt['prepend_k']}: must lie between 1 and the classifier's {len(labels)} labels"
         )
-    if opt["prepend_order"] not in ORDERS:
-        raise OptionError(f"--prepend-order {opt['prepend_order']}: must be one of {', '.join(ORDERS)}")
+    check_choices(opt, prepend_order=ORDERS)

@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, pairs_of
+from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.training.draws import random_of_step
@@ -37,7 +38,6 @@ from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
 
 _DEFAULTS: dict[str, Any] = {
     "validation_metric": "mrr",  # of the whole ranking, as for empathy:retrieval
-    "validation_cutoff": math.nan,
     "negatives": 7,  # each costs one more reading; with 10 to put in order, the best of them are what matters
     "num_epochs": 2.0,
     "use_reply": "label",  # what it says is part of the conversation
@@ -89,8 +89,7 @@ class RerankAgent(TextClassifierAgent):
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        if opt["rerank_top"] < 2:
-            raise OptionError(f"--rerank-top {opt['rerank_top']}: must be at least 2")
+        check_at_least(opt, 2, "rerank_top")
         self.retriever: RetrievalAgent = shared["retriever"] if shared else self._load_retriever(opt)
         opt["classes_known"] = True  # it tells replies apart, whatever candidates the task gives
         self._training_replies: list[str] | None = None

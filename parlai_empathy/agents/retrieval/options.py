@@ -6,7 +6,6 @@ did. A value given on the command line beats both.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,11 +17,13 @@ from parlai_empathy.agent_kit.options.common import (
     add_precision,
     add_truncate_context,
     add_vectors_file,
+    check_at_least,
+    check_choices,
     check_fp16,
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, longest_text
@@ -38,7 +39,7 @@ OF_TOKENS = ("encoder", "hf_model", "dict_tokenizer", "dict_lower")
 
 # What holds unless a preset says otherwise. Optimiser, rate, lengths and negatives are the paper's; it has no clipping
 # and no schedule either.
-_COMMON: dict[str, Any] = {
+_COMMON: dict[str, Any] = EVERY_EPOCH | {
     "optimizer": "adamax",
     "learningrate": 8e-4,
     "lr_scheduler": "none",
@@ -55,12 +56,6 @@ _COMMON: dict[str, Any] = {
     "pooling": "mean",
     "projection": 0,
     "num_epochs": 10.0,
-    "validation_every_n_epochs": 1.0,
-    # ParlAI calls a minimised metric "solved" below its cut-off of 1. No number compares with this one, so that a
-    # training ends when it has come to its end, whichever metric is chosen.
-    "validation_cutoff": math.nan,
-    "save_after_valid": True,  # so that a killed run goes on from the last epoch
-    "save_every_n_secs": 600.0,
 }
 
 # A long context loses its oldest words. The best epoch is the one with the best mean reciprocal rank, which is steadier
@@ -77,38 +72,43 @@ _PAPERS = _COMMON | {
     "validation_metric": "loss",
 }
 
-PRESETS: dict[tuple[str, str], dict[str, Any]] = {
+# By --encoder and --preset.
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
     # large. Smaller batches, dropout, lower-casing and a single layer are meant for a training without the paper's 1.7
     # billion Reddit pairs before it. More layers, at the paper's rate from the first step on, make all texts alike
     # before they tell any apart; with a warm-up two and four were still behind a single one after four epochs, which
     # took four three times as long (docs/results.md).
-    ("transformer", "default"): _OURS | {"n_layers": 1, "dropout": 0.1, "temperature": 0.1, "dict_lower": True},
-    ("transformer", "paper"): _PAPERS | {"n_layers": 4, "batchsize": 512, "dropout": 0.0, "dict_lower": False},
-    # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
-    # appendix A.3). The default encoder itself was made with this temperature and with a symmetric loss.
-    ("hf", "default"): _OURS
-    | {
-        "optimizer": "adamw",
-        "learningrate": 1e-4,
-        "lr_scheduler": "invsqrt",
-        "warmup_updates": 100,
-        "gradient_clip": 1.0,
-        "temperature": 0.05,
-        "symmetric_loss": True,
-        "num_epochs": 4.0,
+    "transformer": {
+        "default": _OURS | {"n_layers": 1, "dropout": 0.1, "temperature": 0.1, "dict_lower": True},
+        "paper": _PAPERS | {"n_layers": 4, "batchsize": 512, "dropout": 0.0, "dict_lower": False},
     },
-    # The paper's BERT: two towers that begin alike, the first token's state, 768 to 300 numbers; at most 100 epochs.
-    ("hf", "paper"): _PAPERS
-    | {
-        "hf_model": "bert-base-cased",
-        "towers": 2,
-        "pooling": "first",
-        "projection": 300,
-        "batchsize": 256,
-        "learningrate": 1e-5,
-        "num_epochs": 100.0,
-        "validation_patience": 10,
+    "hf": {
+        # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
+        # appendix A.3). The default encoder itself was made with this temperature and with a symmetric loss.
+        "default": _OURS
+        | {
+            "optimizer": "adamw",
+            "learningrate": 1e-4,
+            "lr_scheduler": "invsqrt",
+            "warmup_updates": 100,
+            "gradient_clip": 1.0,
+            "temperature": 0.05,
+            "symmetric_loss": True,
+            "num_epochs": 4.0,
+        },
+        # The paper's BERT: two towers that begin alike, the first token's state, 768 numbers to 300; 100 epochs.
+        "paper": _PAPERS
+        | {
+            "hf_model": "bert-base-cased",
+            "towers": 2,
+            "pooling": "first",
+            "projection": 300,
+            "batchsize": 256,
+            "learningrate": 1e-5,
+            "num_epochs": 100.0,
+            "validation_patience": 10,
+        },
     },
 }
 
@@ -116,17 +116,10 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
 def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     """Add the options, and set the preset's defaults."""
     group = parser.add_argument_group("Retrieval (empathy:retrieval)")
-    group.add_argument(
-        "--preset",
-        choices=["default", "paper"],
-        default="default",
-        help="Default values: ours, or those of the EmpatheticDialogues paper.",
-        action=Choice,
-        defaults=_defaults,
-    )
+    add_preset(group, PRESETS["transformer"], "the EmpatheticDialogues paper", _defaults)
     group.add_argument(
         "--encoder",
-        choices=["transformer", "hf"],
+        choices=list(PRESETS),
         default="transformer",
         help="transformer: the paper's, over words, from nothing. hf: a pretrained one of Hugging Face's.",
         action=Choice,
@@ -230,18 +223,14 @@ def _add_of_pool(group: Any) -> None:
 
 def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The defaults that go with ``--encoder`` and ``--preset``, where they are known already."""
-    return PRESETS[(values.get("encoder") or "transformer", values.get("preset") or "default")]
+    return PRESETS[values.get("encoder") or "transformer"][values.get("preset") or "default"]
 
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for values that cannot work together."""
     check_sizes(opt)
-    for name in ("projection", "hard_negatives", "gradient_cache"):
-        if opt[name] < 0:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be at least 0")
-    for name, choices in (("encoder", ("transformer", "hf")), ("pooling", POOLINGS), ("towers", (1, 2))):
-        if opt[name] not in choices:
-            raise OptionError(f"{flag(name)} {opt[name]}: must be one of {', '.join(map(str, choices))}")
+    check_at_least(opt, 0, "projection", "hard_negatives", "gradient_cache")
+    check_choices(opt, encoder=PRESETS, pooling=POOLINGS, towers=(1, 2))
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     check_fp16(opt, "retrievers")

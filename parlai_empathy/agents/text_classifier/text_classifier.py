@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -14,8 +14,8 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary,
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.options import check_max_tokens
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
-from parlai_empathy.errors import OptionError
+from parlai_empathy.agent_kit.options.common import check_at_least, check_choices
+from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
 from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
@@ -48,14 +48,7 @@ class TextClassifierAgent(JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("Text classifier (empathy:text_classifier)")
-        group.add_argument(
-            "--preset",
-            choices=list(PRESETS),
-            default="default",
-            help="Default values: ours, or those of EnDex, the classifier of engaging replies.",
-            action=Choice,
-            defaults=_defaults,
-        )
+        add_preset(group, PRESETS, "EnDex, the classifier of engaging replies")
         group.add_argument(
             "--hf-model",
             default=MINILM,
@@ -89,12 +82,8 @@ class TextClassifierAgent(JudgeAgent):
         return TokenizerDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        if opt["pooling"] not in POOLINGS:
-            raise OptionError(f"--pooling {opt['pooling']}: must be one of {', '.join(POOLINGS)}")
-        if opt["reading"] not in READINGS:
-            raise OptionError(f"--reading {opt['reading']}: must be one of {', '.join(READINGS)}")
-        if opt["max_tokens"] < 8:
-            raise OptionError(f"--max-tokens {opt['max_tokens']}: must be at least 8")
+        check_choices(opt, pooling=POOLINGS, reading=READINGS)
+        check_at_least(opt, 8, "max_tokens")
         super().__init__(opt, shared)
 
     @property
@@ -123,7 +112,3 @@ class TextClassifierAgent(JudgeAgent):
             model: Any = self.bare_model
             save_encoder(path, self.tokenizer, model.encoder.config)
         super().save(path)
-
-
-def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return PRESETS[values.get("preset") or "default"]

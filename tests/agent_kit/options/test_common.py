@@ -9,7 +9,14 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.options.common import apply_truncate, check_sizes, cut_context, flag
+from parlai_empathy.agent_kit.options.common import (
+    apply_truncate,
+    check_at_least,
+    check_choices,
+    check_sizes,
+    cut_context,
+    flag,
+)
 from parlai_empathy.errors import OptionError
 
 SIZES: dict[str, Any] = {
@@ -69,6 +76,16 @@ def test_a_message_without_text_stays_without() -> None:
     obs = Message({"labels": ["x"]})
     cut_context(obs, Opt({"truncate_context": "oldest"}), 2, unknown=9)
     assert "text_vec" not in obs
+
+
+def test_choices_and_the_least_that_can_be() -> None:
+    opt = Opt({"pooling": "mean", "towers": 3, "max_tokens": 4})
+    check_choices(opt, pooling=("mean", "first"), towers=(1, 3))
+    check_at_least(opt, 3, "towers", "max_tokens")
+    with pytest.raises(OptionError, match=r"^--towers 3: must be one of 1, 2$"):
+        check_choices(opt, pooling=("mean", "first"), towers=(1, 2))
+    with pytest.raises(OptionError, match=r"^--max-tokens 4: must be at least 5$"):
+        check_at_least(opt, 5, "max_tokens")
 
 
 def test_sizes_that_work() -> None:

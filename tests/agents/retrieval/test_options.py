@@ -107,8 +107,8 @@ def test_the_preset_works_from_python() -> None:
 
 def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:
     opt = parsed()
-    for preset in options.PRESETS.values():
-        assert preset.keys() <= opt.keys()
+    for presets in options.PRESETS.values():
+        assert all(preset.keys() <= opt.keys() for preset in presets.values())
 
 
 # What the paper's appendix and its code say of BERT (Rashkin et al. 2019).
@@ -150,10 +150,9 @@ def test_the_default_preset_of_pretrained_encoders() -> None:
 @pytest.mark.parametrize(("preset", "ours"), [("default", True), ("paper", False)])
 def test_what_one_preset_sets_does_not_stay_in_the_next(preset: str, ours: bool) -> None:
     # ParlAI parses more than once: the command line's choices are met one after the other, and each sets defaults.
-    encoders = [key for key in options.PRESETS if key[1] == preset]
-    for encoder, _ in encoders:
+    for encoder, presets in options.PRESETS.items():
         opt = parsed("--encoder", "hf", "--preset", "default", "--encoder", encoder, "--preset", preset)
-        expected = options.PRESETS[(encoder, preset)]
+        expected = presets[preset]
         differing = {name for name in expected if opt[name] != expected[name]} - {"validation_cutoff"}
         assert differing == set()
         assert math.isnan(opt["validation_cutoff"])
