@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.pair_encoder import TextReader
+from parlai_empathy.modules.pooling import brought_to
 from parlai_empathy.modules.transformer import TransformerEncoder
 
 
@@ -88,7 +89,7 @@ class PretrainedTower(TextReader):
         """
         lengths = (tokens != self.pad).sum(dim=1).clamp(min=1)
         vectors: Tensor = self.projection(self.vectors(tokens, torch.zeros_like(tokens), lengths)).float()
-        return vectors if self.length is None else nn.functional.normalize(vectors, dim=1) * self.length
+        return brought_to(self.length, vectors)
 
 
 class PretrainedBiEncoder(TwoTowers):

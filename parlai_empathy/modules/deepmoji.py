@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from parlai_empathy.modules.pooling import token_mask
+
 
 class DeepMoji(nn.Module):
     """Words through ``tanh`` of their vectors, two LSTMs, attention over all three, and one linear layer.
@@ -114,8 +116,7 @@ class HardGateLSTM(PackedLSTM):
             states.append(state)
         forwards, backwards = torch.stack(states, dim=2)
         both = torch.cat([forwards, _taken(backwards, turned)], dim=2)
-        beyond = torch.arange(steps.size(1), device=steps.device) >= lengths.unsqueeze(1)
-        return both.masked_fill(beyond.unsqueeze(2), 0)
+        return both.masked_fill(~token_mask(lengths, steps.size(1)).unsqueeze(2), 0)
 
     def _gates(self, steps: Tensor, direction: str) -> Tensor:
         """What the inputs do to the gates, ``(n, longest, 4 * hidden_size)``."""
@@ -147,6 +148,5 @@ class WeightedMean(nn.Module):
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The states' weighted mean: ``(n, longest, size)`` and ``(n,)`` to ``(n, size)``."""
-        beyond = torch.arange(states.size(1), device=states.device) >= lengths.unsqueeze(1)
-        weights = (states @ self.vector).masked_fill(beyond, float("-inf")).softmax(dim=1)
-        return torch.einsum("nt,nts->ns", weights, states)
+        scores = (states @ self.vector).masked_fill(~token_mask(lengths, states.size(1)), -torch.inf)
+        return torch.einsum("nt,nts->ns", scores.softmax(dim=1), states)

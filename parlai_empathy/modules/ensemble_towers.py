@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.biencoder import TwoTowers
+from parlai_empathy.modules.pooling import brought_to
 
 
 class Projection(nn.Module):
@@ -41,8 +42,7 @@ class ScaledProjection(Projection):
 
     def forward(self, rows: Tensor) -> Tensor:
         """``(n, dim + features)`` to ``(n, dim)``"""
-        vectors = super().forward(rows)
-        return vectors if self.length is None else nn.functional.normalize(vectors, dim=1) * self.length
+        return brought_to(self.length, super().forward(rows))
 
 
 class EnsembleTowers(TwoTowers):

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.like_lengths import like_lengths
+from parlai_empathy.modules.pooling import masked_mean, token_mask
 from parlai_empathy.modules.reading_copy import for_reading, read_states
-from parlai_empathy.modules.transformer import masked_mean
 
 LEVELS = 3
 _STD = 0.02  # of new weights, as the original has them
@@ -70,7 +70,7 @@ class Epitome(nn.Module):
         :returns: logits of the levels, ``(n, mechanisms, 3)``, and of each token's being part of the rationale or not,
             ``(n, mechanisms, length, 2)``, in single precision.
         """
-        keep = _chosen(_keep(lengths, tokens.size(1)), response_of)
+        keep = _chosen(token_mask(lengths, tokens.size(1)), response_of)
         read = [_chosen(token_states(encoder, tokens, lengths), response_of) for encoder in self.responders]
         chunks = like_lengths(seen.sum(dim=1)[post_of])
         judged = [
@@ -137,11 +137,6 @@ def _begin(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-def _keep(lengths: Tensor, longest: int) -> Tensor:
-    """Which places hold tokens, ``(n, longest)``."""
-    return torch.arange(longest, device=lengths.device) < lengths.unsqueeze(1)
-
-
 def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
     """The states of all tokens, ``(n, length, dim)``; those of padding are zeros where nothing had to be computed.
 
@@ -160,4 +155,4 @@ def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _read(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
-    return read_states(encoder, tokens, _keep(lengths, tokens.size(1)))
+    return read_states(encoder, tokens, token_mask(lengths, tokens.size(1)))

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from parlai_empathy.modules.pooling import token_mask
+
 
 class HierarchicalAttention(nn.Module):
     """A context's words make turns, its turns make one vector; the reply's words make another; a layer reads both.
@@ -99,8 +101,7 @@ class Attention(nn.Module):
         :param lengths: ``(n,)``, at least 1.
         :returns: ``(n, size)``
         """
-        beyond = torch.arange(states.size(1), device=states.device) >= lengths.unsqueeze(1)  # (n, longest)
         scores = self.query(torch.tanh(self.hidden(states))).squeeze(2)  # (n, longest)
-        weights = scores.masked_fill(beyond, float("-inf")).softmax(dim=1)
+        weights = scores.masked_fill(~token_mask(lengths, states.size(1)), -torch.inf).softmax(dim=1)
         mean: Tensor = (weights.unsqueeze(2) * states).sum(dim=1)
         return mean

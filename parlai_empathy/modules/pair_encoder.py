@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
+from parlai_empathy.modules.pooling import masked_mean, token_mask
 from parlai_empathy.modules.reading_copy import read_states
-from parlai_empathy.modules.transformer import masked_mean
 
 POOLINGS = ("mean", "first")
 DROPOUT = 0.1  # before the head, as BERT's classifiers have it (Devlin et al. 2019)
@@ -45,7 +45,7 @@ class TextReader(nn.Module):
         return torch.cat(vectors)[torch.cat(chunks).argsort()]
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        keep = torch.arange(tokens.size(1), device=tokens.device) < lengths.unsqueeze(1)  # (n, length)
+        keep = token_mask(lengths, tokens.size(1))
         inputs = {"token_type_ids": segments} if self.has_segments else {}
         states = read_states(self.encoder, tokens, keep, **inputs).float()  # (n, length, dim)
         return states[:, 0] if self.pooling == "first" else masked_mean(states, keep)

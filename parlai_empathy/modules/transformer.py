@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from parlai_empathy.modules.dropout import dropped
 from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
+from parlai_empathy.modules.pooling import brought_to, masked_mean
 
 
 class TransformerEncoder(nn.Module):
@@ -70,8 +71,7 @@ class TransformerEncoder(nn.Module):
         states = dropped(words + self.positions[: tokens.size(1)], self.dropout, self.training)  # (batch, length, dim)
         for layer in self.layers:
             states = layer(states, src_key_padding_mask=mask)
-        vectors = masked_mean(states, ~mask)
-        return vectors if self.length is None else nn.functional.normalize(vectors, dim=1) * self.length
+        return brought_to(self.length, masked_mean(states, ~mask))
 
 
 class EncoderLayer(nn.TransformerEncoderLayer):
@@ -109,12 +109,6 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
     def _dropped(self, states: Tensor) -> Tensor:
         return dropped(states, self.dropout.p, self.training)
-
-
-def masked_mean(states: Tensor, keep: Tensor) -> Tensor:
-    """The mean of the kept states: ``(batch, length, dim)`` and ``(batch, length)`` to ``(batch, dim)``."""
-    weights = keep.unsqueeze(-1).to(states.dtype)
-    return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 def sinusoids(length: int, dim: int) -> Tensor:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+import parlai.utils.logging as logging
 import torch
 from torch import Tensor
 
@@ -16,7 +17,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
     """Copy the vectors of the words in ``ids`` from ``path`` into the rows of ``weight``.
 
     A first line with two numbers (fastText's count and size) is passed over, and so are words with spaces (GloVe's
-    Common Crawl file has some). A word's first line counts.
+    Common Crawl file has some). A word's first line counts. How many words were found is logged.
 
     :param weight: ``(vocabulary, dim)``, changed in place.
     :returns: how many words were found.
@@ -38,6 +39,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
         raise ModelFileError(
             f"--vectors-file {path} cannot be read ({error}): name a text file with a word and its numbers on each line"
         ) from error
+    logging.info(f"{path}: vectors of {len(found):,} of the {len(ids):,} words")
     return len(found)
 
 

@@ -12,7 +12,7 @@ from parlai.agents.transformer.modules import TransformerEncoder as ParlaisEncod
 from parlai.core.opt import Opt
 from torch import Tensor, nn
 
-from parlai_empathy.modules.transformer import EncoderLayer, TransformerEncoder, masked_mean, sinusoids
+from parlai_empathy.modules.transformer import EncoderLayer, TransformerEncoder, sinusoids
 
 PAD = 0
 WORDS = 23
@@ -155,13 +155,6 @@ def test_vectors_are_brought_to_the_wanted_length_and_keep_their_direction() -> 
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
-
-
-def test_masked_mean_by_hand() -> None:
-    states = torch.tensor([[[1.0, 10.0], [3.0, 20.0], [99.0, 99.0]], [[7.0, 8.0], [99.0, 99.0], [99.0, 99.0]]])
-    keep = torch.tensor([[True, True, False], [True, False, False]])
-    # First text: (1 + 3) / 2 = 2 and (10 + 20) / 2 = 15. Second: its one token's state.
-    assert masked_mean(states, keep).tolist() == [[2.0, 15.0], [7.0, 8.0]]
 
 
 def test_first_two_positions_by_hand() -> None:

@@ -98,11 +98,10 @@ class FasttextAgent(LinearRate, JudgeAgent):
 
     def build_model(self) -> nn.Module:
         """The table and the layer, with ready-made vectors where a file is named and no trained ones follow."""
-        opt, words = self.opt, len(self.dict)
-        model = BagOfNgrams(words + self._sizes.buckets, opt["embedding_size"], self.outputs, self._is_sparse())
+        opt, rows = self.opt, len(self.dict) + self._sizes.buckets
+        model = BagOfNgrams(rows, opt["embedding_size"], self.outputs, self._is_sparse())
         if opt.get("vectors_file") and self.is_new:
-            found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, model.embedding.weight)
-            logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {words:,} words")
+            copy_vectors(opt["vectors_file"], self.dict.tok2ind, model.embedding.weight)
         return model
 
     def _is_sparse(self) -> bool:

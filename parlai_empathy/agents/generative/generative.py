@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import parlai.utils.logging as logging
 import torch
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.message import Message
@@ -95,8 +94,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         if self.opt["embedding_type"] != "random":
             self._copy_embeddings(model.embeddings.weight, self.opt["embedding_type"])
         if self.opt.get("vectors_file"):
-            found = begin_with_vectors(self.opt["vectors_file"], self.dict.tok2ind, model.embeddings.weight)
-            logging.info(f"{self.opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
+            begin_with_vectors(self.opt["vectors_file"], self.dict.tok2ind, model.embeddings.weight)
         return model
 
     def _language_model(self) -> HuggingFaceGenerator:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import parlai.utils.logging as logging
 import torch
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -82,8 +81,7 @@ class HanAgent(JudgeAgent):
         with torch.no_grad():
             embedding.weight[self.dict[self.dict.unk_token]] = 0  # what training never met says nothing
         if opt.get("vectors_file") and self.is_new:
-            found = copy_vectors(opt["vectors_file"], self.dict.tok2ind, embedding.weight)
-            logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(self.dict):,} words")
+            copy_vectors(opt["vectors_file"], self.dict.tok2ind, embedding.weight)
         return HierarchicalAttention(embedding, opt["hidden_size"], self.outputs, opt["dropout"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:

@@ -12,7 +12,7 @@ from parlai_empathy.agents.multitask.emotions import Multitask
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.emotion_head import EmotionHead
 from parlai_empathy.modules.hugging_face_generator import CausalGenerator
-from parlai_empathy.modules.transformer import masked_mean
+from parlai_empathy.modules.pooling import masked_mean
 
 
 class GenerativeAgent(Multitask, Generator):

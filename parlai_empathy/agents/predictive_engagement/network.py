@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.pair_encoder import TextReader
-from parlai_empathy.modules.transformer import masked_mean
+from parlai_empathy.modules.pooling import masked_mean, token_mask
 
 POOLINGS = ("mean", "max")
 
@@ -32,7 +32,7 @@ class FrozenReader(TextReader):
         return super().train(False)
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        keep = torch.arange(tokens.size(1), device=tokens.device) < lengths.unsqueeze(1)  # (n, length)
+        keep = token_mask(lengths, tokens.size(1))
         inputs = {"input_ids": tokens, "attention_mask": keep.long(), "output_hidden_states": True}
         if self.has_segments:
             inputs["token_type_ids"] = segments

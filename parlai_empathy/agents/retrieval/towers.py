@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import parlai.utils.logging as logging
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
@@ -31,8 +30,7 @@ def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool)
         n_positions=opt["n_positions"],
     )
     if opt.get("vectors_file") and begins:
-        found = copy_vectors(opt["vectors_file"], words.tok2ind, model.embedding.weight)
-        logging.info(f"{opt['vectors_file']}: vectors of {found:,} of the {len(words):,} words")
+        copy_vectors(opt["vectors_file"], words.tok2ind, model.embedding.weight)
     return model
 
 

@@ -1,5 +1,9 @@
 """Tables of replies and their scores whose published layout is not known: several names of each column are taken.
 
+So are read BETTER (Ghazarian et al. 2019), 300 queries of DailyDialog with a system's responses, which may look like
+PREDENG-600 by the same authors, with ``query``, ``response`` and ``human_score``; and RED-Test (Xu et al. 2022), posts
+of Reddit, perhaps with what they answer, that three people scored for how engaging they are.
+
 The scores stand either in numbered columns, one a rater (``annotator_1``, ``rater2``, ``score3``), or in one column.
 Then rows with the same texts, of the same system, are the same reply's raters.
 """

@@ -11,13 +11,12 @@ from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.builder import Source, obtain
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.engagement import fed, grade, predeng
-from parlai_empathy.tasks.engagement.better import read_better
 from parlai_empathy.tasks.engagement.fed import read_fed
 from parlai_empathy.tasks.engagement.grade import read_grade
 from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.predeng import read_predeng
+from parlai_empathy.tasks.engagement.rated_table import read_rated_table
 from parlai_empathy.tasks.engagement.reader import RatedReply, scale_of
-from parlai_empathy.tasks.engagement.red_test import read_red_test
 
 SAMPLE = Path(__file__).parent / "sample"
 PREDICTIVE_ENGAGEMENT = "https://raw.githubusercontent.com/PlusLabNLP/PredictiveEngagement/"
@@ -52,7 +51,7 @@ class EvaluationSet:
 
 
 EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
-    "better": EvaluationSet(read_better, "better.csv", None),
+    "better": EvaluationSet(read_rated_table, "better.csv", None),
     "predeng_600": EvaluationSet(
         read_predeng,
         "predeng600.csv",
@@ -61,7 +60,7 @@ EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
         "47c5a8a5b2b291373ae61072fed187592e28a5986a14ac73786cbdcdf25267a0",
     ),
     "fed": EvaluationSet(read_fed, "fed_data.json", fed.SCALE, "http://shikib.com/fed_data.json"),
-    "red_test": EvaluationSet(read_red_test, "red_test.csv", None),
+    "red_test": EvaluationSet(read_rated_table, "red_test.csv", None),
     "grade": EvaluationSet(
         read_grade,
         "human_judgement.json",

@@ -10,8 +10,23 @@ import pytest
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.rated_table import read_rated_table
 from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.sets import SAMPLE
 
 OneLine = Callable[..., None]
+
+
+def test_the_sample_of_better() -> None:
+    found = list(read_rated_table(SAMPLE / "better.csv"))
+    assert [len(one.ratings) for one in found] == [3] * 10
+    assert found[0].context == ("Have you seen my glasses ?",)
+    assert found[0].human > found[1].human  # an answer, and words that only sound like one
+
+
+def test_the_sample_of_red_test() -> None:
+    found = list(read_rated_table(SAMPLE / "red_test.csv"))
+    assert [len(one.ratings) for one in found] == [3] * 12
+    assert {rating for one in found for rating in one.ratings} == {0, 1}
+    assert {len(one.context) for one in found} == {1}
 
 
 def write(tmp_path: Path, content: str, name: str = "table.csv") -> Path:
