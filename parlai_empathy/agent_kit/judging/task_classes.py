@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from parlai.core.opt import Opt
-from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.training_fold import training_teachers
 
 _ENOUGH = 50  # messages that show whether candidates are classes or replies
 
@@ -32,21 +31,12 @@ def task_classes(opt: Opt) -> list[str] | None:
     """
     if not opt.get("task") or opt.get("interactive_mode"):
         raise OptionError("this judge does not know its classes: train it on a task, or name them with --classes")
-    found = [
-        _classes_of(teacher) for task in opt["task"].split(",") if task.strip() for teacher in _teachers(opt, task)
-    ]
+    # One task after the other: of several ParlAI would make one teacher, which mixes their messages.
+    tasks = [task.strip() for task in opt["task"].split(",") if task.strip()]
+    found = [_classes_of(teacher) for task in tasks for teacher in training_teachers(task, opt)]
     if any(classes != found[0] for classes in found):
         raise OptionError(f"--task {opt['task']}: its tasks have different classes; train on one, or name --classes")
     return found[0]
-
-
-def _teachers(opt: Opt, task: str) -> list[Any]:
-    """The training task's teachers: of several tasks ParlAI would make one, which mixes their messages."""
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(task=task.strip(), datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
-    teachers: list[Any] = create_task_agent_from_taskname(opt)
-    return teachers
 
 
 def _classes_of(teacher: Any) -> list[str] | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-
 from parlai.core.opt import Opt
-from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
+from parlai_empathy.tasks.training_fold import training_teachers
 
 
 def bring_mechanisms(opt: Opt) -> None:
@@ -20,20 +18,9 @@ def bring_mechanisms(opt: Opt) -> None:
         return
     if not opt.get("task") or opt.get("interactive_mode"):
         raise OptionError("this judge does not know its mechanisms: train it on empathy:epitome, or name --mechanisms")
-    found = _of_task(opt)
+    # One task after the other: of several ParlAI would make one teacher, which mixes their messages.
+    teachers = (teacher for task in opt["task"].split(",") for teacher in training_teachers(task.strip(), opt))
+    found = {name for teacher in teachers for name in teacher.act().get("levels") or ()}
     if not found:
         raise OptionError(f"--task {opt['task']}: its messages have no levels of empathy; train on empathy:epitome")
     opt["mechanisms"] = [name for name in MECHANISMS if name in found]
-
-
-def _of_task(opt: Opt) -> set[str]:
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
-    names = set()
-    for task in opt["task"].split(","):  # of several ParlAI would make one teacher, which mixes their messages
-        opt["task"] = task.strip()
-        names |= {
-            name for teacher in create_task_agent_from_taskname(opt) for name in teacher.act().get("levels") or ()
-        }
-    return names

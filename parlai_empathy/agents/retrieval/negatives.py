@@ -6,7 +6,6 @@ goes on with the same ones.
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +16,6 @@ import parlai.utils.logging as logging
 import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 from tqdm import tqdm
@@ -25,6 +23,7 @@ from tqdm import tqdm
 from parlai_empathy.agents.retrieval.replies import source_of, task_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
+from parlai_empathy.tasks.training_fold import training_teachers
 
 if TYPE_CHECKING:
     from parlai_empathy.agents.retrieval.ranker import PoolRanker
@@ -126,12 +125,9 @@ def _best(scores: Tensor) -> list[list[int]]:
 
 def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
     """The training examples as the agent observes them, each with its whole context."""
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(datatype="train:ordered", batchsize=1)
     observer: Any = agent.clone()
     batch: list[Message] = []
-    for teacher in create_task_agent_from_taskname(opt):
+    for teacher in training_teachers(opt["task"], opt):
         while not teacher.epoch_done():
             obs = observer.observe(teacher.act())
             observer.self_observe(Message({"id": agent.id, "text": "", "episode_done": False}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
+from parlai_empathy.tasks.training_fold import training_teachers
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
 TASKS = {
@@ -91,11 +90,8 @@ def training_replies(opt: Opt, task: str) -> Iterator[str]:
 
     :raises DataError: if one of its files cannot be read.
     """
-    opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
-    opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
     try:
-        for teacher in create_task_agent_from_taskname(opt):
+        for teacher in training_teachers(task, opt):
             yield from _labels(teacher)
     except OSError as error:
         raise DataError(
