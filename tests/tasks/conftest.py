@@ -9,8 +9,11 @@ from typing import Any
 
 import parlai.utils.logging as parlais_logging
 import pytest
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
+
+from parlai_empathy.tasks import builder
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +37,9 @@ def assert_one_line() -> Callable[..., None]:
 
 
 @pytest.fixture
-def ed_mirror(tmp_path: Path, fixtures: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ed_mirror(mirror_of: Callable[[Path, str], Path], fixtures: Path) -> Path:
     """A mirror that holds the invented EmpatheticDialogues files; a test may change its copies."""
-    mirror = tmp_path / "mirror"
-    shutil.copytree(fixtures / "empathetic_dialogues", mirror / "empatheticdialogues")
-    monkeypatch.setenv("EMPATHY_MIRROR", str(mirror))
-    return mirror
+    return mirror_of(fixtures / "empathetic_dialogues", "empatheticdialogues").parent
 
 
 @pytest.fixture
@@ -69,16 +69,37 @@ def load_teacher(tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def examples_of() -> Callable[[Any], list[dict[str, Any]]]:
-    """A function that gives one epoch of a teacher; labels under one name for all folds."""
+def load(load_teacher: Callable[..., Any]) -> Callable[..., Any]:
+    """The same by the fold, whose examples come in order."""
+    datatypes = {"train": "train:ordered", "valid": "valid", "test": "test"}
+    return lambda task, fold="train", **options: load_teacher(task, **{"datatype": datatypes[fold], **options})
 
-    def examples(teacher: Any) -> list[dict[str, Any]]:
-        teacher.reset()
-        found = []
-        while not teacher.epoch_done():
-            message = dict(teacher.act())
-            message["labels"] = list(message.get("labels") or message.pop("eval_labels"))
-            found.append(message)
-        return found
 
-    return examples
+@pytest.fixture
+def opt(tmp_path: Path) -> Opt:
+    """Options that name a data folder which does not exist yet."""
+    return Opt({"datapath": str(tmp_path / "data"), "edition": "full"})
+
+
+@pytest.fixture
+def mirror_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], Path]:
+    """A function that puts a copy of a folder on a mirror, under the name given; a test may change the copy."""
+
+    def copied(source: Path, folder: str) -> Path:
+        monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
+        return Path(shutil.copytree(source, tmp_path / "mirror" / folder))
+
+    return copied
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that are asked for a file; nothing goes to the network, and each gives the same bytes."""
+    addresses = []
+
+    def answer(url: str, target: Path) -> None:
+        addresses.append(url)
+        target.write_bytes(b"what came")
+
+    monkeypatch.setattr(builder, "_download_once", answer)
+    return addresses

@@ -21,7 +21,6 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import parlai.utils.logging as parlais_logging
 import pytest
 from parlai.core import build_data
 from parlai.core.build_data import DownloadableFile
@@ -400,13 +399,6 @@ def test_the_page_of_a_hotel_network_is_not_taken_for_the_archive(
 
 def only_file(url: str) -> Source:
     return Source(folder="toy", version="1.0", archive=None, files=("inner/only.txt",), url=url)
-
-
-@pytest.fixture
-def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
-    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
-    return caplog
 
 
 def test_a_single_file_comes_from_its_official_address(

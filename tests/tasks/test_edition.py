@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 
 import pytest
+from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.edition import add_edition, is_sample
@@ -21,3 +23,16 @@ def test_the_data_set_itself_is_the_default() -> None:
 def test_another_edition_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^--edition tiny: must be full or sample$"):
         is_sample({"edition": "tiny"})
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        *("daily_dialog", "empathetic_dialogues", "empathetic_intents", "epitome", "go_emotions", "humod"),
+        *("newsgroups", "red", "reddit"),
+    ],
+)
+def test_no_data_set_has_another_edition(task: str, opt: Opt) -> None:
+    build = importlib.import_module(f"parlai_empathy.tasks.{task}.build").build
+    with pytest.raises(OptionError, match=r"^--edition smaple: must be full or sample$"):
+        build({**opt, "edition": "smaple"})

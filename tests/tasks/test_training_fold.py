@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai.core.opt import Opt
+from teachers import examples_of
 
 from parlai_empathy.tasks.training_fold import training_teachers
 
@@ -14,7 +15,7 @@ TASK = "empathy:empathetic_dialogues:SituationEmotion"
 
 
 def test_they_give_the_training_examples_in_order_whatever_is_done_with_the_agent(
-    tmp_path: Path, load_teacher: Callable[..., Any], examples_of: Callable[[Any], list[dict[str, Any]]]
+    tmp_path: Path, load_teacher: Callable[..., Any]
 ) -> None:
     opt = Opt({"task": "other", "datatype": "test", "batchsize": 8, "interactive_task": True})
     opt.update(datapath=str(tmp_path), edition="sample")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.tasks import whole_teacher
 from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
@@ -44,6 +45,26 @@ def test_the_options_it_was_given_stay_as_they_are(opt: Opt) -> None:
     before = dict(opt)
     Toy(opt)
     assert dict(opt) == before
+
+
+@pytest.mark.parametrize(
+    ("task", "size"),
+    [
+        ("daily_dialog", 173 - 36),
+        ("empathetic_intents", 36),
+        ("epitome", 110),
+        ("go_emotions", 130),
+        ("newsgroups", 61),
+        ("red", 84),
+    ],
+)
+def test_a_streamed_sample_is_read_whole_and_nothing_is_left_beside_it(
+    load_teacher: Callable[..., Any], task: str, size: int
+) -> None:
+    sample = Path(whole_teacher.__file__).parent / task / "sample"
+    before = sorted(sample.rglob("*"))
+    assert load_teacher(f"empathy:{task}", "train:stream", edition="sample").num_examples() == size
+    assert sorted(sample.rglob("*")) == before != []
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])

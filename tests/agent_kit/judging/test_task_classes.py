@@ -12,6 +12,9 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agent_kit.judging.task_classes import bring_classes, task_classes
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
+from parlai_empathy.tasks.empathetic_intents.reader import INTENTS
+from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS as GO_EMOTIONS
+from parlai_empathy.tasks.newsgroups.topics import TOPICS
 
 STARS = ["1", "2", "3", "4", "5"]
 
@@ -27,6 +30,13 @@ def options(task: str, **changes: Any) -> Opt:
     [
         ("empathy:humod:Relevance", STARS),
         ("empathy:empathetic_dialogues:SituationEmotion", list(EMOTIONS)),
+        ("empathy:empathetic_intents", list(INTENTS)),
+        ("empathy:go_emotions", list(GO_EMOTIONS)),
+        ("empathy:newsgroups", list(TOPICS.values())),
+        *(
+            (f"empathy:red{teacher}", ["not engaging", "engaging"])
+            for teacher in ("", ":NegativeSamples", ":EE", ":Test")
+        ),
         ("empathy:humod:NextUtterance", None),  # two candidates each, but not the same ones
         ("empathy:humod", None),  # no candidates
         ("empathy:empathetic_dialogues", None),  # candidates in evaluation alone

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.daily_dialog import agents
@@ -16,7 +17,6 @@ from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS
 
 OneLine = Callable[..., None]
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:daily_dialog"
 TEACHERS = ["Default", "Emotion", "Act"]
@@ -37,9 +37,7 @@ def raw(split: str) -> list[tuple[list[str], list[str], list[str]]]:
 
 @pytest.mark.parametrize(("fold", "split"), SPLITS.items())
 @pytest.mark.parametrize("history", [1, 4, -1])
-def test_the_replies_of_the_sample(
-    load_teacher: Load, examples_of: Examples, fold: str, split: str, history: int
-) -> None:
+def test_the_replies_of_the_sample(load_teacher: Load, fold: str, split: str, history: int) -> None:
     expected = [
         ("\n".join(turns[max(0, place - (history if history > 0 else 99)) : place]), [turns[place]], place + 1)
         for turns, _, _ in raw(split)
@@ -53,7 +51,7 @@ def test_the_replies_of_the_sample(
 
 @pytest.mark.parametrize(("teacher", "names", "start", "column"), [("Act", ACTS, 1, 1), ("Emotion", EMOTIONS, 0, 2)])
 def test_the_classes_of_the_sample(
-    load_teacher: Load, examples_of: Examples, teacher: str, names: tuple[str, ...], start: int, column: int
+    load_teacher: Load, teacher: str, names: tuple[str, ...], start: int, column: int
 ) -> None:
     """The last line is the turn that is classified; as many as --dd-history says stand before it."""
     expected = [
@@ -66,7 +64,7 @@ def test_the_classes_of_the_sample(
     assert all(example["label_candidates"] == list(names) for example in found)
 
 
-def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_message(load_teacher: Load) -> None:
     assert examples_of(load_teacher(TASK, edition="sample"))[2] == {
         "id": TASK,
         "text": "Excuse me , does this bus go to the harbour ?\nIt does , but it takes the long way round .\n"
@@ -82,7 +80,7 @@ def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, examples_of: Examples, fold: str) -> None:
+def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -> None:
     found = examples_of(load_teacher(TASK, fold, edition="sample"))
     replies = {example["labels"][0] for example in found}
     for example in found:
@@ -92,23 +90,17 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, examples_of:
         assert example["labels"][0] in example["label_candidates"]
 
 
-def test_in_training_there_are_no_candidates(load_teacher: Load, examples_of: Examples) -> None:
+def test_in_training_there_are_no_candidates(load_teacher: Load) -> None:
     assert not any("label_candidates" in example for example in examples_of(load_teacher(TASK, edition="sample")))
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_every_message_says_where_it_comes_from(load_teacher: Load, examples_of: Examples, teacher: str) -> None:
+def test_every_message_says_where_it_comes_from(load_teacher: Load, teacher: str) -> None:
     for fold, split in SPLITS.items():
         for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], edition="sample")):
             assert example["fold"] == fold
             assert re.fullmatch(rf"{split}_\d+", example["conv_id"])
             assert example["episode_done"] is True
-
-
-def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
-    before = sorted(SAMPLE.rglob("*"))
-    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 173 - 36
-    assert sorted(SAMPLE.rglob("*")) == before
 
 
 @pytest.mark.parametrize("history", [0, -2])
@@ -141,7 +133,7 @@ def splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Non
 
 @pytest.mark.parametrize("teacher", TEACHERS)
 def test_overlap_is_dropped_from_training_alone(
-    load_teacher: Load, examples_of: Examples, splits: Callable[..., None], teacher: str, log: pytest.LogCaptureFixture
+    load_teacher: Load, splits: Callable[..., None], teacher: str, log: pytest.LogCaptureFixture
 ) -> None:
     splits(
         train="A! __eou__ b __eou__ c __eou__\nd __eou__ e __eou__\nx __eou__ y __eou__",

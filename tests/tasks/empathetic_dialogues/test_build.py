@@ -13,17 +13,11 @@ import pytest
 from parlai.core import build_data
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.empathetic_dialogues.build import FOLDS, RESOURCES, SAMPLE, build
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, read_empathetic_dialogues
 
 OneLine = Callable[..., None]
-
-
-@pytest.fixture
-def opt(tmp_path: Path) -> Opt:
-    """Options that name a data folder which does not exist yet."""
-    return Opt({"datapath": str(tmp_path / "data"), "edition": "full"})
 
 
 # --- the data set ----------------------------------------------------------------------------------------------------
@@ -39,13 +33,6 @@ def test_the_folder_holds_the_three_folds(opt: Opt, ed_mirror: Path, fixtures: P
 def test_options_of_old_models_name_no_edition(opt: Opt, ed_mirror: Path) -> None:
     del opt["edition"]
     assert (build(opt) / "valid.csv").is_file()
-
-
-def test_an_unknown_edition(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
-    with pytest.raises(OptionError) as caught:
-        build({**opt, "edition": "smaple"})
-    assert_one_line(caught.value, "--edition smaple", "full or sample")
-    assert not Path(opt["datapath"]).exists()
 
 
 def test_a_wrong_archive_on_the_mirror_is_refused(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:

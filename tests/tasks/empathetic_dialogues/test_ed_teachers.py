@@ -19,14 +19,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import parlai.utils.logging as parlais_logging
 import pytest
 from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import Teacher, create_task_agent_from_taskname
+from parlai.core.teachers import Teacher
 from parlai.core.worlds import create_task
 from parlai.scripts.build_dict import BuildDict
 from processes import run, succeeded
+from teachers import examples_of
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues import agents
@@ -51,32 +51,8 @@ CARING = [
 ]
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """A function that loads a teacher as ParlAI's scripts do: from the text after ``-t`` and the options."""
-
-    def load_teacher(task: str, fold: str = "train", **options: Any) -> Teacher:
-        options.setdefault("datatype", FOLDS[fold])
-        parser = ParlaiParser(add_parlai_args=True, add_model_args=False)
-        opt = parser.parse_kwargs(task=task, datapath=str(tmp_path / "data"), **options)
-        return create_task_agent_from_taskname(opt)[0]
-
-    return load_teacher
-
-
-def examples(teacher: Teacher) -> list[Example]:
-    """One epoch of a teacher; labels under one name for all folds."""
-    teacher.reset()
-    found = []
-    while not teacher.epoch_done():
-        message = dict(teacher.act())
-        message["labels"] = list(message.get("labels") or message.pop("eval_labels"))
-        found.append(message)
-    return found
-
-
 def pairs(teacher: Teacher) -> list[tuple[str, str]]:
-    return [(example["text"], example["labels"][0]) for example in examples(teacher)]
+    return [(example["text"], example["labels"][0]) for example in examples_of(teacher)]
 
 
 def raw_conversations(path: Path) -> list[list[list[str]]]:
@@ -119,7 +95,7 @@ def test_number_of_examples(load: Load, ed_mirror: Path, teacher: str, train: in
     for fold, expected in [("train", train), ("valid", valid), ("test", test)]:
         loaded = load(f"{TASK}:{teacher}", fold)
         assert loaded.num_examples() == loaded.num_episodes() == expected
-        assert len(examples(loaded)) == expected
+        assert len(examples_of(loaded)) == expected
 
 
 def test_the_task_alone_is_the_default_teacher(load: Load, ed_mirror: Path) -> None:
@@ -188,8 +164,8 @@ def test_both_roles_in_training(load: Load, ed_mirror: Path) -> None:
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
 def test_both_roles_are_judged_by_the_listeners_replies(load: Load, ed_mirror: Path, fold: str) -> None:
-    assert examples(load(f"{TASK}:BothRoles", fold)) == [
-        {**example, "id": f"{TASK}:BothRoles"} for example in examples(load(f"{TASK}:Default", fold))
+    assert examples_of(load(f"{TASK}:BothRoles", fold)) == [
+        {**example, "id": f"{TASK}:BothRoles"} for example in examples_of(load(f"{TASK}:Default", fold))
     ]
 
 
@@ -203,7 +179,7 @@ def test_the_speaker_is_given_the_situation(load: Load, ed_mirror: Path) -> None
 
 
 def test_emotions_of_situations(load: Load, ed_mirror: Path) -> None:
-    found = examples(load(f"{TASK}:SituationEmotion", "valid"))
+    found = examples_of(load(f"{TASK}:SituationEmotion", "valid"))
     assert [(example["text"], example["labels"]) for example in found] == [
         ("My neighbour lent me his van for the move.", ["grateful"]),
         ("Guilty is how I felt when I forgot to vote.", ["guilty"]),
@@ -220,8 +196,8 @@ def test_the_cut_leaves_out_situations_with_the_labels_own_word(load: Load, ed_m
 
 @pytest.mark.parametrize("fold", FOLDS)
 def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
-    found = examples(load(f"{TASK}:ContextEmotion", fold))
-    replies = examples(load(TASK, fold))
+    found = examples_of(load(f"{TASK}:ContextEmotion", fold))
+    replies = examples_of(load(TASK, fold))
     assert [example["text"] for example in found] == [example["text"] for example in replies]
     assert [example["labels"] for example in found] == [[example["emotion"]] for example in replies]
     assert all(example["label_candidates"] == list(EMOTIONS) for example in found)
@@ -231,7 +207,7 @@ def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
 @pytest.mark.parametrize("fold", FOLDS)
 def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher: str, fold: str) -> None:
     """No turn of the invented files holds either, so what is found in a text was put there."""
-    for example in examples(load(f"{TASK}:{teacher}", fold)):
+    for example in examples_of(load(f"{TASK}:{teacher}", fold)):
         assert example["emotion"] not in example["text"].lower()
         assert example["situation"] not in example["text"]
 
@@ -240,7 +216,7 @@ def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher
 
 
 def test_fields_of_a_training_message(load: Load, ed_mirror: Path) -> None:
-    assert examples(load(TASK, "train"))[3] == {
+    assert examples_of(load(TASK, "train"))[3] == {
         "id": TASK,
         "text": "The mayor closed our library.",
         "labels": ["Did he say why?"],
@@ -256,7 +232,7 @@ def test_fields_of_a_training_message(load: Load, ed_mirror: Path) -> None:
 
 
 def test_a_field_that_the_file_leaves_empty_is_absent(load: Load, ed_mirror: Path) -> None:
-    joyful = examples(load(TASK, "train"))[5]
+    joyful = examples_of(load(TASK, "train"))[5]
     assert joyful["emotion"] == "joyful"
     assert not {"self_evaluations", "tags", "label_candidates", "candidates_source"} & set(joyful)
 
@@ -264,7 +240,7 @@ def test_a_field_that_the_file_leaves_empty_is_absent(load: Load, ed_mirror: Pat
 @pytest.mark.parametrize("teacher", TEACHERS)
 def test_every_message_says_where_it_comes_from(load: Load, ed_mirror: Path, teacher: str) -> None:
     for fold in FOLDS:
-        for example in examples(load(f"{TASK}:{teacher}", fold)):
+        for example in examples_of(load(f"{TASK}:{teacher}", fold)):
             assert {"conv_id", "emotion", "situation"} <= set(example)
             assert example["fold"] == fold
             assert example["episode_done"] is True
@@ -276,7 +252,7 @@ def test_every_message_says_where_it_comes_from(load: Load, ed_mirror: Path, tea
 @pytest.mark.parametrize("fold", ["valid", "test"])
 def test_candidates_of_the_file(load: Load, ed_mirror: Path, fold: str) -> None:
     rows = [row for rows in raw_conversations(ed_mirror / f"empatheticdialogues/{fold}.csv") for row in rows[1::2]]
-    found = examples(load(TASK, fold))
+    found = examples_of(load(TASK, fold))
     assert [example["label_candidates"] for example in found] == [
         [text.replace("_pipe_", "|") for text in row[8].split("|")] for row in rows
     ]
@@ -285,14 +261,14 @@ def test_candidates_of_the_file(load: Load, ed_mirror: Path, fold: str) -> None:
 
 
 def test_a_training_message_has_no_candidates(load: Load, ed_mirror: Path) -> None:
-    assert not any("label_candidates" in example for example in examples(load(TASK, "train", edition="sample")))
+    assert not any("label_candidates" in example for example in examples_of(load(TASK, "train", edition="sample")))
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
 def test_sampled_candidates_are_100_replies_of_the_fold(load: Load, fold: str) -> None:
     replies = {label for _, label in listener_examples(SAMPLE / f"{fold}.csv", 1)}
     places = set()
-    for example in examples(load(TASK, fold, edition="sample")):
+    for example in examples_of(load(TASK, fold, edition="sample")):
         candidates = example["label_candidates"]
         assert example["candidates_source"] == "sampled"
         assert len(set(candidates)) == len(candidates) == 100
@@ -302,7 +278,7 @@ def test_sampled_candidates_are_100_replies_of_the_fold(load: Load, fold: str) -
 
 
 def test_sampled_candidates_are_drawn_anew_for_each_turn(load: Load) -> None:
-    found = [frozenset(example["label_candidates"]) for example in examples(load(TASK, "test", edition="sample"))]
+    found = [frozenset(example["label_candidates"]) for example in examples_of(load(TASK, "test", edition="sample"))]
     assert len(set(found)) == len(found)
 
 
@@ -317,7 +293,7 @@ def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path)
         "print(json.dumps([teacher.act()['label_candidates'] for _ in range(teacher.num_examples())]))"
     )
     random.seed(7)
-    here = [example["label_candidates"] for example in examples(load(TASK, "test", edition="sample"))]
+    here = [example["label_candidates"] for example in examples_of(load(TASK, "test", edition="sample"))]
     command = [sys.executable, "-c", "from parlai_empathy import hook; hook.install(); " + code, f"{TASK}:BothRoles"]
     there = succeeded(run(command, tmp_path, PYTHONHASHSEED="123"))
     assert json.loads(there.stdout.splitlines()[-1]) == here
@@ -325,7 +301,7 @@ def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path)
 
 def test_a_small_fold_gives_as_many_candidates_as_it_has_replies(load: Load, ed_mirror: Path) -> None:
     without_candidates(ed_mirror / "empatheticdialogues/test.csv")
-    for example in examples(load(TASK, "test")):
+    for example in examples_of(load(TASK, "test")):
         assert example["candidates_source"] == "sampled"
         assert set(example["label_candidates"]) == {label for _, label in pairs(load(TASK, "test"))}
         assert len(example["label_candidates"]) == 6
@@ -339,7 +315,7 @@ def without_candidates(path: Path) -> None:
 def test_candidates_of_a_file_that_lack_the_true_reply_are_not_taken(load: Load, ed_mirror: Path) -> None:
     path = ed_mirror / "empatheticdialogues/test.csv"
     path.write_text(path.read_text().replace(",Does it still fly?,", ",Does it fly?,"))
-    first, second = examples(load(TASK, "test"))[:2]
+    first, second = examples_of(load(TASK, "test"))[:2]
     assert (first["candidates_source"], second["candidates_source"]) == ("sampled", "file")
     assert first["labels"] == ["Does it fly?"]
     assert first["label_candidates"].count("Does it fly?") == 1
@@ -354,7 +330,7 @@ def test_political_conversations_can_be_left_out(
 ) -> None:
     """One of 4 turns in train, one of 3 turns in valid."""
     for fold, expected in [("train", train), ("valid", valid)]:
-        found = examples(load(f"{TASK}:{teacher}", fold, ed_drop_political=True))
+        found = examples_of(load(f"{TASK}:{teacher}", fold, ed_drop_political=True))
         assert len(found) == expected
         assert not any("tags" in example for example in found)
 
@@ -413,28 +389,19 @@ def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
 # --- what is wrong with the data -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
-    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
-    return caplog
-
-
-def test_an_empty_reply_is_left_out_with_a_warning(
-    load: Load, ed_mirror: Path, warnings: pytest.LogCaptureFixture
-) -> None:
+def test_an_empty_reply_is_left_out_with_a_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
     path = ed_mirror / "empatheticdialogues/test.csv"
     path.write_text(path.read_text().replace(f",{CARING[3]},", ", ,"))
     found = pairs(load(TASK, "test"))
     assert len(found) == 5
     assert found[-1] == (f"{CARING[1]}\n{CARING[2]}\n\n{CARING[4]}", CARING[5])  # as a turn before it stays
     built = "test.csv: left out 1 example(s) whose reply is empty"
-    assert [record.levelname for record in warnings.records if record.message.endswith(built)] == ["WARNING"]
+    assert [record.levelname for record in log.records if record.message.endswith(built)] == ["WARNING"]
 
 
-def test_whole_data_give_no_warning(load: Load, ed_mirror: Path, warnings: pytest.LogCaptureFixture) -> None:
+def test_whole_data_give_no_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
     load(TASK, "test")
-    assert [record.message for record in warnings.records if record.levelname == "WARNING"] == []
+    assert [record.message for record in log.records if record.levelname == "WARNING"] == []
 
 
 def keep_rows(path: Path, keep: Callable[[list[str]], bool]) -> None:
@@ -482,7 +449,7 @@ def comparable(teacher: Teacher) -> Counter[tuple[Any, ...]]:
     fields = ("text", "situation", "emotion")
     return Counter(
         (*(example[field].strip() for field in fields), *example["labels"], *example.get("label_candidates", ()))
-        for example in examples(teacher)
+        for example in examples_of(teacher)
     )
 
 

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
-from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS
 
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:empathetic_intents"
 
 
 @pytest.mark.parametrize(("datatype", "fold", "size"), [("train:ordered", "train", 36), ("valid", "valid", 18)])
-def test_the_examples_of_the_sample(
-    load_teacher: Load, examples_of: Examples, datatype: str, fold: str, size: int
-) -> None:
+def test_the_examples_of_the_sample(load_teacher: Load, datatype: str, fold: str, size: int) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     found = examples_of(teacher)
     assert teacher.num_examples() == teacher.num_episodes() == len(found) == size
     assert {example["fold"] for example in found} == {fold}
 
 
-def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_message(load_teacher: Load) -> None:
     last = examples_of(load_teacher(TASK, "test", edition="sample"))[-1]
     assert last == {
         "id": TASK,
@@ -37,12 +33,3 @@ def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
         "fold": "test",
         "episode_done": True,
     }
-
-
-def test_judges_find_the_classes(tmp_path: Path) -> None:
-    opt = {"task": TASK, "edition": "sample", "datapath": str(tmp_path), "datatype": "train"}
-    assert task_classes(opt) == list(INTENTS)
-
-
-def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
-    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 36

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from parlai.core.opt import Opt
 
 from parlai_empathy.tasks.engagement.build import CONVAI, REPOSITORY, build_convai, build_repository
 from parlai_empathy.tasks.engagement.sets import SAMPLE
@@ -17,9 +17,7 @@ def test_the_sample_is_in_the_package(tmp_path: Path) -> None:
     assert build_convai(opt).is_file()
 
 
-def test_a_mirror_holds_them_beside_the_evaluation_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(SAMPLE, tmp_path / "mirror" / "engagement")
-    monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
-    opt = {"datapath": str(tmp_path / "data")}
+def test_a_mirror_holds_them_beside_the_evaluation_sets(opt: Opt, mirror_of: Callable[[Path, str], Path]) -> None:
+    mirror_of(SAMPLE, "engagement")
     assert {path.name for path in build_repository(opt).iterdir() if path.suffix} >= set(REPOSITORY.files)
     assert build_convai(opt).read_bytes() == (SAMPLE / CONVAI.files[0]).read_bytes()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.errors import DataError
@@ -16,7 +17,6 @@ from parlai_empathy.tasks.engagement.convai import read_conversations, read_ids,
 from parlai_empathy.tasks.engagement.sets import SAMPLE, engagement_set
 
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:engagement"
 NAMES = {"": "predeng_600", ":Predeng600": "predeng_600", ":Fed": "fed", ":Better": "better", ":Grade": "grade"}
@@ -24,9 +24,7 @@ NAMES = {"": "predeng_600", ":Predeng600": "predeng_600", ":Fed": "fed", ":Bette
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "valid", "test"])
 @pytest.mark.parametrize("teacher", [*NAMES, ":RedTest"])
-def test_a_rated_set_is_whole_in_each_fold(
-    load_teacher: Load, examples_of: Examples, teacher: str, datatype: str, tmp_path: Path
-) -> None:
+def test_a_rated_set_is_whole_in_each_fold(load_teacher: Load, teacher: str, datatype: str, tmp_path: Path) -> None:
     found = examples_of(load_teacher(TASK + teacher, datatype, edition="sample"))
     name = NAMES.get(teacher, "red_test")
     replies = engagement_set(name, {"edition": "sample", "datapath": str(tmp_path)})
@@ -52,14 +50,14 @@ def test_judges_find_the_classes(tmp_path: Path, teacher: str, classes: str) -> 
     assert task_classes(opt) == list(classes)
 
 
-def test_a_file_of_ones_own(load_teacher: Load, examples_of: Examples, tmp_path: Path) -> None:
+def test_a_file_of_ones_own(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "mine.tsv").write_text("post\trater_1\trater_2\nGoats!\t1\t0\nOk.\t0\t0\n")
     found = examples_of(load_teacher(f"{TASK}:RedTest", "test", engagement_file=str(path)))
     assert [(example["text"], example["rating_mean"]) for example in found] == [("Goats!", 0.5), ("Ok.", 0.0)]
 
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "valid", "test"])
-def test_convai_is_split_without_what_people_labelled(load_teacher: Load, examples_of: Examples, datatype: str) -> None:
+def test_convai_is_split_without_what_people_labelled(load_teacher: Load, datatype: str) -> None:
     fold = datatype.split(":")[0]
     ids = read_ids(SAMPLE / SCORED)
     conversations = [one for one in read_conversations(SAMPLE / CONVERSATIONS) if one.conversation_id not in ids]
@@ -74,9 +72,7 @@ def test_convai_is_split_without_what_people_labelled(load_teacher: Load, exampl
     assert {example["labels"][0] for example in found} == {"0", "1"}
 
 
-def test_a_reply_that_is_empty_is_left_out_and_told(
-    load_teacher: Load, examples_of: Examples, log: pytest.LogCaptureFixture
-) -> None:
+def test_a_reply_that_is_empty_is_left_out_and_told(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
     found = examples_of(load_teacher(f"{TASK}:ConvAIRated", "test", edition="sample"))
     assert [example["labels"][0] for example in found] == ["1", "1", "1", "0", "0", "0", "0"]
     assert "left out 1 pair(s) of the test fold" in log.text

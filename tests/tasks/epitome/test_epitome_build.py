@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import DownloadError, OptionError
-from parlai_empathy.tasks import builder
+from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.epitome.build import SAMPLE, build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, file_name
 from parlai_empathy.tasks.epitome.reader import read_epitome
@@ -21,18 +20,9 @@ OneLine = Callable[..., None]
 
 
 @pytest.fixture
-def opt(tmp_path: Path) -> Opt:
-    """Options that name a data folder which does not exist yet."""
-    return Opt({"datapath": str(tmp_path / "data"), "edition": "full"})
-
-
-@pytest.fixture
-def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mirror(mirror_of: Callable[[Path, str], Path]) -> Path:
     """A mirror that holds the sample's files under the official names."""
-    folder = tmp_path / "mirror" / "epitome"
-    shutil.copytree(SAMPLE, folder)
-    monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
-    return folder
+    return mirror_of(SAMPLE, "epitome")
 
 
 def test_the_files_of_the_mirror_are_built(opt: Opt, mirror: Path) -> None:
@@ -51,14 +41,7 @@ def test_a_mirror_without_a_file(opt: Opt, mirror: Path, assert_one_line: OneLin
     assert not (Path(opt["datapath"]) / "epitome").exists()
 
 
-def test_without_a_mirror_the_authors_repository_is_asked(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def no_network(url: str, target: Path) -> None:
-        asked.append(url)
-        target.write_bytes(b"what came")
-
-    monkeypatch.setattr(builder, "_download_once", no_network)
+def test_without_a_mirror_the_authors_repository_is_asked(opt: Opt, asked: list[str]) -> None:
     build(opt)
     address = r"https://raw\.githubusercontent\.com/behavioral-data/Empathy-Mental-Health/[0-9a-f]{40}/dataset/"
     names = [re.fullmatch(rf"{address}([\w-]+\.csv)", url) for url in asked]
@@ -72,8 +55,3 @@ def test_the_sample_has_each_level_of_each_mechanism_and_finds_all_quotations() 
         assert min(counts[level] for level in LEVELS) >= 10
         assert all(bool(pair.rationales[mechanism]) == (pair.levels[mechanism] > 0) for pair in pairs)
     assert not any(pair.lost for pair in pairs)
-
-
-def test_an_edition_that_does_not_exist_is_named() -> None:
-    with pytest.raises(OptionError, match="--edition large: must be full or sample"):
-        build({"edition": "large"})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.epitome.build import SAMPLE
@@ -15,7 +16,6 @@ from parlai_empathy.tasks.epitome.reader import COLUMNS, read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
 
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 ALONE = {
     "EmotionalReactions": "emotional_reactions",
     "Interpretations": "interpretations",
@@ -24,7 +24,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("fold", ["train", "valid", "test"])
-def test_an_example_is_a_post_and_a_response(load_teacher: Load, examples_of: Examples, fold: str) -> None:
+def test_an_example_is_a_post_and_a_response(load_teacher: Load, fold: str) -> None:
     datatype = "train:ordered" if fold == "train" else fold
     messages = examples_of(load_teacher("empathy:epitome", datatype, edition="sample"))
     pairs = split_pairs(read_epitome(SAMPLE))[fold]
@@ -40,7 +40,7 @@ def test_an_example_is_a_post_and_a_response(load_teacher: Load, examples_of: Ex
         assert message["pair_id"] == f"{pair.seeker_id}/{pair.response_id}"
 
 
-def test_rationales_are_places_in_the_response(load_teacher: Load, examples_of: Examples) -> None:
+def test_rationales_are_places_in_the_response(load_teacher: Load) -> None:
     for message in examples_of(load_teacher("empathy:epitome", edition="sample")):
         response = message["text"].split("\n")[1]
         for mechanism in MECHANISMS:
@@ -50,7 +50,7 @@ def test_rationales_are_places_in_the_response(load_teacher: Load, examples_of: 
 
 
 @pytest.mark.parametrize(("teacher", "mechanism"), ALONE.items())
-def test_a_mechanism_alone(load_teacher: Load, examples_of: Examples, teacher: str, mechanism: str) -> None:
+def test_a_mechanism_alone(load_teacher: Load, teacher: str, mechanism: str) -> None:
     alone = examples_of(load_teacher(f"empathy:epitome:{teacher}", "test", edition="sample"))
     jointly = examples_of(load_teacher("empathy:epitome", "test", edition="sample"))
     for message, other in zip(alone, jointly, strict=True):
@@ -68,12 +68,6 @@ def test_levels_in_words() -> None:
 
 def test_the_edition_may_follow_the_tasks_name(load_teacher: Load) -> None:
     assert load_teacher("empathy:epitome:edition=sample", "test").num_examples() == 16
-
-
-def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
-    before = sorted(SAMPLE.iterdir())
-    assert load_teacher("empathy:epitome", "train:stream", edition="sample").num_examples() == 110
-    assert sorted(SAMPLE.iterdir()) == before
 
 
 def test_too_few_pairs_for_a_fold_are_named(

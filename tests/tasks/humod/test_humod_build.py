@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import DownloadError, OptionError
-from parlai_empathy.tasks import builder
+from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.humod.build import SAMPLE, SOURCE, build
 from parlai_empathy.tasks.humod.reader import Pair, read_humod
 
@@ -56,24 +55,11 @@ def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneL
     assert not (Path(opt["datapath"]) / "humod").exists()
 
 
-def test_without_a_mirror_the_official_address_is_asked(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_mirror_the_official_address_is_asked(opt: Opt, asked: list[str]) -> None:
     """The authors' repository on GitHub. (What the builder does then is tested with a server of its own.)"""
-    asked = []
-
-    def no_network(url: str, target: Path) -> None:
-        asked.append(url)
-        target.write_bytes(b"what came")
-
-    monkeypatch.setattr(builder, "_download_once", no_network)
     assert build(opt).read_bytes() == b"what came"
     assert asked == ["https://raw.githubusercontent.com/erincmer/HUMOD/master/HUMOD_Dataset.TXT"]
     assert SOURCE.archive is None
-
-
-def test_an_unknown_edition(opt: Opt, assert_one_line: OneLine) -> None:
-    with pytest.raises(OptionError) as caught:
-        build({**opt, "edition": "smaple"})
-    assert_one_line(caught.value, "--edition smaple", "full or sample")
 
 
 def test_a_file_of_ones_own_is_taken_before_any_edition(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,18 +15,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import parlai.utils.logging as parlais_logging
 import pytest
 from parlai.agents.fixed_response.fixed_response import FixedResponseAgent
 from parlai.agents.random_candidate.random_candidate import RandomCandidateAgent
 from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
 from parlai.core.agents import Agent
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import Teacher, create_task_agent_from_taskname
+from parlai.core.teachers import Teacher
 from parlai.core.worlds import create_task
 from parlai.scripts.build_dict import BuildDict
 from parlai.scripts.display_data import DisplayData
 from processes import run, succeeded
+from teachers import examples_of
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.humod import agents
@@ -53,19 +53,6 @@ ABOUT_GOATS = [
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """A function that loads a teacher as ParlAI's scripts do: from the text after ``-t`` and the options."""
-
-    def load_teacher(task: str, fold: str = "train", **options: Any) -> Teacher:
-        options.setdefault("datatype", FOLDS[fold])
-        parser = ParlaiParser(add_parlai_args=True, add_model_args=False)
-        opt = parser.parse_kwargs(task=task, datapath=str(tmp_path / "data"), **options)
-        return create_task_agent_from_taskname(opt)[0]
-
-    return load_teacher
-
-
-@pytest.fixture
 def invented(load: Load, fixtures: Path) -> Load:
     """The same for the invented file, which is so small that all of it is in the training fold."""
     return lambda task, **options: load(task, "train", humod_file=str(fixtures / "humod/HUMOD_Dataset.TXT"), **options)
@@ -81,24 +68,6 @@ def write(tmp_path: Path) -> Callable[..., str]:
         return str(path)
 
     return write_pairs
-
-
-@pytest.fixture
-def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
-    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
-    return caplog
-
-
-def examples(teacher: Teacher) -> list[Example]:
-    """One epoch of a teacher; labels under one name for all folds."""
-    teacher.reset()
-    found = []
-    while not teacher.epoch_done():
-        message = dict(teacher.act())
-        message["labels"] = list(message.get("labels") or message.pop("eval_labels"))
-        found.append(message)
-    return found
 
 
 def raw_sample() -> dict[tuple[str, str], list[list[str]]]:
@@ -135,11 +104,11 @@ def test_number_of_examples(load: Load, teacher: str, a_context: int, split: str
     for fold, number in zip(FOLDS, contexts, strict=True):
         loaded = load(f"{TASK}:{teacher}", fold, edition="sample", humod_split=split)
         assert loaded.num_examples() == loaded.num_episodes() == number * a_context
-        assert len(examples(loaded)) == number * a_context
+        assert len(examples_of(loaded)) == number * a_context
 
 
 def test_the_task_alone_is_the_default_teacher(load: Load) -> None:
-    alone, named = (examples(load(task, "test", edition="sample")) for task in (TASK, f"{TASK}:Default"))
+    alone, named = (examples_of(load(task, "test", edition="sample")) for task in (TASK, f"{TASK}:Default"))
     assert [{**example, "id": ""} for example in alone] == [{**example, "id": ""} for example in named]
 
 
@@ -147,14 +116,14 @@ def test_training_goes_on_after_an_epoch_and_meets_every_example(invented: Load)
     teacher = invented(TASK, datatype="train")
     random.seed(1)
     met = {teacher.act()["labels"][0] for _ in range(200)}
-    assert met == {example["labels"][0] for example in examples(invented(TASK))}
+    assert met == {example["labels"][0] for example in examples_of(invented(TASK))}
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
 def test_every_message_says_where_it_comes_from(load: Load, teacher: str) -> None:
     numbers = {number for number, _ in raw_sample()}
     for fold in FOLDS:
-        for example in examples(load(f"{TASK}:{teacher}", fold, edition="sample")):
+        for example in examples_of(load(f"{TASK}:{teacher}", fold, edition="sample")):
             assert example["pair_id"] in numbers
             assert example["fold"] == fold
             assert example["episode_done"] is True
@@ -165,7 +134,7 @@ def test_every_message_says_where_it_comes_from(load: Load, teacher: str) -> Non
 
 
 def test_a_message_of_the_default_teacher(invented: Load) -> None:
-    assert examples(invented(TASK))[1] == {
+    assert examples_of(invented(TASK))[1] == {
         "id": TASK,
         "text": GOATS,
         "labels": ["The one with the goats."],
@@ -178,7 +147,7 @@ def test_a_message_of_the_default_teacher(invented: Load) -> None:
 
 def test_references_hold_no_text_twice_and_no_empty_one(invented: Load) -> None:
     """One human reply to the first context is empty; one to ``What?`` is the film's own."""
-    found = [example["references"] for example in examples(invented(TASK))]
+    found = [example["references"] for example in examples_of(invented(TASK))]
     assert found[0] == [
         "Twice.",
         "Of course I did.",
@@ -191,13 +160,13 @@ def test_references_hold_no_text_twice_and_no_empty_one(invented: Load) -> None:
 
 
 def test_a_turn_that_says_nothing_is_an_empty_line(invented: Load) -> None:
-    assert examples(invented(TASK))[2]["text"] == "Hello?\n\nIs anybody there?"
+    assert examples_of(invented(TASK))[2]["text"] == "Hello?\n\nIs anybody there?"
 
 
 @pytest.mark.parametrize("fold", FOLDS)
 def test_the_default_examples_of_the_sample(load: Load, fold: str) -> None:
     raw = raw_sample()
-    for example in examples(load(TASK, fold, edition="sample")):
+    for example in examples_of(load(TASK, fold, edition="sample")):
         rows = raw[example["pair_id"], "0"]
         others = raw[str(int(example["pair_id"]) + 1), "1"]
         assert example["text"] == "\n".join(rows[0][1:-8])
@@ -210,7 +179,7 @@ def test_the_default_examples_of_the_sample(load: Load, fold: str) -> None:
 
 
 def test_a_message_of_the_relevance_teacher(invented: Load) -> None:
-    assert examples(invented(f"{TASK}:Relevance"))[3] == {
+    assert examples_of(invented(f"{TASK}:Relevance"))[3] == {
         "id": f"{TASK}:Relevance",
         "text": GOATS + "\nCaf\u00e9's closed, try the harbour.",
         "labels": ["2"],  # of 1, 1 and 3
@@ -228,7 +197,7 @@ def test_a_message_of_the_relevance_teacher(invented: Load) -> None:
 @pytest.mark.parametrize("fold", FOLDS)
 def test_the_relevance_examples_of_the_sample(load: Load, fold: str) -> None:
     raw = raw_sample()
-    found = examples(load(f"{TASK}:Relevance", fold, edition="sample"))
+    found = examples_of(load(f"{TASK}:Relevance", fold, edition="sample"))
     assert Counter(example["is_original"] for example in found) == dict.fromkeys([True, False], len(found) // 2)
     for example in found:
         rows = raw[example["pair_id"], "0" if example["is_original"] else "1"]
@@ -244,12 +213,12 @@ def test_the_relevance_examples_of_the_sample(load: Load, fold: str) -> None:
 )
 def test_means_are_rounded_half_up(load: Load, write: Callable[..., str], mean: float, label: str) -> None:
     path = write({"context": "a", "reply": "b", "human_relevance_mean": mean})
-    (example,) = examples(load(f"{TASK}:Relevance", humod_file=path))
+    (example,) = examples_of(load(f"{TASK}:Relevance", humod_file=path))
     assert (example["labels"], example["rating_mean"], example["ratings"]) == ([label], mean, [])
 
 
 def test_only_rated_pairs_are_asked_for(load: Load, fixtures: Path) -> None:
-    found = examples(load(f"{TASK}:Relevance", humod_file=str(fixtures / "humod/humod.jsonl")))
+    found = examples_of(load(f"{TASK}:Relevance", humod_file=str(fixtures / "humod/humod.jsonl")))
     assert [int(example["pair_id"][-2:]) for example in found] == [0, 1, 4, 5, 6, 7, 10, 11]
 
 
@@ -257,7 +226,7 @@ def test_only_rated_pairs_are_asked_for(load: Load, fixtures: Path) -> None:
 
 
 def test_a_message_of_the_next_utterance_teacher(invented: Load) -> None:
-    example = examples(invented(f"{TASK}:NextUtterance"))[1]
+    example = examples_of(invented(f"{TASK}:NextUtterance"))[1]
     candidates = example.pop("label_candidates")
     assert sorted(candidates) == ["Caf\u00e9's closed, try the harbour.", "The one with the goats."]
     assert example == {
@@ -271,7 +240,7 @@ def test_a_message_of_the_next_utterance_teacher(invented: Load) -> None:
 
 
 def test_a_context_that_occurs_twice_is_asked_twice(invented: Load) -> None:
-    what = [example for example in examples(invented(f"{TASK}:NextUtterance")) if example["text"] == "What?"]
+    what = [example for example in examples_of(invented(f"{TASK}:NextUtterance")) if example["text"] == "What?"]
     assert [sorted(example["label_candidates"]) for example in what] == [
         ["Nothing.", "Then we walk."],
         ["It is only rain.", "You heard me."],
@@ -279,7 +248,7 @@ def test_a_context_that_occurs_twice_is_asked_twice(invented: Load) -> None:
 
 
 def test_the_true_reply_stands_in_either_place(load: Load) -> None:
-    found = examples(load(f"{TASK}:NextUtterance", edition="sample"))
+    found = examples_of(load(f"{TASK}:NextUtterance", edition="sample"))
     places = Counter(example["label_candidates"].index(example["labels"][0]) for example in found)
     # Of 102, with equal chances, 51 each, and a standard deviation of 5.
     assert set(places) == {0, 1}
@@ -289,7 +258,7 @@ def test_the_true_reply_stands_in_either_place(load: Load) -> None:
 def test_a_context_without_a_random_reply_is_not_asked(load: Load, write: Callable[..., str]) -> None:
     pairs = [{"context": "a", "reply": "b"}, {"context": "c", "reply": "d"}]
     pairs.append({"context": "c", "reply": "e", "reply_kind": "random_distractor"})
-    assert [e["labels"] for e in examples(load(f"{TASK}:NextUtterance", humod_file=write(*pairs)))] == [["d"]]
+    assert [e["labels"] for e in examples_of(load(f"{TASK}:NextUtterance", humod_file=write(*pairs)))] == [["d"]]
 
 
 def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
@@ -306,8 +275,8 @@ def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> No
     )
     random.seed(7)
     here = [
-        [e["label_candidates"] for e in examples(load(f"{TASK}:NextUtterance", "test", edition="sample"))],
-        [e["text"] for e in examples(load(f"{TASK}:Extended", "test", edition="sample", humod_recombinations=3))],
+        [e["label_candidates"] for e in examples_of(load(f"{TASK}:NextUtterance", "test", edition="sample"))],
+        [e["text"] for e in examples_of(load(f"{TASK}:Extended", "test", edition="sample", humod_recombinations=3))],
     ]
     command = [sys.executable, "-c", "from parlai_empathy import hook; hook.install(); " + code]
     there = succeeded(run(command, tmp_path, PYTHONHASHSEED="123"))
@@ -318,7 +287,7 @@ def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> No
 
 
 def test_a_message_of_the_diverse_replies_teacher(invented: Load) -> None:
-    assert examples(invented(f"{TASK}:DiverseReplies"))[1] == {
+    assert examples_of(invented(f"{TASK}:DiverseReplies"))[1] == {
         "id": f"{TASK}:DiverseReplies",
         "text": GOATS,
         "labels": ABOUT_GOATS,
@@ -330,12 +299,12 @@ def test_a_message_of_the_diverse_replies_teacher(invented: Load) -> None:
 
 def test_a_context_that_nobody_answered_gives_no_example(load: Load, write: Callable[..., str]) -> None:
     pairs = [{"context": "a", "reply": "b", "human_replies": ["", " "]}, {"context": "c", "reply": "d"}]
-    assert [e["text"] for e in examples(load(f"{TASK}:DiverseReplies", humod_file=write(*pairs)))] == ["c"]
+    assert [e["text"] for e in examples_of(load(f"{TASK}:DiverseReplies", humod_file=write(*pairs)))] == ["c"]
 
 
 def test_any_of_the_human_replies_is_right(load: Load) -> None:
     """Multi-reference evaluation: who always says what one person answered to one context, is right there."""
-    answers = examples(load(f"{TASK}:DiverseReplies", "test", edition="sample"))
+    answers = examples_of(load(f"{TASK}:DiverseReplies", "test", edition="sample"))
     fourth = answers[0]["labels"][3]
     times = sum(fourth in example["labels"] for example in answers)
     report = evaluate(load, f"{TASK}:DiverseReplies", FixedResponseAgent, fixed_response=fourth)
@@ -347,7 +316,7 @@ def test_any_of_the_human_replies_is_right(load: Load) -> None:
 
 def test_extended_dialogues_of_the_invented_file(invented: Load) -> None:
     """Its own reply and six others follow the goats: seven dialogues, in the order of the file."""
-    found = [example for example in examples(invented(f"{TASK}:Extended")) if example["text"] == GOATS]
+    found = [example for example in examples_of(invented(f"{TASK}:Extended")) if example["text"] == GOATS]
     assert [example["labels"] for example in found] == [["The one with the goats."], *([text] for text in ABOUT_GOATS)]
     assert {example["pair_id"] for example in found} == {"2"}
 
@@ -362,7 +331,7 @@ NESTED = [
 def test_the_papers_125_dialogues(load: Load, write: Callable[..., str]) -> None:
     """A dialogue whose three last turns can each be said in five ways; its shorter contexts give 5 and 25."""
     path = write(*NESTED)
-    found = examples(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=125))
+    found = examples_of(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=125))
     assert Counter(example["pair_id"] for example in found) == {"0": 5, "2": 25, "4": 125}
     whole = {(*example["text"].split("\n"), *example["labels"]) for example in found if example["pair_id"] == "4"}
     ways = ("{}", "{}1", "{}2", "{}3", "{}4")
@@ -375,7 +344,7 @@ def test_ten_dialogues_of_each_context_unless_another_number_is_asked_for(
     load: Load, write: Callable[..., str]
 ) -> None:
     path = write(*NESTED)
-    found = examples(load(f"{TASK}:Extended", humod_file=path))
+    found = examples_of(load(f"{TASK}:Extended", humod_file=path))
     assert Counter(example["pair_id"] for example in found) == {"0": 5, "2": 10, "4": 10}
     assert len({(example["text"], *example["labels"]) for example in found}) == 25
     assert load(f"{TASK}:Extended", humod_file=path, humod_recombinations=3).num_examples() == 9
@@ -385,7 +354,7 @@ def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> No
     """Twenty contexts with seven possible replies each: if all drew alike, one place would always win."""
     human = [str(number) for number in range(6)]
     path = write(*({"context": f"c{n}", "reply": "own", "human_replies": human} for n in range(20)))
-    drawn = {e["labels"][0] for e in examples(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=1))}
+    drawn = {e["labels"][0] for e in examples_of(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=1))}
     assert len(drawn) > 3
 
 
@@ -393,9 +362,9 @@ def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> No
 def test_no_reply_of_another_fold_takes_part(load: Load, fold: str) -> None:
     """Whatever a new dialogue says was said in the fold itself."""
     known = set()
-    for example in examples(load(f"{TASK}:Default", fold, edition="sample")):
+    for example in examples_of(load(f"{TASK}:Default", fold, edition="sample")):
         known.update(example["text"].split("\n"), example["references"])
-    for example in examples(load(f"{TASK}:Extended", fold, edition="sample")):
+    for example in examples_of(load(f"{TASK}:Extended", fold, edition="sample")):
         assert {*example["text"].split("\n"), *example["labels"]} <= known
 
 
@@ -466,9 +435,9 @@ def test_streaming_gives_the_same_and_leaves_no_file(load: Load, fixtures: Path,
         whole = load(f"{TASK}:{teacher}", datatype.split(":")[0], humod_file=str(path))
         assert streamed.num_examples() == whole.num_examples()
         if datatype != "train:stream":  # which goes on and on, in any order
-            assert examples(streamed) == examples(whole)
+            assert examples_of(streamed) == examples_of(whole)
         else:
-            assert streamed.act()["text"] in {example["text"] for example in examples(whole)}
+            assert streamed.act()["text"] in {example["text"] for example in examples_of(whole)}
     assert [path.name for path in folder.iterdir()] == ["some.TXT"]
 
 
@@ -485,8 +454,8 @@ def test_the_options_are_not_changed(tmp_path: Path) -> None:
 
 
 def test_options_may_stand_behind_colons(load: Load) -> None:
-    by_colon = examples(load(f"{TASK}:Relevance:edition=sample:humod_split=rated", "test"))
-    plain = examples(load(f"{TASK}:Relevance", "test", edition="sample", humod_split="rated"))
+    by_colon = examples_of(load(f"{TASK}:Relevance:edition=sample:humod_split=rated", "test"))
+    plain = examples_of(load(f"{TASK}:Relevance", "test", edition="sample", humod_split="rated"))
     assert by_colon == plain
     assert len(by_colon) == 120
 
@@ -548,7 +517,7 @@ def test_bad_rows_can_be_left_out_and_are_counted_and_reported(
         found = [load(f"{TASK}:Relevance:skip_bad_rows=true:humod_file={flawed}", fold) for fold in FOLDS]
     else:
         found = [load(f"{TASK}:Relevance", fold, humod_file=str(flawed), skip_bad_rows=True) for fold in FOLDS]
-    counts = Counter(len(example["ratings"]) for teacher in found for example in examples(teacher))
+    counts = Counter(len(example["ratings"]) for teacher in found for example in examples_of(teacher))
     assert counts == {2: 3, 3: 237}
     warnings = [record.message for record in log.records if record.levelname == "WARNING"]
     said = [line.strip().removeprefix(f"{flawed}") for line in warnings[:4]]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
-from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.newsgroups import agents
 from parlai_empathy.tasks.newsgroups.build import SAMPLE
@@ -19,7 +19,6 @@ from parlai_empathy.tasks.newsgroups.topics import TOPICS
 
 OneLine = Callable[..., None]
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:newsgroups"
 README = Path(agents.__file__).parent / "README.md"
@@ -27,7 +26,7 @@ FOLDS = {"train": "train:ordered", "valid": "valid", "test": "test"}
 
 
 @pytest.mark.parametrize(("fold", "size"), [("train", 61), ("valid", 20), ("test", 20)])
-def test_the_posts_of_the_sample(load_teacher: Load, examples_of: Examples, fold: str, size: int) -> None:
+def test_the_posts_of_the_sample(load_teacher: Load, fold: str, size: int) -> None:
     teacher = load_teacher(TASK, FOLDS[fold], edition="sample")
     found = examples_of(teacher)
     assert teacher.num_examples() == teacher.num_episodes() == len(found) == size
@@ -38,7 +37,7 @@ def test_the_posts_of_the_sample(load_teacher: Load, examples_of: Examples, fold
         assert fold_of(example["text"]) == example["fold"] == fold
 
 
-def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_message(load_teacher: Load) -> None:
     (example,) = (e for e in examples_of(load_teacher(TASK, edition="sample")) if e["post_id"] == "sci.space/51071")
     assert example["text"].startswith("How much fuel does a satellite need to change the plane of its orbit by ten ")
     assert {name: value for name, value in example.items() if name != "text"} == {
@@ -52,28 +51,17 @@ def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
     }
 
 
-def test_quotes_and_signatures_are_left_out(load_teacher: Load, examples_of: Examples) -> None:
+def test_quotes_and_signatures_are_left_out(load_teacher: Load) -> None:
     for example in examples_of(load_teacher(TASK, edition="sample")):
         assert "writes:" not in example["text"]
         assert "I wonder what" not in example["text"]
         assert "opinions" not in example["text"]
 
 
-def test_a_cross_post_is_an_example_of_each_of_its_groups(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_cross_post_is_an_example_of_each_of_its_groups(load_teacher: Load) -> None:
     found = examples_of(load_teacher(TASK, edition="sample"))
     topics = [example["labels"][0] for example in found if example["text"].startswith("For sale or trade: a Quadra")]
     assert topics == ["mac", "sale"]
-
-
-def test_judges_find_the_classes(tmp_path: Path) -> None:
-    opt = {"task": TASK, "edition": "sample", "datapath": str(tmp_path), "datatype": "train"}
-    assert task_classes(opt) == list(TOPICS.values())
-
-
-def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
-    before = sorted(SAMPLE.rglob("*"))
-    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 61
-    assert sorted(SAMPLE.rglob("*")) == before
 
 
 @pytest.fixture

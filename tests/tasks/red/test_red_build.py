@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parlai_empathy.errors import DownloadError, OptionError
+from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.red.build import SAMPLE, build
 
 OneLine = Callable[..., None]
@@ -38,8 +38,3 @@ def test_a_file_that_is_not_there(tmp_path: Path, assert_one_line: OneLine) -> N
     with pytest.raises(DownloadError) as caught:
         build({"datapath": str(tmp_path), "red_file": str(tmp_path / "none.parquet")})
     assert_one_line(caught.value, "--red-file", tmp_path / "none.parquet")
-
-
-def test_an_edition_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="--edition large: must be full or sample"):
-        build({"datapath": str(tmp_path), "edition": "large"})

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teachers import examples_of
 
-from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.red.build import SAMPLE
 from parlai_empathy.tasks.red.dimensions import labelled_by
 from parlai_empathy.tasks.red.reader import read_red
 
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:red"
 CLASSES = ["not engaging", "engaging"]
@@ -34,15 +33,13 @@ CLASSES = ["not engaging", "engaging"]
         (":Test", "valid", 12),
     ],
 )
-def test_the_examples_of_the_sample(
-    load_teacher: Load, examples_of: Examples, teacher: str, datatype: str, size: int
-) -> None:
+def test_the_examples_of_the_sample(load_teacher: Load, teacher: str, datatype: str, size: int) -> None:
     found = examples_of(load_teacher(TASK + teacher, datatype, edition="sample"))
     assert len(found) == size
     assert all(example["label_candidates"] == CLASSES for example in found)
 
 
-def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_message(load_teacher: Load) -> None:
     assert examples_of(load_teacher(TASK, edition="sample"))[1] == {
         "id": TASK,
         "text": "My bread always comes out flat and grey.\nBuy bread.",
@@ -57,21 +54,21 @@ def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
 
 
 @pytest.mark.parametrize("teacher", ["", ":NegativeSamples", ":EE", ":Test"])
-def test_without_context_the_post_stands_alone(load_teacher: Load, examples_of: Examples, teacher: str) -> None:
+def test_without_context_the_post_stands_alone(load_teacher: Load, teacher: str) -> None:
     whole = examples_of(load_teacher(TASK + teacher, edition="sample"))
     alone = examples_of(load_teacher(TASK + teacher, edition="sample", red_context=False))
     assert [example["text"].split("\n")[-1] for example in whole] == [example["text"] for example in alone]
     assert all(example["text"].count("\n") == 1 for example in whole)
 
 
-def test_context_behind_a_colon(load_teacher: Load, examples_of: Examples) -> None:
+def test_context_behind_a_colon(load_teacher: Load) -> None:
     found = examples_of(load_teacher(f"{TASK}:red_context=false:edition=sample"))
     assert not any("\n" in example["text"] for example in found)
     with pytest.raises(OptionError, match="--red-context perhaps"):
         load_teacher(f"{TASK}:red_context=perhaps:edition=sample")
 
 
-def test_only_negative_samples_are_more(load_teacher: Load, examples_of: Examples) -> None:
+def test_only_negative_samples_are_more(load_teacher: Load) -> None:
     more = examples_of(load_teacher(f"{TASK}:NegativeSamples", edition="sample"))
     fewer = examples_of(load_teacher(TASK, edition="sample"))
     added = Counter(example["text"] for example in more) - Counter(example["text"] for example in fewer)
@@ -81,7 +78,7 @@ def test_only_negative_samples_are_more(load_teacher: Load, examples_of: Example
 
 
 @pytest.mark.parametrize("name", ["EE", "AE", "BE", "RE"])
-def test_a_dimension_decides_alone(load_teacher: Load, examples_of: Examples, name: str) -> None:
+def test_a_dimension_decides_alone(load_teacher: Load, name: str) -> None:
     expected = [
         (f"{post.parent}\n{post.text}", post.label)
         for post in labelled_by(name.lower(), read_red(SAMPLE))
@@ -99,7 +96,7 @@ def test_kappa_decides_how_many(load_teacher: Load) -> None:
     assert sizes[0] == 84 > sizes[-1]
 
 
-def test_red_test_is_engaging_above_the_middle(load_teacher: Load, examples_of: Examples) -> None:
+def test_red_test_is_engaging_above_the_middle(load_teacher: Load) -> None:
     found = examples_of(load_teacher(f"{TASK}:Test", "test", edition="sample"))
     assert {(example["rating_mean"] > 0.5, example["labels"][0]) for example in found} == {
         (True, "engaging"),
@@ -113,7 +110,7 @@ def test_red_test_does_not_read_the_training_file(load_teacher: Load, tmp_path: 
     assert teacher.num_examples() == 12
 
 
-def test_a_released_file_with_a_test_fold(load_teacher: Load, examples_of: Examples, tmp_path: Path) -> None:
+def test_a_released_file_with_a_test_fold(load_teacher: Load, tmp_path: Path) -> None:
     for fold, text in (("train", "Goats!"), ("val", "Sheep!"), ("test", "Cows!")):
         (tmp_path / f"{fold}.csv").write_text(f"text,label\n{text},1\n")
     for datatype, text in (("train:ordered", "Goats!"), ("valid", "Sheep!"), ("test", "Cows!")):
@@ -132,14 +129,3 @@ def test_a_fold_without_a_post(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "red.csv").write_text("text,label,fold\nGoats!,1,train\n")
     with pytest.raises(DataError, match="its valid fold gives no post to DefaultTeacher"):
         load_teacher(TASK, "valid", red_file=str(path))
-
-
-def test_judges_find_the_classes(tmp_path: Path) -> None:
-    for task in (TASK, f"{TASK}:NegativeSamples", f"{TASK}:EE", f"{TASK}:Test"):
-        opt = {"task": task, "edition": "sample", "datapath": str(tmp_path), "datatype": "train"}
-        assert task_classes(opt) == CLASSES
-
-
-def test_streaming_leaves_nothing_beside_the_data(load_teacher: Load) -> None:
-    assert load_teacher(TASK, "train:stream", edition="sample").num_examples() == 84
-    assert [path.name for path in SAMPLE.parent.iterdir()] == ["red.jsonl"]

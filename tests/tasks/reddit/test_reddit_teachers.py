@@ -16,6 +16,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.worlds import create_task
 from parlai.scripts.build_dict import BuildDict
 from processes import TINY, parlai_command, succeeded
+from teachers import examples_of
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.reddit import agents
@@ -24,7 +25,6 @@ from parlai_empathy.tasks.reddit.folds import fold_of
 
 OneLine = Callable[..., None]
 Load = Callable[..., Any]
-Examples = Callable[[Any], list[dict[str, Any]]]
 
 TASK = "empathy:reddit"
 README = Path(agents.__file__).parent / "README.md"
@@ -52,7 +52,7 @@ def some(teacher: Any, number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_pairs_of_the_sample(load_teacher: Load, examples_of: Examples, fold: str) -> None:
+def test_the_pairs_of_the_sample(load_teacher: Load, fold: str) -> None:
     """Each comment with the texts on its way up to the submission, at most four."""
     raw = raw_sample()
     found = examples_of(load_teacher(TASK, FOLDS[fold], edition="sample"))
@@ -72,7 +72,7 @@ def test_the_pairs_of_the_sample(load_teacher: Load, examples_of: Examples, fold
         assert example["fold"] == fold == fold_of(record["link_id"])
 
 
-def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_message(load_teacher: Load) -> None:
     found = examples_of(load_teacher(TASK, edition="sample", reddit_history=1))
     (example,) = (example for example in found if example["labels"] == ["He does, you are the man with the worms."])
     assert example == {
@@ -89,7 +89,7 @@ def test_a_message(load_teacher: Load, examples_of: Examples) -> None:
     assert re.fullmatch(r"t3_\w+", example["conv_id"])
 
 
-def test_the_filters_of_the_sample(load_teacher: Load, examples_of: Examples, log: pytest.LogCaptureFixture) -> None:
+def test_the_filters_of_the_sample(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
     """One of each: seven comments of that thread are left out, and the log says why."""
     found = examples_of(load_teacher(TASK, edition="sample"))
     assert not any(example["subreddit"] == "cooking" and "butter" in example["text"] for example in found)
@@ -98,7 +98,7 @@ def test_the_filters_of_the_sample(load_teacher: Load, examples_of: Examples, lo
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, examples_of: Examples, fold: str) -> None:
+def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -> None:
     found = examples_of(load_teacher(TASK, fold, edition="sample"))
     replies = {example["labels"][0] for example in found}
     for example in found:
@@ -108,7 +108,7 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, examples_of:
         assert example["labels"][0] in example["label_candidates"]
 
 
-def test_a_fold_for_evaluation_is_its_first_pairs(load_teacher: Load, examples_of: Examples) -> None:
+def test_a_fold_for_evaluation_is_its_first_pairs(load_teacher: Load) -> None:
     """Its candidates come from among them, too, so that no more of the dump has to be read."""
     whole = examples_of(load_teacher(TASK, "test", edition="sample"))
     short = examples_of(load_teacher(TASK, "test", edition="sample", reddit_eval_size=30))
@@ -128,7 +128,7 @@ def test_training_is_streamed_whatever_the_datatype_says(load_teacher: Load, dat
     assert ("labels" in teacher.act()) == (datatype != "train:evalmode")
 
 
-def test_each_epoch_has_every_pair_once_in_another_order(load_teacher: Load, examples_of: Examples) -> None:
+def test_each_epoch_has_every_pair_once_in_another_order(load_teacher: Load) -> None:
     ordered = comment_ids(examples_of(load_teacher(TASK, edition="sample")))
     teacher = load_teacher(TASK, "train", edition="sample", others={"seed": 1})
     epochs = [comment_ids(some(teacher, SIZES["train"])) for _ in range(3)]
@@ -147,7 +147,7 @@ def test_the_seed_decides_the_order(load_teacher: Load) -> None:
     assert len({tuple(order) for order in orders}) == 3
 
 
-def test_the_buffer_bounds_the_shuffling(load_teacher: Load, examples_of: Examples) -> None:
+def test_the_buffer_bounds_the_shuffling(load_teacher: Load) -> None:
     ordered = comment_ids(examples_of(load_teacher(TASK, edition="sample")))
     assert (
         comment_ids(some(load_teacher(TASK, "train", edition="sample", others={"seed": 1}, reddit_buffer=1), 121))
@@ -158,9 +158,7 @@ def test_the_buffer_bounds_the_shuffling(load_teacher: Load, examples_of: Exampl
 
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "train:evalmode"])
-def test_one_pass_in_the_order_of_the_dumps_is_the_same_each_time(
-    load_teacher: Load, examples_of: Examples, datatype: str
-) -> None:
+def test_one_pass_in_the_order_of_the_dumps_is_the_same_each_time(load_teacher: Load, datatype: str) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     first = comment_ids(examples_of(teacher))
     assert comment_ids(examples_of(teacher)) == first
@@ -211,9 +209,7 @@ def test_processes_share_the_threads_in_training(
     assert min(map(len, met)) > 10
 
 
-def test_in_order_each_process_reads_all(
-    load_teacher: Load, examples_of: Examples, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_order_each_process_reads_all(load_teacher: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a pool of replies needs them."""
     monkeypatch.setattr(agents, "num_workers", lambda: 2)
     assert len(examples_of(load_teacher(TASK, edition="sample"))) == 121
@@ -306,7 +302,7 @@ def test_a_share_without_a_thread(
     assert_one_line(caught.value, "no pair is left for train")
 
 
-def test_options_behind_the_tasks_name(load_teacher: Load, examples_of: Examples) -> None:
+def test_options_behind_the_tasks_name(load_teacher: Load) -> None:
     assert len(examples_of(load_teacher(f"{TASK}:edition=sample:reddit_history=1", "test"))) == 107
     with pytest.raises(OptionError, match="--reddit-window 0"):
         load_teacher(TASK, "test", edition="sample", reddit_window=0)
