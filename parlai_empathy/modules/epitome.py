@@ -40,6 +40,11 @@ class Epitome(nn.Module):
         self.mechanisms = nn.ModuleList(_Mechanism(size, pooling, dropout) for _ in range(mechanisms))
         self.mechanisms.apply(_begin)
 
+    @property
+    def encoder(self) -> Any:
+        """One of the encoders: all are of the same kind."""
+        return self.seeker
+
     def train(self, mode: bool = True) -> Epitome:
         """Switch between training and use; the frozen encoder's dropout stays off in both."""
         super().train(mode)

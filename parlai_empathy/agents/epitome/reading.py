@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair, pairs_of
-from parlai_empathy.agent_kit.judging.model import PairModelAgent
-from parlai_empathy.agent_kit.judging.options import check_max_tokens
+from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
 from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.epitome import LEVELS, Epitome
-from parlai_empathy.modules.hugging_face import load_encoder
 from parlai_empathy.modules.precision import autocast, use_bfloat16
 
 REMEMBERED = 4096  # posts; of MiniLM's states of 64 tokens each that is at most 200 MB in bfloat16
@@ -45,7 +41,7 @@ class Judged:
     responses: list[Tokens]
 
 
-class EpitomeReader(PairModelAgent):
+class EpitomeReader(OnEncoder):
     """What the model says of pairs; how it learns, a subclass says.
 
     A pair is a reply and the line before it: nothing else is read.
@@ -54,17 +50,7 @@ class EpitomeReader(PairModelAgent):
     mechanisms: list[str]
     _posts: Remembered[Tensor]
 
-    @staticmethod
-    def dictionary_class() -> type[TokenizerDictionary]:
-        """The encoder's own tokenizer."""
-        return TokenizerDictionary
-
     # --- model -------------------------------------------------------------------------------------------------------
-
-    @property
-    def tokenizer(self) -> Any:
-        """The encoders' tokenizer."""
-        return self.dict.tokenizer_of_encoder
 
     @property
     def outputs(self) -> int:
@@ -72,10 +58,8 @@ class EpitomeReader(PairModelAgent):
         return LEVELS * len(self.mechanisms)
 
     def build_model(self) -> nn.Module:
-        """The encoders, with their own weights unless a trained model's follow, and new heads."""
-        opt = self.opt
-        encoder = load_encoder(encoder_source(opt), pretrained=self.is_new)
-        check_max_tokens(opt, encoder.config, self.tokenizer)
+        """The encoders and new heads."""
+        opt, encoder = self.opt, self.load_encoder()
         number = 1 if opt["responders"] == "shared" else len(self.mechanisms)
         responders = [copy.deepcopy(encoder) for _ in range(number)]
         return Epitome(encoder, responders, len(self.mechanisms), opt["pooling"], opt["dropout"])
@@ -199,16 +183,6 @@ class EpitomeReader(PairModelAgent):
             }
             for pair, tokens, levels, rows in zip(pairs, judged.responses, chosen, marks, strict=True)
         ]
-
-    # --- files -------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes its encoders."""
-        path = path or self.opt.get("model_file")
-        if path and is_primary_worker():
-            model: Any = self.bare_model
-            save_encoder(path, self.tokenizer, model.seeker.config)
-        super().save(path)
 
 
 def read_of(pair: TextPair) -> TextPair:

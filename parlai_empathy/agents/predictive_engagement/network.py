@@ -60,6 +60,11 @@ class EngagementNetwork(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(sizes[-1], outputs)
 
+    @property
+    def encoder(self) -> Any:
+        """The reader's."""
+        return self.reader.encoder
+
     def forward(self, queries: Tensor, replies: Tensor) -> Tensor:
         """Judge pairs.
 

@@ -11,19 +11,16 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Output
-from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
-from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agent_kit.judging.options import check_max_tokens
+from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
 from parlai_empathy.agent_kit.trained.remembered import Remembered
 from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
-from parlai_empathy.modules.hugging_face import load_encoder
 from parlai_empathy.modules.pair_tokens import pair_tokens
 from parlai_empathy.modules.precision import autocast
 
@@ -31,7 +28,7 @@ _TEXTS = 2**17  # vectors of as many texts are remembered: of BERT's size 400 MB
 _READ_BATCH = 256  # texts read at once
 
 
-class PredictiveEngagementAgent(JudgeAgent):
+class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
     """Tells classes of replies apart by the vectors of reply and query, which an encoder makes that does not learn."""
 
     of_weights = ("hf_model", "pooling", "layer", "query", "hidden_sizes")
@@ -41,11 +38,6 @@ class PredictiveEngagementAgent(JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         return options.add(parser, partial_opt or {})
-
-    @staticmethod
-    def dictionary_class() -> type[TokenizerDictionary]:
-        """The encoder's own tokenizer."""
-        return TokenizerDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         options.check(opt)
@@ -64,13 +56,11 @@ class PredictiveEngagementAgent(JudgeAgent):
     # --- the model ---------------------------------------------------------------------------------------------------
 
     def build_model(self) -> nn.Module:
-        """The encoder, with its own weights unless a trained model's follow, and a new network."""
-        opt = self.opt
-        encoder = load_encoder(encoder_source(opt), pretrained=self.is_new)
+        """The encoder and a new network."""
+        opt, encoder = self.opt, self.load_encoder()
         layers = encoder.config.num_hidden_layers
         if -opt["layer"] > layers:
             raise OptionError(f"--layer {opt['layer']}: {opt['hf_model']} has {layers} layers")
-        check_max_tokens(opt, encoder.config, self.dict.tokenizer_of_encoder)
         reader = FrozenReader(encoder, opt["pooling"], opt["layer"])
         return EngagementNetwork(reader, opt["hidden_sizes"], self.outputs, opt["dropout"])
 
@@ -83,7 +73,7 @@ class PredictiveEngagementAgent(JudgeAgent):
 
     def _query(self, pair: TextPair) -> str:
         """What the reply answers; empty if nothing does."""
-        separator = f" {self.dict.tokenizer_of_encoder.sep_token or ''} "
+        separator = f" {self.tokenizer.sep_token or ''} "
         return separator.join(pair.turns if self.opt["query"] == "all" else pair.turns[-1:])
 
     def _vectors(self, texts: Sequence[str], places: Sequence[int]) -> list[Tensor]:
@@ -93,18 +83,10 @@ class PredictiveEngagementAgent(JudgeAgent):
         found: list[Tensor] = []
         for start in range(0, len(places), _READ_BATCH):
             chosen = [texts[place] for place in places[start : start + _READ_BATCH]]
-            tokens = pair_tokens(self.dict.tokenizer_of_encoder, [""] * len(chosen), chosen, self.opt["max_tokens"])
+            tokens = pair_tokens(self.tokenizer, [""] * len(chosen), chosen, self.opt["max_tokens"])
             with torch.no_grad(), autocast(model, self.opt["precision"]):
                 found += model.reader.vectors(*(part.to(device) for part in tokens)).float().cpu()
         return found
-
-    def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes its encoder."""
-        path = path or self.opt.get("model_file")
-        if path and is_primary_worker():
-            model: Any = self.bare_model
-            save_encoder(path, self.dict.tokenizer_of_encoder, model.reader.encoder.config)
-        super().save(path)
 
     # --- learning, and what is reported ------------------------------------------------------------------------------
 

@@ -7,16 +7,14 @@ from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.utils.distributed import is_primary_worker
 from torch import Tensor, nn
 
-from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agent_kit.judging.options import check_max_tokens
+from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
 from parlai_empathy.agent_kit.options.common import check_at_least, check_choices
 from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
-from parlai_empathy.modules.hugging_face import MINILM, load_encoder
+from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
 from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
 from parlai_empathy.modules.twin_encoder import TwinEncoder
@@ -38,7 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class TextClassifierAgent(JudgeAgent):
+class TextClassifierAgent(OnEncoder, JudgeAgent):
     """Classifies texts, rates replies, or tells true replies from others, with a pretrained encoder."""
 
     of_weights = ("hf_model", "pooling")  # each --reading can begin with the encoder of the other
@@ -76,27 +74,15 @@ class TextClassifierAgent(JudgeAgent):
         set_first_defaults(parser, partial_opt or {})
         return parser
 
-    @staticmethod
-    def dictionary_class() -> type[TokenizerDictionary]:
-        """The encoder's own tokenizer."""
-        return TokenizerDictionary
-
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         check_choices(opt, pooling=POOLINGS, reading=READINGS)
         check_at_least(opt, 8, "max_tokens")
         super().__init__(opt, shared)
 
-    @property
-    def tokenizer(self) -> Any:
-        """The encoder's tokenizer."""
-        return self.dict.tokenizer_of_encoder
-
     def build_model(self) -> nn.Module:
-        """The encoder, with its own weights unless a trained model's follow, and a new head."""
-        encoder = load_encoder(encoder_source(self.opt), pretrained=self.is_new)
-        check_max_tokens(self.opt, encoder.config, self.tokenizer)
+        """The encoder and a new head."""
         kind = PairEncoder if self.opt["reading"] == "together" else TwinEncoder
-        return kind(encoder, self.outputs, self.opt["pooling"])
+        return kind(self.load_encoder(), self.outputs, self.opt["pooling"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
         """Token ids and what belongs to them. The separator stands between a context's turns."""
@@ -104,11 +90,3 @@ class TextClassifierAgent(JudgeAgent):
         contexts = [separator.join(pair.turns) for pair in pairs]
         encode = pair_tokens if self.opt["reading"] == "together" else twin_tokens
         return encode(self.tokenizer, contexts, [pair.reply for pair in pairs], self.opt["max_tokens"])
-
-    def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes its encoder."""
-        path = path or self.opt.get("model_file")
-        if path and is_primary_worker():
-            model: Any = self.bare_model
-            save_encoder(path, self.tokenizer, model.encoder.config)
-        super().save(path)
