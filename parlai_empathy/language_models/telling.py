@@ -39,7 +39,7 @@ def _place(text: str, stop: str) -> int:
 class Teller:
     """Tells one answer while it grows.
 
-    :param say: gets the answer so far. Nothing but spaces is not said, nor the same once more.
+    :param say: gets the answer so far, whenever it has become longer; not as long as it is spaces alone.
     :param stop: texts before which the answer ends.
     """
 

@@ -21,7 +21,7 @@ from parlai_empathy.modules.hugging_face import transformers_library
 
 UNKNOWN, BEGIN, END = range(3)
 _SPECIAL = ("<unk>", "<s>", "</s>")
-"""llama2.c writes line ends round the last two, so that they are seen; the text of a special token never counts."""
+"""In its files llama2.c writes line ends round the last two; the text of a special token is never used."""
 
 _SPACE = "▁"
 _FIRST_BYTE = len(_SPECIAL)

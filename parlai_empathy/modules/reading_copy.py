@@ -29,8 +29,8 @@ class _Copy:
 
 
 _BLOCK = 16
-"""Tokens that torch's attention in bfloat16 looks at together. At others it looks one by one: MiniLM reads texts of 108
-tokens in 6.6 milliseconds each, and the same with four of padding, which are 112, in 5.3."""
+"""Tokens that torch's attention in bfloat16 takes together; those beyond whole blocks it takes one by one. MiniLM reads
+a text of 108 tokens in 6.6 milliseconds, and the same text with four tokens of padding, which make it 112, in 5.3."""
 
 _WORTH_PADDING = 9  # tokens beyond whole blocks from which on another whole block takes less time than they do
 

@@ -27,8 +27,8 @@ _SHORTLIST = 200  # what the index finds at least, to be scored again
 _LONGEST = 6400  # what it finds at most: to score more takes as long as to look at all
 _SAMPLE = 40  # vectors a list, from which the centres are learnt
 _ROUNDS = 8  # of learning the centres
-_WANTED = 0.995  # of the queries whose best vector is to be found: some more than is promised, for they are a sample
-_HOPELESS = 0.01  # of the queries: so many that are near the best vector and miss it, more lists cannot make up for
+_WANTED = 0.995  # share of the queries to find the best vector of: more than is promised, because they are a sample
+_HOPELESS = 0.01  # share of the queries that look into the right list and miss: beyond it, more lists are no help
 _LEAST = 16  # lists that a query looks into
 _ABOUT = 4096  # most bytes of what is written behind the index
 
@@ -37,8 +37,9 @@ Rows = Callable[[Tensor], Tensor]
 
 
 def exact_search(queries: Tensor, vectors: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The best vectors for each query; of equal scores the earlier one comes first. Which of several enter as the last
-    ones is open.
+    """The best vectors for each query; of equal scores the earlier one comes first.
+
+    Where not all vectors of an equal score are among the best ``k``, any of them may be the ones that are.
 
     :param queries: ``(n, dim)``
     :param vectors: ``(m, dim)``

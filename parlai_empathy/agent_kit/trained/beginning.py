@@ -58,8 +58,8 @@ def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
 def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -> None:
     """Take options of a model from that of ``--init-model``.
 
-    A checkpoint that a training goes on from counts as one: what came from a file to begin with is known there alone,
-    until there is a model.
+    A checkpoint that a training goes on from counts as one: until the training has saved a model, only the checkpoint's
+    options say what was taken over from the file that it began with.
 
     :param names: of those that a value on the command line beats.
     :param tokens: of those that make tokens of texts. The dictionary is the other model's, whatever is typed.

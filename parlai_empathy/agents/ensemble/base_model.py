@@ -51,7 +51,7 @@ def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
 
 
 def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> DictionaryAgent:
-    """The base model's dictionary, which ParlAI shall not build from data.
+    """The base model's dictionary. It says that it is built, so that ParlAI does not build another one from data.
 
     :param kind: the dictionary class of the base's agent.
     """

@@ -40,10 +40,10 @@ def _levels(message: Mapping[str, Any], mechanisms: Sequence[str]) -> list[int]:
 def true_marks(
     messages: Sequence[Mapping[str, Any]], mechanisms: Sequence[str], responses: Sequence[Tokens], length: int
 ) -> Tensor:
-    """For each token of the responses 1 in the rationale and 0 beside it, ``(n, mechanisms, length)``.
+    """For each token of the responses 1 in the rationale and 0 outside of it, ``(n, mechanisms, length)``.
 
-    Special tokens are part of a text, and beside it. Padding is :data:`UNKNOWN`; so is all of a response that shows a
-    mechanism without a rationale, and what a message does not speak of.
+    Special tokens are outside. :data:`UNKNOWN` are padding, all of a response that shows a mechanism without a
+    rationale, and mechanisms that a message does not speak of.
     """
     marks = torch.full((len(messages), len(mechanisms), length), UNKNOWN)
     for row, (message, tokens) in enumerate(zip(messages, responses, strict=True)):

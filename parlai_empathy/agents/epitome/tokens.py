@@ -25,7 +25,7 @@ class Tokens:
     places: tuple[Span | None, ...]
 
     def marks(self, spans: Iterable[Sequence[int]]) -> list[bool]:
-        """For each token whether it lies in one of the spans, if only with a letter."""
+        """For each token whether at least one of its letters lies in one of the spans."""
         spans = list(spans)
         return [
             place is not None and any(start < place[1] and place[0] < end for start, end in spans)

@@ -28,7 +28,8 @@ def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:
 def begin_with_vectors(path: str, ids: Mapping[str, int], weight: Tensor) -> int:
     """Copy word vectors from a file, and bring them all together to the size of random ones.
 
-    The same vectors score the next word: as large as GloVe's are, they would be sure of it before anything is learnt.
+    The model also scores the next word with these vectors. With numbers as large as GloVe's it would be sure of a word
+    before it has learnt anything.
 
     :param ids: words to rows.
     :param weight: ``(vocabulary, dim)``, changed in place.

@@ -1,7 +1,7 @@
 """The part that puts a classifier's labels before texts, for an agent that makes tokens of them.
 
-Labels are added where token ids are: texts that are shown, pools and true replies stay as they are, and so do measures
-of them.
+Labels are added to token ids alone. Texts stay as they are: what is shown, pools, true replies, and so all that is
+measured of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """P@k,100 against the true replies of other examples, for a ranker that has no vectors to keep.
 
-Which examples compete is known before the first one comes, if it is known how many there will be. So a block is ranked
-as soon as its hundred examples are there, and forgotten.
+The number of examples decides which of them compete. Where it is known beforehand, a block can be ranked as soon as
+its hundred examples are there, and then be forgotten.
 """
 
 from __future__ import annotations

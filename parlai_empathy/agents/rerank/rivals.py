@@ -1,8 +1,8 @@
 """What a reranker learns from: each true reply, and those that its retriever likes best of a hundred with it.
 
-Just these it meets when it is used: the best few of what a retriever found. Were wrong replies taken from the best of
-all replies of a training instead, nearly each of them would be more like the context than the true one is, and the
-model would learn to choose what is least like it.
+When it is used, it meets just these: the best few of what a retriever found. Of all replies of a training, the best
+would nearly all be more like the context than the true one is; from such wrong replies the model would learn to choose
+what is least like the context.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # (Qu et al. 2021, section 3.2, "de-noised"); those far behind teach nothing that a random one does not.
 FIRST, LAST = 10, 60
 _BATCH = 128  # contexts encoded at once
-_LINES = 4  # of a context, which tell it from others
+_LINES = 4  # of a context's end, by which it is known
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def load_pool(path: str | Path) -> Pool:
 
 
 def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
-    """Save what is nice to have for the next time; where that cannot be, say so and go on: the folder may be read-only.
+    """Save what spares time the next time. Where it cannot be written, as in a read-only folder, say so and go on.
 
     :returns: whether it is there now.
     """

@@ -1,7 +1,7 @@
 """Beginning with a checkpoint of the paper's authors: their words, sizes and weights in the place of our own.
 
-``--init-model FILE.mdl`` is all that is to be said: the options that the checkpoint decides follow from it, and the
-trained model is one of ours from then on.
+``--init-model FILE.mdl`` is all that has to be typed: it brings the options that the checkpoint decides. What is
+trained from it is a model like any other of ours.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class PoolRanker(TorchRankerAgent):
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        # A saved model remembers the task of its training, and where its data are: an evaluation's, or a chat's, are
-        # others, and must not become the replies to choose from.
+        # A saved model remembers the task of its training, and where its data are: the task of an evaluation or a chat
+        # is another one, and its replies are not to be chosen from.
         if "pool_task" not in opt:
             opt["pool_task"] = opt.get("task")
             opt["pool_options"] = {} if opt["pool_task"] in _WITHOUT_REPLIES else task_options(opt["pool_task"], opt)

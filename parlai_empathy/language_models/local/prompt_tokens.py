@@ -17,7 +17,7 @@ def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
     """
     if isinstance(prompt, str):
         tokens = list(tokenizer(as_unicode(prompt))["input_ids"])
-        # Some tokenizers end each text; a model that reads the end goes on with another text.
+        # Some tokenizers put an end token behind each text: a model would begin another text after it.
         if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id:
             tokens.pop()
     else:

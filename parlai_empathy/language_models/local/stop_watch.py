@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# A tail of tokens may begin inside of a character; so many more make up for that.
+# The tokens that are looked at may begin in the middle of a character: so many more are taken to have it whole.
 _MARGIN = 8
 
 

@@ -1,9 +1,9 @@
 """Which pairs are for training, validation and test. Neither the paper nor its repository has a split.
 
 Posts are sorted by the levels of their responses and then by a hash of their id and a seed; of each ten, one is for
-test and one for validation. So each fold has its share of the rare levels, of which a random tenth can have next to
-none, and which posts these are is random, and the same whatever the files' order. All responses to a post go where it
-goes, so that nobody's post is on two sides.
+test and one for validation. So each fold gets its share of the rare levels: a random tenth of all posts could have
+almost none. The hash makes the choice of posts random, and the same whatever the files' order. All responses to a post
+go into one fold, so that no post is in two.
 """
 
 from __future__ import annotations

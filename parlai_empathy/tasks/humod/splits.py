@@ -1,7 +1,7 @@
 """Which pairs are for training, validation and test. The paper's own split was never released.
 
 Contexts are sorted by a hash of their text and a seed: the order is random, and the same for each copy of the data,
-whatever its file's order. All pairs of a context go into one fold, so that no context is on two sides.
+whatever its file's order. All pairs of a context go into one fold, so that no context is in two.
 """
 
 from __future__ import annotations

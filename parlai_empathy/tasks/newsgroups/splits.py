@@ -1,7 +1,7 @@
 """Which posts are for training, validation and test: decided by a hash of the text alone.
 
-A cross-post stands in several groups, and some posts were sent again with another Message-ID. Both have the same text
-each time, and so no post is on two sides.
+A cross-post stands in several groups, and some posts were sent again with another Message-ID. Their copies have the
+same text, so that they are all in the same fold.
 """
 
 from __future__ import annotations

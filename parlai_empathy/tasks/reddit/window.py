@@ -1,4 +1,4 @@
-"""The latest posts of a dump. Parents come before their children, mostly by hours: older posts can be forgotten."""
+"""The latest posts of a dump. Most comments follow what they answer within hours, so older posts can be forgotten."""
 
 from __future__ import annotations
 
