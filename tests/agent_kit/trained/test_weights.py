@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sample_models import Bomb
 from torch import nn
 
 from parlai_empathy.agent_kit.trained.weights import load_model
@@ -68,16 +69,6 @@ def written_by(path: Path, module: str) -> bytes:
         for each, content in files.items():
             archive.writestr(each, content)
     return files[name]
-
-
-class Bomb:
-    """What a stranger's file may hold: something that acts when it is unpickled."""
-
-    def __init__(self, victim: Path) -> None:
-        self.victim = victim
-
-    def __reduce__(self) -> tuple[Any, tuple[Path]]:
-        return Path.touch, (self.victim,)
 
 
 def test_nothing_is_executed(tmp_path: Path) -> None:

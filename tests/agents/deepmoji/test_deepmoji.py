@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_shared
-from parlai.core.message import Message
+from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, load, weights
+from sample_models import check_copy, evaluate, load, weights
 from tiny_torchmoji import HIDDEN, WORDS, torchmoji_state, write_torchmoji
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -186,11 +185,7 @@ def test_every_text_is_judged(feeler: Path, text: str) -> None:
 
 
 def test_copies_judge_as_the_first(feeler: Path) -> None:
-    agent = load(feeler)
-    copy = create_agent_from_shared(agent.share())
-    for each in (agent, copy):
-        each.observe(Message({"text": "i won a prize", "episode_done": True}))
-    assert copy.act()["text"] == agent.act()["text"]
+    check_copy(feeler, "i won a prize")
 
 
 # --- the published weights -------------------------------------------------------------------------------------------

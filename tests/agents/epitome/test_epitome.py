@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_shared
+from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, load, weights
-from tiny_judge import write_bert
+from sample_models import check_copy, evaluate, load, weights
 from torch.nn.parallel import DistributedDataParallel
 
 from parlai_empathy.agents.epitome import reading
@@ -39,11 +38,6 @@ BRIEF: dict[str, Any] = {
 }
 CONTEXTS = [["I failed.", "I can't sleep."], [], ["hello"], ["so " * 200]]
 REPLIES = ["I am so sorry. Why is that?", "A reply that stands alone", "", "yes " * 100]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_bert(tmp_path_factory.mktemp("epitome") / "bert")
 
 
 def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -317,12 +311,7 @@ def test_in_a_chat_the_words_stand_beside_the_levels(judge: Path, monkeypatch: p
 
 
 def test_copies_judge_as_the_first(judge: Path) -> None:
-    agent = load(judge)
-    copy = create_agent_from_shared(agent.share())
-    assert copy.model is agent.model
-    for each in (agent, copy):
-        each.observe(Message({"text": "I can't sleep.\nwhy?", "episode_done": True}))
-    assert copy.act()["levels"] == agent.act()["levels"]
+    check_copy(judge, "I can't sleep.\nwhy?", "levels")
 
 
 @pytest.mark.parametrize("text", ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07", "\U0001f622 \u202e\u2028"])

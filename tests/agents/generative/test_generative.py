@@ -15,7 +15,7 @@ from parlai.core.message import Message
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
-from sample_models import evaluate, load, weights
+from sample_models import Bomb, copy_of, evaluate, load, weights
 from tiny_generators import KINDS, write_language_model
 
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
@@ -339,28 +339,12 @@ def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> N
 # --- broken files ----------------------------------------------------------------------------------------------------
 
 
-def copy_of(model_file: Path, folder: Path) -> Path:
-    for suffix in ("", ".opt", ".dict"):
-        (folder / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
-    return folder / "model"
-
-
 def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     copy.write_bytes(copy.read_bytes()[:1000])
     with pytest.raises(ModelFileError) as caught:
         load(copy)
     assert str(copy) in one_line(caught)
-
-
-class Bomb:
-    """What a stranger's file may hold: something that acts when it is unpickled."""
-
-    def __init__(self, victim: Path) -> None:
-        self.victim = victim
-
-    def __reduce__(self) -> tuple[Any, tuple[Path]]:
-        return Path.touch, (self.victim,)
 
 
 def test_loading_executes_nothing(model_file: Path, tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from parlai.core.agents import create_agent, create_agent_from_shared
-from parlai.core.message import Message
+from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, load, weights
+from sample_models import check_copy, evaluate, load, weights
 from torch.nn.parallel import DistributedDataParallel
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
@@ -196,12 +195,7 @@ def test_a_saved_model_gives_the_same_scores(tmp_path: Path, rater: Path) -> Non
 
 
 def test_copies_judge_as_the_first(rater: Path) -> None:
-    agent = load(rater)
-    copy = create_agent_from_shared(agent.share())
-    assert copy.model is agent.model
-    for each in (agent, copy):
-        each.observe(Message({"text": "who is it for?\nme", "episode_done": True}))
-    assert copy.act()["text"] == agent.act()["text"]
+    check_copy(rater, "who is it for?\nme")
 
 
 def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, chooser: Path) -> None:

@@ -14,7 +14,6 @@ from parlai.scripts.train_model import TrainModel
 from processes import parlai_command, succeeded
 from sample_models import load, weights
 from sklearn.metrics import f1_score
-from tiny_judge import write_bert
 from tiny_parts import observed
 from torch.nn.parallel import DistributedDataParallel
 
@@ -26,12 +25,6 @@ from parlai_empathy.scoring.agent_judge import AgentJudge
 TASK, FINETUNE = "empathy:engagement:ConvAI", "empathy:engagement:DailyDialogFinetune"
 CONTEXTS = [["hello", "how are you"], [], ["what a day!"]]
 REPLIES = ["fine", "a text that stands alone", ""]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
 
 
 def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -12,7 +12,7 @@ from parlai.core.message import Message
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from sample_models import evaluate, load
-from tiny_judge import train_judge, write_bert
+from tiny_judge import train_judge
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.training.draws import random_of_step
@@ -33,12 +33,6 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **TASK, **sizes, model="empathy:retrieval", model_file=str(path), num_epochs=2, seed=7, precision="float32"
     )
     return path
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
 
 
 def train(model_file: Path, bert: Path, retriever: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:

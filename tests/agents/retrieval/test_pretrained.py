@@ -13,18 +13,11 @@ from parlai.core.message import Message
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from sample_models import load, weights
-from tiny_judge import write_bert
 
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.metrics.precision_at_k import key
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
 
 
 def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,7 @@ from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, load, weights
+from sample_models import Bomb, copy_of, evaluate, load, weights
 
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import ModelFileError, OptionError
@@ -364,12 +364,6 @@ def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Pa
         assert len(agent.observe(Message({"text": "I am so sad " * 9, "episode_done": True}))["text_vec"]) == longest
 
 
-def copy_of(model_file: Path, folder: Path) -> Path:
-    for suffix in ("", ".opt", ".dict", ".pool"):
-        (folder / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
-    return folder / "model"
-
-
 def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     copy.write_bytes(copy.read_bytes()[:1000])
@@ -377,16 +371,6 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
         create_agent_from_model_file(str(copy))
     assert str(copy) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-class Bomb:
-    """What a stranger's file may hold: something that acts when it is unpickled."""
-
-    def __init__(self, victim: Path) -> None:
-        self.victim = victim
-
-    def __reduce__(self) -> tuple[Any, tuple[Path]]:
-        return Path.touch, (self.victim,)
 
 
 def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None:

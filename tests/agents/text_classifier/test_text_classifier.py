@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from parlai.core.agents import create_agent, create_agent_from_shared
-from parlai.core.message import Message
+from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
-from sample_models import evaluate, load, weights
-from tiny_judge import write_bert
+from sample_models import check_copy, evaluate, load, weights
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
@@ -28,12 +26,6 @@ RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"
 FEEL = "empathy:empathetic_dialogues:SituationEmotion"
 CONTEXTS = [["how are you", "fine"], [], ["hello"], ["a " * 200, "did you see it?"]]
 REPLIES = ["and you?", "a text that stands alone", "", "yes"]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    return write_bert(tmp_path_factory.mktemp("bert") / "bert")
 
 
 def train(model_file: Path, bert: Path, task: str, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -222,12 +214,7 @@ def test_texts_can_be_read_apart(tmp_path: Path, bert: Path) -> None:
 
 
 def test_copies_judge_as_the_first(rater: Path) -> None:
-    agent = load(rater)
-    copy = create_agent_from_shared(agent.share())
-    assert copy.model is agent.model
-    for each in (agent, copy):
-        each.observe(Message({"text": "how are you\nfine", "episode_done": True}))
-    assert copy.act()["text"] == agent.act()["text"]
+    check_copy(rater, "how are you\nfine")
 
 
 def test_bfloat16_is_near_to_single_precision(rater: Path) -> None:
