@@ -54,48 +54,54 @@ def end_what_was_over(train_model: Any) -> None:
 
 def validate_at_the_end(train_model: Any) -> None:
     """Validate when a training has come to its end: ParlAI ends before, so that what was learnt last would be lost."""
-    loop = train_model.TrainLoop
+    loop, over = train_model.TrainLoop, train_model.StopTrainException
     ask = loop._get_time  # which comes right before ParlAI looks whether the training is at its end
     train_steps = loop.train_steps
-
-    def validate(self: Any, world: Any) -> None:
-        intervals = (self.val_every_n_epochs, self.val_every_n_secs, self.val_every_n_steps)
-        if min(intervals) == float("inf") or self._train_steps == self._last_valid_steps:
-            return
-        self._total_exs = round(self._total_epochs * world.num_examples())  # as ParlAI does next
-        if self._last_log_steps:
-            self.log()
-        world.reset_metrics()
-        with contextlib.suppress(train_model.StopTrainException):  # it is over anyway
-            self.validate()
-        world.reset_metrics()
 
     def _get_time(self: Any, world: Any) -> Any:
         times = ask(self, world)
         is_last_epoch = self._total_epochs >= self.max_num_epochs  # then ParlAI logs first
         if not is_last_epoch and (times[0] > self.max_train_time or self._train_steps >= self.max_train_steps):
-            validate(self, world)
+            _validate(self, world, over)
         return times
 
-    def watch(self: Any, world: Any) -> None:
-        """An agent may end a training too, where the schedule of its rate is over."""
-        parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI wants the world's memory back at the end
-
-        def parley_or_validate() -> None:
-            try:
-                parley(world_of())
-            except train_model.StopTrainException:
-                validate(self, world_of())
-                raise
-
-        world.parley = parley_or_validate
-
     def watched_train_steps(self: Any) -> Any:
-        watch(self, self.world)
+        _watch(self, self.world, over)
         for logged in train_steps(self):
             if self._total_epochs >= self.max_num_epochs:
-                validate(self, self.world)
+                _validate(self, self.world, over)
             yield logged
 
     loop._get_time = _get_time
     loop.train_steps = watched_train_steps
+
+
+def _validate(loop: Any, world: Any, over: type[Exception]) -> None:
+    """Validate, unless that was done after the last step, or is not wanted at all.
+
+    :param over: what ParlAI raises where a training is over.
+    """
+    intervals = (loop.val_every_n_epochs, loop.val_every_n_secs, loop.val_every_n_steps)
+    if min(intervals) == float("inf") or loop._train_steps == loop._last_valid_steps:
+        return
+    loop._total_exs = round(loop._total_epochs * world.num_examples())  # as ParlAI does next
+    if loop._last_log_steps:
+        loop.log()
+    world.reset_metrics()
+    with contextlib.suppress(over):  # it is over anyway
+        loop.validate()
+    world.reset_metrics()
+
+
+def _watch(loop: Any, world: Any, over: type[Exception]) -> None:
+    """An agent may end a training too, where the schedule of its rate is over."""
+    parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI wants the world's memory back at the end
+
+    def parley_or_validate() -> None:
+        try:
+            parley(world_of())
+        except over:
+            _validate(loop, world_of(), over)
+            raise
+
+    world.parley = parley_or_validate

@@ -29,6 +29,14 @@ _DEFAULTS: dict[str, Any] = {
 def add(parser: ParlaiParser) -> ParlaiParser:
     """Add the options, and set ParlAI's defaults."""
     group = parser.add_argument_group("DeepMoji (empathy:deepmoji)")
+    _add_of_beginning(group)
+    _add_of_network(group)
+    set_defaults(parser, _DEFAULTS)
+    return parser
+
+
+def _add_of_beginning(group: Any) -> None:
+    """What a training begins with, and what of it is trained."""
     group.add_argument(
         "--deepmoji-weights",
         default=None,
@@ -60,6 +68,9 @@ def add(parser: ParlaiParser) -> ParlaiParser:
         help="With --deepmoji-weights: most words of the task that are added to the published ones (the paper's "
         "10,000).",
     )
+
+
+def _add_of_network(group: Any) -> None:
     group.add_argument("--embedding-size", type=int, default=256, help="Numbers of a word's vector (the paper's 256).")
     group.add_argument(
         "--hidden-size", type=int, default=512, help="Units of each LSTM, in each direction (the paper's 512)."
@@ -83,8 +94,6 @@ def add(parser: ParlaiParser) -> ParlaiParser:
         default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
         help="Words of a text that are read; a longer one loses the oldest words of its context, then its last ones.",
     )
-    set_defaults(parser, _DEFAULTS)
-    return parser
 
 
 def check(opt: Opt) -> None:

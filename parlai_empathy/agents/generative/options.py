@@ -156,6 +156,13 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     add_vectors_file(group)
     add_truncate_context(group)
     add_precision(group)
+    _add_of_search(group)
+    _allow_diverse_beam(parser)
+    set_first_defaults(parser, partial_opt)
+    return parser
+
+
+def _add_of_search(group: Any) -> None:
     group.add_argument(
         "--beam-groups",
         type=int,
@@ -169,9 +176,6 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         help=f"For --inference {DIVERSE_BEAM}: what a token costs a group for each group before that has just chosen "
         "it, in nats.",
     )
-    _allow_diverse_beam(parser)
-    set_first_defaults(parser, partial_opt)
-    return parser
 
 
 def _allow_diverse_beam(parser: ParlaiParser) -> None:
