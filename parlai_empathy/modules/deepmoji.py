@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from parlai_empathy.modules.packed_lstm import PackedLSTM
 from parlai_empathy.modules.pooling import token_mask
 
 
@@ -83,19 +83,6 @@ class DeepMoji(nn.Module):
         # The order of the published weights.
         vectors: Tensor = self.attention(torch.cat([upper, lower, words], dim=2), lengths)
         return vectors
-
-
-class PackedLSTM(nn.LSTM):
-    """torch's bidirectional LSTM over texts of different lengths."""
-
-    def __init__(self, input_size: int, hidden_size: int) -> None:
-        super().__init__(input_size, hidden_size, batch_first=True, bidirectional=True)
-
-    def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """``(n, longest, input_size)`` to ``(n, longest, 2 * hidden_size)``, zeros beyond the lengths."""
-        packed = pack_padded_sequence(steps, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=steps.size(1))
-        return states
 
 
 class HardGateLSTM(PackedLSTM):

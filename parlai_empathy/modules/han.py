@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from parlai_empathy.modules.packed_lstm import PackedLSTM
 from parlai_empathy.modules.pooling import token_mask
 
 
@@ -66,7 +66,7 @@ class AttentiveLSTM(nn.Module):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True, bidirectional=True)
+        self.lstm = PackedLSTM(input_size, hidden_size)
         self.attention = Attention(2 * hidden_size)
 
     def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:
@@ -80,8 +80,7 @@ class AttentiveLSTM(nn.Module):
         vectors = steps.new_zeros(len(steps), 2 * self.lstm.hidden_size)
         if filled.any():
             lengths = lengths[filled]
-            packed = pack_padded_sequence(steps[filled], lengths.cpu(), batch_first=True, enforce_sorted=False)
-            states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+            states = self.lstm(steps[filled, : int(lengths.max())], lengths)
             vectors[filled] = self.attention(states, lengths).to(vectors.dtype)
         return vectors
 

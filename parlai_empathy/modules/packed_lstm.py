@@ -1,0 +1,40 @@
+"""torch's bidirectional LSTM over texts of different lengths."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+
+class PackedLSTM(nn.LSTM):
+    """Reads each text from both ends, and nothing beyond them.
+
+    :param input_size: numbers of a step.
+    :param hidden_size: units in each direction.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__(input_size, hidden_size, batch_first=True, bidirectional=True)
+
+    def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
+        """``(n, longest, input_size)`` to ``(n, longest, 2 * hidden_size)``, zeros beyond the lengths.
+
+        :param lengths: ``(n,)``, at least 1.
+        """
+        packed = pack_padded_sequence(steps, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self._read(packed), batch_first=True, total_length=steps.size(1))
+        return states
+
+    def _read(self, packed: PackedSequence) -> PackedSequence:
+        if packed.data.device.type != "cpu" or _has_avx512():
+            return super().forward(packed)[0]
+        # Texts that are all of one length torch gives to oneDNN, whose LSTM knows bfloat16 with AVX-512 alone.
+        with torch.autocast("cpu", enabled=False):
+            return super().forward(packed.to(next(self.parameters()).dtype))[0]
+
+
+def _has_avx512() -> bool:
+    # Torch asks the processor under this name only; where a release lacks it, single precision is always right.
+    ask = getattr(torch.cpu, "_is_avx512_supported", None)
+    return ask is not None and bool(ask())

@@ -1,0 +1,31 @@
+"""An LSTM over texts of different lengths. What it computes is checked in test_deepmoji_module.py, step by step."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from parlai_empathy.modules.packed_lstm import PackedLSTM
+
+
+@torch.no_grad()
+def test_a_text_has_the_same_states_alone_as_among_longer_ones() -> None:
+    torch.manual_seed(0)
+    lstm, steps = PackedLSTM(4, 3), torch.randn(2, 5, 4)
+    both = lstm(steps, torch.tensor([5, 2]))
+    assert both.shape == (2, 5, 6)
+    torch.testing.assert_close(both[1:, :2], lstm(steps[1:, :2], torch.tensor([2])))
+    assert not both[1, 2:].any()
+
+
+@pytest.mark.parametrize("lengths", [[5, 2], [5, 5], [1, 1]])
+@pytest.mark.parametrize("learns", [True, False])
+def test_bfloat16_is_near_to_single_precision(lengths: list[int], learns: bool) -> None:
+    """Also where all texts are of one length, which torch gives to another library."""
+    torch.manual_seed(0)
+    lstm, steps = PackedLSTM(4, 3), torch.randn(2, 5, 4)
+    with torch.set_grad_enabled(learns):
+        expected = lstm(steps, torch.tensor(lengths))
+        with torch.autocast("cpu", torch.bfloat16):
+            found = lstm(steps.bfloat16(), torch.tensor(lengths))
+    torch.testing.assert_close(found.float(), expected, atol=0.05, rtol=0)
