@@ -90,6 +90,16 @@ def test_with_fewer_systems_they_take_turns(desk_of: Callable[..., Desk]) -> Non
     assert [one.done for one in desk.counts()] == [10, 10, 10]
 
 
+def test_what_the_rater_has_met_least_comes_before_what_has_the_fewest_ratings(desk_of: Callable[..., Desk]) -> None:
+    desk = desk_of(replace(SINGLE, items_per_rater=4), singles(systems=2, contexts=40))
+    firsts = {rater: rate_all(desk, rater, at_most=1)[0].item.system for rater in "abcdefghij"}
+    for rater, system in firsts.items():
+        if system == "s1":
+            desk.exclude(rater, "so that the other system is far ahead")
+    assert [one.done for one in desk.counts()] == [5, 0]
+    assert [found.item.system for found in rate_all(desk, "z")] == ["s1", "s0", "s1", "s0"]
+
+
 def test_study_ends_when_all_systems_have_enough(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, items_per_rater=10, ratings_per_system=20)
     desk = desk_of(study, singles(systems=4, contexts=60))
