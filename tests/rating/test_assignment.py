@@ -328,6 +328,16 @@ def test_assignment_that_comes_back_is_of_now(desk_of: Callable[..., Desk], cloc
     assert desk.assigned(first.id, "a") == again
 
 
+def test_pair_comes_back_to_its_rater_where_sides_are_equal(desk_of: Callable[..., Desk], clock: Clock) -> None:
+    desk = desk_of(replace(PAIR, minutes=1), pairs(systems=2, contexts=1))
+    found = desk.next_item("a")
+    assert isinstance(found, Assignment)
+    clock.now += 61
+    again = desk.next_item("a")
+    assert isinstance(again, Assignment)
+    assert (again.id, again.swapped) == (found.id, found.swapped)
+
+
 def test_item_of_another_version_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
     """What has come back is free as soon as its own version says so, however full the same place of another one is."""
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=1))

@@ -647,6 +647,15 @@ def test_only_what_was_given_back_is_met_anew(chats: Desk, clock: Clock) -> None
         new.give_back(found.id, "a")
 
 
+def test_what_was_given_back_in_another_study_is_none_of_this_ones_business(chats: Desk, clock: Clock) -> None:
+    other = Desk(chats.store, dataclasses.replace(chats.study, name="cranes"), clock)
+    first = handed(other, "a")
+    other.give_back(first.id, "a")
+    for _ in range(3):
+        chats.give_back(handed(chats, "a").id, "a")
+    assert handed(other, "a").item.system != first.item.system
+
+
 def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chats: Desk) -> None:
     """a has given one chat back and judged the other; b's giving back all of theirs changes nothing of that."""
     given_back = handed(chats, "a")
