@@ -163,6 +163,16 @@ def test_a_column_with_many_values_groups_nobody() -> None:
     assert tables_of(report)["Size"].notes == ["- columns without groups of raters to show: age"]
 
 
+def test_two_values_make_groups_and_so_do_twelve() -> None:
+    for count in (2, 12):
+        raters = [{"age": f"{number % count:02}"} for number in range(24)]
+        pairs = [pair(["a"], "b", True, [number % count % 5 + 1 for number in range(24)], ["c"] * 24, raters)]
+        # Each group's raters all gave the same.
+        assert rows_of(pairs, "Ratings by the raters' age") == [
+            [f"{group:02}", 24 // count, group % 5 + 1] for group in range(count)
+        ]
+
+
 def test_ratings_without_raters_give_no_demographics() -> None:
     # As JSON lines have them; some pairs may have both.
     report = data_report([pair(["a"], "b", True, (1, 2, 3)), PAIRS[0]], "t")
