@@ -189,9 +189,10 @@ def test_turns_end_as_texts_do(feeler: Path) -> None:
 
 
 def test_capital_letters_make_no_difference(feeler: Path) -> None:
-    probabilities = load(feeler).class_probabilities([[], []], ["I WON A PRIZE", "i won a prize"])
-    # Not to the last digit: where a row lies in memory decides in which order some processors add.
-    assert probabilities[0].tolist() == pytest.approx(probabilities[1].tolist(), rel=1e-9)
+    agent = load(feeler)
+    # One after the other: some processors do not round all rows of a batch alike.
+    loud, quiet = (agent.class_probabilities([[]], [text]) for text in ("I WON A PRIZE", "i won a prize"))
+    assert loud.tolist() == quiet.tolist()
 
 
 def test_word_vectors_from_a_file_are_the_beginning(tmp_path: Path) -> None:
