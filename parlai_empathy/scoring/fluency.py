@@ -13,6 +13,7 @@ from tqdm import tqdm
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer
+from parlai_empathy.modules.pooling import token_mask
 from parlai_empathy.modules.precision import autocast, use_bfloat16
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
@@ -85,7 +86,7 @@ class Fluency:
         lengths = torch.tensor([len(ids) for ids in tokens])
         longest = int(lengths.max())
         ids = torch.tensor([[*each, *[0] * (longest - len(each))] for each in tokens]).to(device)
-        mask = torch.arange(longest)[None] < lengths[:, None]
+        mask = token_mask(lengths, longest)
         with torch.no_grad(), autocast(self._model, self._precision):
             output: Any = self._model(input_ids=ids, attention_mask=mask.long().to(device))
         logits: Tensor = output.logits[:, :-1].float()

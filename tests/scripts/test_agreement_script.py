@@ -167,6 +167,14 @@ def test_a_rating_that_is_not_on_the_scale_is_named_or_left_out(
     assert numbers(report.tables[0]) == numbers(run(ratings=str(write_csv(tmp_path / "s.csv", ROWS))).tables[0])
 
 
+def test_options_of_one_kind_of_ratings_are_refused_with_the_other(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "r.csv", ROWS)
+    with pytest.raises(OptionError, match=r"^--ratings and --humod-file: name one of them$"):
+        run(ratings=str(path), humod_file=str(SAMPLE))
+    with pytest.raises(OptionError, match=r"^--scale: HUMOD's own is known: name --ratings as well, or leave it out$"):
+        run(edition="sample", scale=[1.0, 2.0])
+
+
 @pytest.mark.parametrize("scale", [[], [3.0], [3.0, 3.0]])
 def test_a_scale_has_two_values(tmp_path: Path, scale: list[float]) -> None:
     with pytest.raises(

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.trained.beginning import begin_with, keep_dictionary
 from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.modules.precision import autocast
@@ -59,8 +60,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
         :param is_finetune: whether it is another training's.
         """
         self.is_new = init_model is None  # nothing trained follows: the model begins with what its parts bring
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        seed_weights(self.opt)
         self.model = self.build_model()
         states: dict[str, Any] = {}
         if init_model and is_finetune:

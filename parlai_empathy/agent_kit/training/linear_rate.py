@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any
 
 from parlai.core.opt import Opt
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.utils.distributed import num_workers
 
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.training_fold import training_teachers
 
 
 class LinearRate(UpdateCount):
@@ -69,6 +68,4 @@ def steps_of(opt: Opt) -> int:
 
 
 def _training_examples(opt: Opt) -> int:
-    opt = copy.deepcopy(opt)
-    opt.update(datatype="train:ordered", batchsize=1)
-    return int(sum(teacher.num_examples() for teacher in create_task_agent_from_taskname(opt)))
+    return int(sum(teacher.num_examples() for teacher in training_teachers(opt["task"], opt)))

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
 from parlai_empathy.errors import OptionError
@@ -85,8 +86,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
 
     def build_model(self) -> TwoTowers:
         """The two projections, from ``--seed`` where it is given."""
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])
+        seed_weights(self.opt)
         dim, features = self.base.dim, self.classifier.feature_size
         most = _BYTES // (4 * (dim + features))
         self._contexts, self._replies = Remembered(most), Remembered(most)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
@@ -73,8 +74,7 @@ class GenerativeAgent(Ensemble, Generator):
             raise OptionError(
                 f"--base-model {self.opt['base_model']}: it is a decoder alone, and has no encoder to freeze"
             )
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])
+        seed_weights(self.opt)
         self._features = Remembered(_BYTES // (4 * size))
         model = EnsembleGenerator(base, encoder_size(base, self.opt), size, self.opt["preset"] == "paper")
         model.whole = self.show_token_details

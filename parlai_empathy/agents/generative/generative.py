@@ -19,6 +19,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
@@ -81,8 +82,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:
         """The model, from ``--seed`` where it is given."""
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        seed_weights(self.opt)
         model = self._language_model() if self.opt.get("hf_model") else self._word_model()
         model.whole = self.show_token_details
         return model

@@ -21,7 +21,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
-from parlai_empathy.agent_kit.training.draws import random_of_step
+from parlai_empathy.agent_kit.training.draws import random_of_step, seed_weights
 from parlai_empathy.agent_kit.training.finite import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
@@ -94,8 +94,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
 
     def build_model(self) -> TwoTowers:
         """The two towers, from ``--seed`` where it is given."""
-        if self.opt.get("seed") is not None:
-            torch.manual_seed(self.opt["seed"])  # ParlAI seeds only after it has built the model
+        seed_weights(self.opt)
         if self.pretrained:
             return pretrained_towers(self.opt, self.dict, self.NULL_IDX, self.is_new)
         return transformer_towers(self.opt, self.dict, self.NULL_IDX, self._should_initialize_optimizer())

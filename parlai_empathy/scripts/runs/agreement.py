@@ -7,7 +7,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
-from parlai_empathy.errors import NotComputableError
+from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.ratings_file import by_unit, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
@@ -28,6 +28,8 @@ def run(opt: Opt) -> Report:
 
 def _of_file(opt: Opt) -> Report:
     path, scale = Path(opt["ratings"]), opt["scale"]
+    if opt["humod_file"]:
+        raise OptionError("--ratings and --humod-file: name one of them")
     check_scale(scale)
     ratings = by_unit(ratings_of(path, scale, opt["skip_bad_rows"]))
     questions = {question: list(units.values()) for question, units in ratings.items()}
@@ -37,6 +39,8 @@ def _of_file(opt: Opt) -> Report:
 
 
 def _of_humod(opt: Opt) -> Report:
+    if opt["scale"] is not None:
+        raise OptionError("--scale: HUMOD's own is known: name --ratings as well, or leave it out")
     path = build(opt)
     pairs = read_pairs(path, opt["skip_bad_rows"])
     ratings = [pair.ratings for pair in pairs if pair.ratings]

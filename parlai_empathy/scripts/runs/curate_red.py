@@ -19,6 +19,8 @@ from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.reddit.build import build, files_of
 
+_MOST_THREADS = 1024  # more than any machine uses well; a slip of many millions would be begun one by one
+
 
 def run(opt: Opt) -> Curated:
     """Write the data set and its card."""
@@ -46,8 +48,8 @@ def _curated(plan: Plan, opt: Opt) -> Curated:
 def _plan(opt: Opt) -> Plan:
     if not opt["out"]:
         raise OptionError("--out: name a folder for the data set")
-    if opt["threads"] < 1:
-        raise OptionError(f"--threads {opt['threads']}: must be at least 1")
+    if not 1 <= opt["threads"] <= _MOST_THREADS:
+        raise OptionError(f"--threads {opt['threads']}: must be from 1 to {_MOST_THREADS:,}")
     if not 0 <= opt["negative_samples"] <= 1:
         raise OptionError(f"--negative-samples {opt['negative_samples']}: must be from 0 to 1")
     recipe = recipe_of(opt)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from parlai_empathy.agent_kit.training import draws
-from parlai_empathy.agent_kit.training.draws import random_of_step
+from parlai_empathy.agent_kit.training.draws import random_of_step, seed_weights
 
 
 def first(seed: Any, step: int) -> float:
@@ -24,3 +25,13 @@ def test_seeds_steps_and_processes_draw_differently(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(draws, "get_rank", lambda: 1)
     numbers += [first(seed, step) for seed in (None, 0, 1, 11) for step in (0, 1, 11)]
     assert len(set(numbers)) == len(numbers)
+
+
+def test_weights_begin_from_the_seed_if_there_is_one() -> None:
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    seed_weights({"seed": 3})
+    assert torch.equal(torch.rand(4), expected)
+    torch.manual_seed(3)
+    seed_weights({"seed": None})
+    assert torch.equal(torch.rand(4), expected), "no seed, and nothing has changed"
