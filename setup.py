@@ -85,6 +85,11 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.10",
+    classifiers=[
+        "Intended Audience :: Science/Research",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),  # those that README names
+    ],
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
     package_data={
         "parlai_empathy": [

@@ -72,6 +72,13 @@ def test_parlai_is_installed_in_the_version_that_was_tested() -> None:
     assert f"$ pip install --no-deps parlai=={version[1]}" in (ROOT / "README.md").read_text()
 
 
+def test_the_readme_names_the_pythons_of_the_package() -> None:
+    setup, readme = ((ROOT / name).read_text(encoding="utf-8") for name in ("setup.py", "README.md"))
+    found = re.search(r"Python :: 3\.\{minor\}\" for minor in range\((\d+), (\d+)\)", setup)
+    assert found
+    assert set(re.findall(r"Python 3\.(\d+) to 3\.(\d+)", readme)) == {(found[1], str(int(found[2]) - 1))}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8"))
