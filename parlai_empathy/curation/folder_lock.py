@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.turns import lock
 
 FILE = "lock"
 
@@ -26,19 +26,6 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise DataError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
     with file:
-        if not _lock(file):
+        if not lock(file, wait=False):
             raise DataError(f"another run writes to {folder}: wait for its end, or name another folder with --out")
         yield
-
-
-def _lock(file: IO[bytes]) -> bool:
-    """Whether nobody else has the file locked."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):
-        pass
-    return True

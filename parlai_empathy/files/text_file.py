@@ -40,6 +40,15 @@ def open_text(path: str | Path, expected: str) -> io.StringIO:
     return io.StringIO(read_text(path, expected), newline="")
 
 
+def has_half_characters(text: str) -> bool:
+    """Whether the text has halves of characters, as JSON can spell them: no file, terminal or model takes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def as_unicode(text: str) -> str:
     """A text that can be written as UTF-8. Half characters become ``?``: a terminal's broken input
     leaves some, and so does Python of the bytes in a file's name that are no UTF-8.

@@ -1,4 +1,4 @@
-"""Several processes that write the same files, one after another."""
+"""Several processes that would write the same files: one after another, or one alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
@@ -19,15 +20,26 @@ def own_turn(folder: Path) -> Iterator[None]:
         descriptor = os.open(folder, os.O_RDONLY)
     try:
         if descriptor is not None:
-            _lock(descriptor)
+            lock(descriptor, wait=True)
         yield
     finally:
         if descriptor is not None:
             os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    with suppress(ImportError, OSError):
+def lock(file: int | IO[bytes], wait: bool) -> bool:
+    """Lock an open file or folder until it is closed; whether nobody else has it locked.
+
+    Where the system or the disk knows no such locks, nobody has.
+
+    :param wait: until whoever has it locked lets it go.
+    """
+    try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass
+    return True

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import has_half_characters
 
 LONGEST = 2000
 """How many characters a free text may have where the study does not say."""
@@ -203,10 +204,8 @@ def clean(raw: object, where: str) -> str:
         raise OptionError(f"{where}: {reprlib.repr(raw)} is neither a text nor a number")
     is_whole = isinstance(raw, float) and raw.is_integer()  # JSON from a page may write 4 as 4.0
     text = without_carriage_returns(str(int(raw) if is_whole else raw)).strip()
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise OptionError(f"{where}: {reprlib.repr(text)} has half a character") from error
+    if has_half_characters(text):
+        raise OptionError(f"{where}: {reprlib.repr(text)} has half a character")
     if "\0" in text:
         raise OptionError(f"{where}: {reprlib.repr(text)} has a character of value 0, which cannot be stored")
     return text

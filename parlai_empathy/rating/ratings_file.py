@@ -48,7 +48,7 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.files.text_file import read_text
+from parlai_empathy.files.text_file import has_half_characters, read_text
 from parlai_empathy.rating.names import NOT_EXCLUDED
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 
@@ -254,10 +254,8 @@ def _name(where: str, column: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is neither a text nor a number")
     text = str(value).strip()
-    try:
-        text.encode()  # JSON can spell halves of characters, which nobody could print
-    except UnicodeEncodeError as error:
-        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} has half a character") from error
+    if has_half_characters(text):
+        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} has half a character")
     return text
 
 

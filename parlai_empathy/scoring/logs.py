@@ -22,6 +22,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.text_file import has_half_characters
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs_records import read_csv, read_json_lines
 from parlai_empathy.scoring.logs_text import begins_a_block, read_blocks
@@ -54,12 +55,10 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
 
 
 def _check_characters(one: LoggedReply, path: Path) -> None:
-    """See that all texts can be written again: escapes can spell halves of characters, which no model can read."""
+    """See that all texts can be written again: escapes can spell halves of characters."""
     texts = (one.reply, *one.context, *one.references, one.emotion or "", one.system, one.item, one.no_answer)
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole") from error
+    if has_half_characters("".join(texts)):
+        raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole")
 
 
 def _begun(lines: Lines) -> list[tuple[int, str]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.files.text_file import as_unicode, is_file, open_text, read_text
+from parlai_empathy.files.text_file import as_unicode, has_half_characters, is_file, open_text, read_text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.startswith("\ufeff")))
@@ -54,6 +54,7 @@ def test_what_can_be_no_path_is_no_file(tmp_path: Path) -> None:
 )
 def test_half_characters_become_question_marks(text: str, written: str) -> None:
     assert as_unicode(text).encode() == written.encode()
+    assert has_half_characters(text) == (text != written)
 
 
 def test_the_home_folder_has_its_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

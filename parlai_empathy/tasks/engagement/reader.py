@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from parlai_empathy.errors import DataError, shown
+from parlai_empathy.files.text_file import has_half_characters
 
 _LONGEST = 1000  # steps of a scale
 
@@ -40,15 +41,13 @@ def one_line(text: str) -> str:
 
 
 def whole(text: str, where: str) -> str:
-    """The text, once it is known that it can be written: JSON can spell halves of characters, which no model can read.
+    """The text, once it is known that it can be written.
 
     :param where: the place, as an error begins with it.
     :raises DataError: if it has half a character.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"{where}: {shown(text)} has half a character: write it whole") from error
+    if has_half_characters(text):
+        raise DataError(f"{where}: {shown(text)} has half a character: write it whole")
     return text
 
 

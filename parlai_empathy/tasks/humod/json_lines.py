@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from parlai_empathy.files.text_file import has_half_characters
 from parlai_empathy.tasks.humod.records import SCALE, Pair, Place, decode, words
 
 _KINDS = {"original": True, "random_distractor": False}
@@ -61,9 +62,7 @@ def _record(place: Place, line: bytes) -> dict[str, Any]:
 def _text(place: Place, column: str, value: Any) -> str:
     if not isinstance(value, str):
         place.wrong(column, value, "should be a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # JSON can write half a character, which no file or terminal takes
+    if has_half_characters(value):
         place.wrong(column, value, "holds half a character: write \\u escapes in pairs, or the character itself")
     return words(value)
 
