@@ -10,6 +10,7 @@ import functools
 import importlib
 import pkgutil
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Container
@@ -23,6 +24,7 @@ from parlai_empathy.repairs import (
     default_scheduler,
     end_of_training,
     gpt2_cache,
+    interruption,
     model_files,
     nothing_to_learn,
     package_resources,
@@ -49,20 +51,26 @@ def check_version(parlai: ModuleType) -> None:
 
 
 def show_our_errors_in_one_line(parlai: ModuleType) -> None:
-    """End a command that meets one of our errors with its one line, not with a traceback; so Ctrl-C ends ours."""
+    """End what meets one of our errors with its one line, not with a traceback; and so the command on Ctrl-C."""
     previous = sys.excepthook
-    ours = {module.stem for module in (_HERE / "scripts").glob("*.py")}
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         debug = any(argument.lower().removeprefix("--loglevel=") == "debug" for argument in sys.argv)
         if issubclass(kind, EmpathyError) and not debug:
             print(f"error: {error}", file=sys.stderr)
-        elif issubclass(kind, KeyboardInterrupt) and not debug and ours & set(sys.argv[1:2]):
-            print("\nStopped.", file=sys.stderr)
+        elif issubclass(kind, KeyboardInterrupt) and not debug and _is_the_command(sys.argv):
+            print("\nStopped.", file=sys.__stderr__)  # torch.distributed keeps the other, and writes after us
+            raise SystemExit(128 + signal.SIGINT)  # as shells do
         else:
             previous(kind, error, traceback)
 
     sys.excepthook = excepthook
+
+
+def _is_the_command(arguments: list[str]) -> bool:
+    """Whether it is ``parlai`` that runs, or ``python -m parlai``: what Ctrl-C says in others' programs is theirs."""
+    program = Path(*arguments[:1])
+    return program.stem == "parlai" or program.parts[-2:] == ("parlai", "__main__.py")
 
 
 # --- names: `empathy:x`, and plain `x` where ParlAI has none ---------------------------------------------------------
@@ -268,6 +276,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         end_of_training.keep_best_model,
         end_of_training.end_what_was_over,
         end_of_training.validate_at_the_end,
+        interruption.save_what_was_learnt,
         model_files.write_stats_whole,
         model_files.name_broken_stats,
         nothing_to_learn.keep_options,

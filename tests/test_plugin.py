@@ -333,13 +333,20 @@ def test_errors_of_others_keep_their_traceback(python: CleanPython) -> None:
     assert result.stderr.endswith("ValueError: theirs\n")
 
 
-@pytest.mark.parametrize(("command", "traceback"), [("score_responses", False), ("train_model", True)])
-def test_ctrl_c_ends_our_commands_without_a_traceback(python: CleanPython, command: str, traceback: bool) -> None:
-    code = f"import sys; sys.argv = ['parlai', '{command}']; import parlai; raise KeyboardInterrupt"
+@pytest.mark.parametrize("program", ["/bin/parlai", "parlai.exe", "/lib/parlai/__main__.py"])
+def test_ctrl_c_ends_parlais_commands_without_a_traceback(python: CleanPython, program: str) -> None:
+    code = f"import sys; sys.argv = ['{program}', 'train_model']; import parlai; raise KeyboardInterrupt"
     ended = run([python.python, "-c", code], python.home)
-    assert ("Traceback" in ended.stderr) is traceback
-    assert ("Stopped." in ended.stderr) is not traceback
+    assert (ended.returncode, ended.stderr) == (130, "\nStopped.\n")
+
+
+@pytest.mark.parametrize("program", ["train.py", "/home/parlai/train.py", "/lib/other/__main__.py", "-c", None])
+def test_what_ctrl_c_says_in_other_programs_is_theirs(python: CleanPython, program: str | None) -> None:
+    arguments = [program, "train_model"] if program else []
+    code = f"import sys; sys.argv = {arguments}; import parlai; raise KeyboardInterrupt"
+    ended = run([python.python, "-c", code], python.home)
     assert ended.returncode == -signal.SIGINT  # which shells show as 130
+    assert ended.stderr.startswith("Traceback")
 
 
 def test_an_excepthook_that_was_there_before_still_gets_the_errors_of_others(python: CleanPython) -> None:

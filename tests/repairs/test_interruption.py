@@ -1,0 +1,172 @@
+"""Ctrl-C in a training loses nothing: the step is finished and saved, and the same command goes on from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import parlai.utils.logging as logging
+import pytest
+import torch
+from parlai.scripts import train_model as train_model_module
+from parlai_as_it_comes import unrepaired
+from processes import PATIENCE, SAMPLE, TINY, start
+from sample_models import weights
+from tiny_parts import BRIEF, SIZES, train_base
+
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+
+ENDLESS: dict[str, Any] = {**BRIEF, **SIZES, "model": "empathy:retrieval", "max_train_steps": 40}
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def press_in_step(monkeypatch: pytest.MonkeyPatch, step: int, times: int = 1) -> None:
+    """Press Ctrl-C in the middle of a training's step, counted from 1."""
+    trains, steps = RetrievalAgent.train_step, iter(range(1, 1000))
+
+    def train_step(self: Any, batch: Any) -> Any:
+        if next(steps) == step:
+            for _ in range(times):
+                press_ctrl_c()
+        return trains(self, batch)
+
+    monkeypatch.setattr(RetrievalAgent, "train_step", train_step)
+
+
+def stop(model_file: Path | None, module: ModuleType = train_model_module, **options: Any) -> None:
+    """Begin a training, which must end by Ctrl-C."""
+    file = {"model_file": str(model_file)} if model_file else {}
+    with pytest.raises(KeyboardInterrupt):
+        module.TrainModel.main(**{**ENDLESS, **options, **file})
+
+
+def steps_in(stats: Path) -> int:
+    return int(json.loads(stats.read_text())["train_steps"])
+
+
+def test_the_step_is_finished_and_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    whole = train_base(tmp_path / "whole", max_train_steps=3)
+    press_in_step(monkeypatch, 3)
+    stop(tmp_path / "model")
+    assert steps_in(tmp_path / "model.checkpoint.trainstats") == 3
+    saved, expected = weights(tmp_path / "model.checkpoint"), weights(whole)
+    assert saved.keys() == expected.keys()
+    assert all(torch.equal(saved[name], expected[name]) for name in expected)
+
+
+def test_the_same_command_goes_on_from_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with monkeypatch.context() as once:
+        press_in_step(once, 3)
+        stop(tmp_path / "model")
+    taken: list[int] = []
+    trains = RetrievalAgent.train_step
+    monkeypatch.setattr(RetrievalAgent, "train_step", lambda self, batch: taken.append(1) or trains(self, batch))
+    train_base(tmp_path / "model", max_train_steps=5)
+    assert len(taken) == 2
+    assert steps_in(tmp_path / "model.trainstats") == 5
+
+
+def test_a_validation_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    evaluated: list[int] = []
+
+    def eval_step(self: Any, batch: Any) -> Any:
+        evaluated.append(1)
+        press_ctrl_c()
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(RetrievalAgent, "eval_step", eval_step)
+    stop(tmp_path / "model", validation_every_n_steps=2)
+    assert evaluated == [1]
+    assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
+    assert not (tmp_path / "model").exists()  # what is best is not known yet
+
+
+def test_twice_stops_at_once_and_saves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    press_in_step(monkeypatch, 2, times=2)
+    stop(tmp_path / "model")
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+def test_a_save_is_not_spoilt_and_the_wish_not_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    save, saved = RetrievalAgent.save, []
+
+    def pressed_save(self: Any, path: str | None = None) -> None:
+        if not saved:
+            press_ctrl_c()
+        saved.append(path)
+        save(self, path)
+
+    monkeypatch.setattr(RetrievalAgent, "save", pressed_save)
+    stop(tmp_path / "model", save_every_n_secs=0.001)
+    checkpoint = str(tmp_path / "model.checkpoint")
+    assert saved == [checkpoint, checkpoint]  # ParlAI saves again what it thinks was interrupted, and forgets the rest
+    assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
+
+
+def test_without_a_model_file_nothing_is_saved_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(logging, "warning", warnings.append)
+    press_in_step(monkeypatch, 1)
+    stop(None, dict_file=str(tmp_path / "dict"))
+    assert "Stopping after this step; Ctrl-C once more stops at once" in capfd.readouterr().err
+    assert warnings == ["Nothing was saved: there is no --model-file"]
+    assert [path.name for path in tmp_path.iterdir() if "checkpoint" in path.name] == []
+
+
+def test_afterwards_ctrl_c_is_what_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    press_in_step(monkeypatch, 1)
+    stop(tmp_path / "model")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_loop_that_has_not_begun_can_evaluate(tmp_path: Path) -> None:
+    options = train_model_module.setup_args().parse_kwargs(**ENDLESS, model_file=str(tmp_path / "model"))
+    loop = train_model_module.TrainLoop(options)
+    worlds = train_model_module.load_eval_worlds(loop.agent, options, "valid")
+    assert loop._run_eval(worlds, options, "valid")["exs"] > 100
+
+
+def test_still_needed_parlai_loses_what_was_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    press_in_step(monkeypatch, 3)
+    stop(tmp_path / "model", unrepaired("parlai.scripts.train_model"))
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+@pytest.mark.parametrize("command", [["train_model"], ["multiprocessing_train", "--distributed-world-size", "2"]])
+def test_one_process_or_several_end_with_a_checkpoint(tmp_path: Path, command: list[str]) -> None:
+    size = ("-bs", "32", "--num-epochs", "500", "--validation-patience", "0", "--log-every-n-steps", "1")
+    training = start([sys.executable, "-m", "parlai", *command, *SAMPLE, *TINY, *size, "-mf", "model"], tmp_path)
+    validated = (tmp_path / "model.checkpoint.trainstats").exists
+    try:
+        wait_for(lambda: validated() or training.poll() is not None)
+        before = steps_in(tmp_path / "model.checkpoint.trainstats")
+        time.sleep(0.5)  # by then there are more steps, and so is what is saved
+        os.killpg(training.pid, signal.SIGINT)  # which is whom a terminal sends it to
+        out, err = training.communicate(timeout=PATIENCE)
+    finally:
+        if training.poll() is None:
+            os.killpg(training.pid, signal.SIGKILL)
+    assert training.returncode == 130
+    assert "Traceback" not in out + err
+    assert "\nStopped.\n" in err  # before what Python says of the processes that it has ended
+    steps = steps_in(tmp_path / "model.checkpoint.trainstats")
+    assert f"Saved after {steps} steps in model.checkpoint: the same command goes on" in out + err
+    assert steps > before
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
