@@ -28,8 +28,10 @@ def keep_best_model(train_model: Any) -> None:
 def end_what_was_over(train_model: Any) -> None:
     """Only evaluate what a training that came to its end has kept, when its command is run again: ParlAI looks whether
     it is at its end after each step, and so would take one more each time.
+
+    What was stopped before it validated at its end does that first.
     """
-    train_steps = train_model.TrainLoop.train_steps
+    train_steps, over = train_model.TrainLoop.train_steps, train_model.StopTrainException
 
     def is_over(self: Any) -> bool:
         return bool(
@@ -44,7 +46,8 @@ def end_what_was_over(train_model: Any) -> None:
             self._total_epochs = self._preempted_epochs
 
             def parley() -> None:
-                raise train_model.StopTrainException("what was trained to its end before")
+                _validate(self, self.world, over)
+                raise over("what was trained to its end before")
 
             self.world.parley = parley
         yield from train_steps(self)

@@ -91,6 +91,17 @@ def test_a_validation_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert not (tmp_path / "model").exists()  # what is best is not known yet
 
 
+def test_a_validation_that_was_left_at_the_end_is_made_up_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with monkeypatch.context() as once:
+        once.setattr(RetrievalAgent, "eval_step", lambda self, batch: press_ctrl_c())
+        stop(tmp_path / "model", max_train_steps=3)
+    train_base(tmp_path / "model", max_train_steps=3)
+    stats = json.loads((tmp_path / "model.trainstats").read_text())
+    assert [report["train_steps"] for report in stats["valid_reports"]] == [3]
+    saved, last = weights(tmp_path / "model"), weights(tmp_path / "model.checkpoint")
+    assert all(torch.equal(saved[name], last[name]) for name in last)
+
+
 def test_twice_stops_at_once_and_saves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     press_in_step(monkeypatch, 2, times=2)
     stop(tmp_path / "model")

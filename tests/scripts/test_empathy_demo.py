@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -79,25 +80,38 @@ def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanw
 
 
 @pytest.mark.parametrize(
-    ("stats", "expected"),
+    ("epochs", "impatience", "validated", "expected"),
     [
-        ('{"total_epochs": 24.9, "impatience": 9}', False),
-        ('{"total_epochs": 25.1, "impatience": 0}', True),
-        ('{"total_epochs": 14.2, "impatience": 10}', True),
-        ('{"total_epochs": 25', False),
-        (None, False),
+        (24.9, 9, 70, False),
+        (25.1, 0, 70, True),
+        (14.2, 10, 70, True),
+        (25.1, 0, 65, False),  # stopped before it validated at its end
+        (25.1, 0, None, False),
     ],
 )
 def test_a_training_has_ended_with_its_epochs_or_with_its_patience(
-    tmp_path: Path, stats: str | None, expected: bool
+    tmp_path: Path, epochs: float, impatience: int, validated: int | None, expected: bool
 ) -> None:
-    (model := tmp_path / "model").touch()
-    Path(f"{model}.checkpoint.opt").write_text('{"num_epochs": 25, "validation_patience": 10}')
-    if stats is not None:
-        Path(f"{model}.checkpoint.trainstats").write_text(stats)
+    reports = [] if validated is None else [{"train_steps": 60}, {"train_steps": validated}]
+    stats = {"total_epochs": epochs, "impatience": impatience, "train_steps": 70, "valid_reports": reports}
+    model = checkpoint(tmp_path, json.dumps(stats))
     assert is_trained(str(model)) is expected
     model.unlink()
     assert not is_trained(str(model))
+
+
+@pytest.mark.parametrize("stats", ['{"total_epochs": 25', None])
+def test_a_checkpoint_that_is_broken_or_missing_is_no_end(tmp_path: Path, stats: str | None) -> None:
+    assert not is_trained(str(checkpoint(tmp_path, stats)))
+
+
+def checkpoint(folder: Path, stats: str | None) -> Path:
+    """A model file, and what stands beside its checkpoint."""
+    (model := folder / "model").touch()
+    Path(f"{model}.checkpoint.opt").write_text('{"num_epochs": 25, "validation_patience": 10}')
+    if stats is not None:
+        Path(f"{model}.checkpoint.trainstats").write_text(stats)
+    return model
 
 
 def test_who_stops_it_is_told_how_it_goes_on(

@@ -55,14 +55,15 @@ def run(opt: Opt) -> None:
 
 
 def is_trained(model_file: str) -> bool:
-    """Whether a training has come to its end, and not only to some checkpoint."""
+    """Whether a training has come to its end and validated there, and not only to some checkpoint."""
     try:
         stats = json.loads(Path(f"{model_file}.checkpoint.trainstats").read_bytes())
         opt = Opt.load(f"{model_file}.checkpoint.opt")
     except (OSError, ValueError, ModelFileError):  # the training says what is wrong with them
         return False
     is_over = stats["total_epochs"] >= opt["num_epochs"] or stats["impatience"] >= opt["validation_patience"]
-    return is_over and Path(model_file).exists()
+    validated = [report["train_steps"] for report in stats["valid_reports"]]
+    return is_over and validated[-1:] == [stats["train_steps"]] and Path(model_file).exists()
 
 
 def train(model_file: str) -> None:
