@@ -186,7 +186,7 @@ def _gold(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[_Reply]:
         if not one.logged.references:
             raise DataError(
                 f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
-                "write one to each reply, or say gold: false"
+                f"write one to each reply, or say gold: false in a file of your own (extends: {study.name})"
             )
         gold = LoggedReply(one.logged.references[0], one.logged.context, item=one.logged.item)
         yield _Reply(number, f"{GOLD}#{number}", gold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parlai_empathy.reports.cells import Cell
+from parlai_empathy.reports.plots import RowBars
 from parlai_empathy.reports.published import published
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
@@ -18,6 +19,9 @@ _COLUMNS = {
     "dist_2": "Dist-2",
     "words": "words a reply",
 }
+
+
+_DRAWN = ("avg_bleu", "dist_2")  # like the people's replies, and unlike one another: the one is bought with the other
 
 
 def score_logs(systems: Sequence[System], words: Words) -> list[SystemScores]:
@@ -59,3 +63,15 @@ def logs_table(scores: Sequence[SystemScores]) -> Table:
     ]
     header = ["system", "replies", "empty", *_COLUMNS.values()]
     return Table("Replies that other systems wrote", header, rows, notes, digits=2)
+
+
+def logs_plot(scores: Sequence[SystemScores]) -> RowBars:
+    """How like the people's the systems' replies are, and how unlike one another, beside what papers report."""
+    rows = {one.name: one.numbers for one in scores} | {one.name: one.values for one in published("dist_2")}
+    series = {
+        _COLUMNS[column]: {name: float(values[column]) for name, values in rows.items() if column in values}
+        for column in _DRAWN
+    }
+    title = "Replies that other systems wrote: likeness to people's, and variety"
+    drawn = {name: found for name, found in series.items() if found}
+    return RowBars("replies", title, "%   (names with a paper: published)", "", list(rows), drawn)

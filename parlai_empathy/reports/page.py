@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Protocol
 
@@ -17,7 +17,7 @@ h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 
 .wide { overflow-x: auto; border: 1px solid #8886; border-radius: .4rem }
 table { border-collapse: collapse; font-size: .9rem; width: 100% }
 th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #8883; vertical-align: top }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.number { text-align: right } td.number { font-variant-numeric: tabular-nums; white-space: nowrap }
 thead th { border-bottom: 2px solid #8886; vertical-align: bottom }
 tbody th { font-weight: inherit; min-width: 9rem; max-width: 18rem }
 tr > :first-child { position: sticky; left: 0; background: Canvas }
@@ -57,7 +57,10 @@ def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes
 
 
 def _table(table: _Table) -> str:
-    header = "".join(f'<th scope="col">{escape(one_line(text))}</th>' for text in table.header)
+    header = "".join(
+        f'<th scope="col"{_kind(row[place] for row in table.rows)}>{escape(one_line(text))}</th>'
+        for place, text in enumerate(table.header)
+    )
     rows = "\n".join(f"<tr>{_row(row, table.digits)}</tr>" for row in table.rows)
     return (
         f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n<table>\n'
@@ -74,8 +77,13 @@ def _cell(cell: Cell, digits: int) -> str:
     """A cell; a number's signature shows where the mouse rests on it, and stands among the notes as well."""
     signature = getattr(cell, "signature", None)
     title = f' title="{escape(signature)}"' if signature else ""
-    kind = "" if cell is None or isinstance(cell, str) else ' class="number"'
-    return f"<td{kind}{title}>{escape(shown(cell, digits))}</td>"
+    return f"<td{_kind([cell])}{title}>{escape(shown(cell, digits))}</td>"
+
+
+def _kind(cells: Iterable[Cell]) -> str:
+    """The class of a cell, or of the column's head: numbers stand at the right, if no text is among them."""
+    found = [cell for cell in cells if cell is not None]
+    return ' class="number"' if found and not any(isinstance(cell, str) for cell in found) else ""
 
 
 def _notes(notes: Sequence[str]) -> str:

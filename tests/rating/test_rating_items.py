@@ -183,5 +183,6 @@ def test_logs_that_do_not_fit(study_of: Make, tmp_path: Path, keys: dict, messag
 
 def test_gold_needs_references(study_of: Make, write_log: Callable[..., str]) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2, references=False)}, gold=True)
-    with pytest.raises(DataError, match=r"gold is true, and the log of A, line 1, has no reference"):
+    with pytest.raises(DataError, match=r"gold is true, and the log of A, line 1, has no reference") as caught:
         items_of(study)
+    assert str(caught.value).endswith(f"say gold: false in a file of your own (extends: {study.name})")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from parlai_empathy.reports.ed_logs import logs_table, score_logs
+from parlai_empathy.reports.ed_logs import logs_plot, logs_table, score_logs
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.systems import SystemScores, systems_of
 from parlai_empathy.scoring.word_metrics import Words
@@ -28,6 +28,19 @@ def test_systems_beside_published_figures() -> None:
     assert rows["b"]["Dist-1"] == 100
     assert rows["b"]["words a reply"] == 3
     assert (rows["MoEL (Zhou et al. 2023)"]["Dist-1"], rows["MoEL (Zhou et al. 2023)"]["AVG BLEU"]) == (0.44, None)
+
+
+def test_the_plot_shows_likeness_and_variety() -> None:
+    plot = logs_plot(scores(a=[ONE, EMPTY], b=[ONE]))
+    assert plot.rows == ["a", "b", "MoEL (Zhou et al. 2023)", "CASE (Zhou et al. 2023)"]
+    table = logs_table(scores(a=[ONE, EMPTY], b=[ONE]))
+    for name in ("AVG BLEU", "Dist-2"):
+        column = table.header.index(name)
+        assert plot.series[name] == {row[0]: row[column] for row in table.rows if row[column] is not None}
+
+
+def test_replies_without_references_are_drawn_by_their_variety_alone() -> None:
+    assert list(logs_plot(scores(a=[LoggedReply("so sorry .")])).series) == ["Dist-2"]
 
 
 def test_a_log_of_several_systems_has_a_row_for_each() -> None:

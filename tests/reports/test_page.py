@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.metrics.number import Number
+from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.report import Table
 
@@ -72,6 +73,13 @@ def test_a_page() -> None:
     (image,) = read.images
     assert image["alt"] == "Plot"
     assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == b"<svg/>"
+
+
+def test_the_head_of_a_column_of_numbers_stands_where_they_do() -> None:
+    rows: list[list[Cell]] = [["a", 1, None, "x", None], ["b", None, (0.1, 0.2), 2, None]]
+    titles = Page(page("T", [Table("t", ["model", "whole", "interval", "mixed", "empty"], rows)], [])).titles
+    assert [title.get("class") for title in titles[:5]] == [None, "number", "number", None, None]
+    assert [title.get("class") for title in titles[5:10]] == [None, "number", None, None, None]
 
 
 def test_a_page_loads_nothing_and_fits_a_phone() -> None:

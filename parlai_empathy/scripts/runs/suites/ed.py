@@ -5,7 +5,7 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.reports import ed_leaderboard
-from parlai_empathy.reports.ed_logs import logs_table, score_logs
+from parlai_empathy.reports.ed_logs import logs_plot, logs_table, score_logs
 from parlai_empathy.reports.ed_models import Measured, measure
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
@@ -30,6 +30,7 @@ def report(opt: Opt) -> Report:
     if systems:
         scores = score_logs(systems, Words(opt["tokens"], opt["lower_case"]))
         tables.append(logs_table(scores))
+        plots.append(logs_plot(scores))
         items = records(scores)
     return Report("EmpatheticDialogues: leaderboard", tables, plots, items)
 
