@@ -1,10 +1,13 @@
-"""The plots that reports have: bars beside one another, bars in rows, values with their intervals, a grid, curves."""
+"""The plots that reports have: bars beside one another, bars in rows, values with their intervals, panels of these, a
+grid, curves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from math import ceil
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -21,6 +24,7 @@ _TITLE = 72  # letters in a line of the title
 _NAME = 44  # letters in a line beside a row: longer ones would leave no room for the plot
 _DARK = 0.6  # of a grid's colours: letters on darker ones are white
 _TICKS = 20  # as many can be read below an axis
+_PANELS = 3  # side by side
 _LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # told apart in print, where colours are not
 
 
@@ -157,10 +161,44 @@ class Intervals:
             axes.plot([*low, *high], [*at, *at], "|", color=color)
             (drawn[name],) = axes.plot(value, at, "o", color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
-        axes.invert_yaxis()
+        axes.yaxis.set_inverted(True)  # of panels that share it, each says so
         if self.from_zero:
             axes.axvline(0, color="grey", linewidth=0.8)
         return drawn
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Intervals side by side, each with a scale of its own, for what has the same rows and other units.
+
+    :param name: what its file is called after.
+    :param parts: what the panels show; their rows are the same, and stand at the left alone. At least one.
+    """
+
+    name: str
+    title: str
+    parts: Sequence[Intervals]
+
+    @property
+    def lines(self) -> int:
+        """How many rows of panels there are."""
+        return ceil(len(self.parts) / _PANELS)
+
+    @property
+    def height(self) -> float:
+        """Of the whole plot, in inches."""
+        return 0.5 + self.lines * (0.8 + 0.25 * len(self.parts[0].rows))
+
+    def draw(self, figure: Any) -> None:
+        """Draw on matplotlib's figure."""
+        columns = min(len(self.parts), _PANELS)
+        places = list(figure.subplots(self.lines, columns, sharey=True, squeeze=False).flat)
+        for part, axes in zip(self.parts, places, strict=False):
+            part.draw(axes)
+            axes.set_title(part.title, fontsize="medium")
+            axes.locator_params(axis="x", nbins=4)  # more numbers would run into one another
+        for axes in places[len(self.parts) :]:
+            axes.remove()
 
 
 @dataclass(frozen=True)
@@ -232,7 +270,7 @@ class Curves:
         return drawn
 
 
-Plot = Bars | RowBars | Intervals | Grid | Curves
+Plot = Bars | RowBars | Intervals | Panels | Grid | Curves
 
 
 def draw(plot: Plot, path: Path) -> None:
@@ -260,15 +298,22 @@ def drawing(plot: Plot, form: str) -> bytes:
     with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": plot.name}):
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
         FigureCanvasAgg(figure)  # draws into memory: no screen is needed
-        axes = figure.subplots()
-        drawn = plot.draw(axes)
-        if len(drawn) > 1:
-            _explain(figure, drawn)
-        axes.set(xlabel=plot.x, ylabel=plot.y)
+        if isinstance(plot, Panels):
+            plot.draw(figure)
+        else:
+            _draw_one(figure, plot)
         figure.suptitle(fill(plot.title, _TITLE))  # of the whole figure: beside long names the axes are narrow
         content = BytesIO()
         figure.savefig(content, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
         return content.getvalue()
+
+
+def _draw_one(figure: Any, plot: Bars | RowBars | Intervals | Grid | Curves) -> None:
+    axes = figure.subplots()
+    drawn = plot.draw(axes)
+    if len(drawn) > 1:
+        _explain(figure, drawn)
+    axes.set(xlabel=plot.x, ylabel=plot.y)
 
 
 def _explain(figure: Any, drawn: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.metrics.paired import PairedDifference, holm, paired_difference, swaps_for
 from parlai_empathy.reports.cells import Cell, PValue
-from parlai_empathy.reports.plots import Curves, Grid, Plot
+from parlai_empathy.reports.plots import Curves, Grid, Interval, Intervals, Panels, Plot
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
@@ -54,20 +54,33 @@ def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) 
     return Table("Replies", ["system", "replies", "empty", "no answer", *titles.values()], rows, notes)
 
 
-def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table:
-    """Each number with its bootstrap interval over the replies, and how many replies have no value."""
+def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> tuple[Table, list[Plot]]:
+    """Each number with its bootstrap interval over the replies, and how many replies have no value.
+
+    Where there are several systems a plot shows them side by side, metric by metric.
+    """
     rows: list[list[Cell]] = []
     notes: dict[str, None] = {}
+    shown: dict[str, dict[str, Interval]] = {}
     for one in scores:
         for found in one.scores.values():
             interval = _interval(found, resamples, seed)
             known = len(found.items) - found.left_out
             rows.append([one.name, found.title, known or None, found.left_out or None, found.number, interval])
+            shown.setdefault(found.title, {})[one.name] = (found.number, *(interval or (found.number, found.number)))
             if found.items and interval is None:
                 why = "too few replies that differ" if found.has_interval else "a reply drawn twice is no variety"
                 notes[f"- {found.title}: no interval: {why}"] = None
     title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
-    return Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))
+    table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))
+    return table, [_side_by_side([one.name for one in scores], shown)] if len(scores) > 1 else []
+
+
+def _side_by_side(names: Sequence[str], shown: Mapping[str, Mapping[str, Interval]]) -> Panels:
+    parts = [
+        Intervals(title, title, "", "", names, {title: values}, from_zero=False) for title, values in shown.items()
+    ]
+    return Panels("systems", "The systems, metric by metric, with 95 % intervals where there are some", parts)
 
 
 def _interval(found: Scored, resamples: int, seed: int) -> tuple[float, float] | None:
@@ -180,8 +193,9 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
     """
     check_rated([one.system for one in scores], ratings)
     series = _by_item(scores)
+    nameless = "no question" if "rating" in ratings else "rating"  # two columns of one name would be one
     people = {
-        question or "rating": {item: float(np.mean(values)) for item, values in items.items()}
+        question or nameless: {item: float(np.mean(values)) for item, values in items.items()}
         for question, items in ratings.items()
     }
     every = {**{f"people: {question}": items for question, items in people.items()}, **series}

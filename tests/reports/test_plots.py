@@ -16,7 +16,19 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.plots import Bars, Curves, Grid, Interval, Intervals, Line, Plot, RowBars, draw, drawing
+from parlai_empathy.reports.plots import (
+    Bars,
+    Curves,
+    Grid,
+    Interval,
+    Intervals,
+    Line,
+    Panels,
+    Plot,
+    RowBars,
+    draw,
+    drawing,
+)
 
 ONE: dict[str, dict[str, Interval]] = {"one": {"a": (0.5, 0.4, 0.7), "b": (0.2, -0.1, 0.3)}}
 
@@ -167,6 +179,44 @@ def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
     ids=["plain", "missing rows", "no rows", "nothing", "many rows", "odd names"],
 )
 def test_intervals_can_be_drawn(plot: Intervals, height: int, tmp_path: Path) -> None:
+    assert size_of(plot, tmp_path) == (960, height)
+
+
+# --- panels ----------------------------------------------------------------------------------------------------------
+
+
+def panels(rows: list[str], *titles: str) -> Panels:
+    """A panel a title: the first row is at 0, each further one 10 to the right, times the panel's number."""
+    series = [{row: (10.0 * n * k, 10.0 * n * k - 1, 10.0 * n * k + 1) for k, row in enumerate(rows)} for n in range(9)]
+    parts = [Intervals(title, title, "", "", rows, {title: series[n]}, False) for n, title in enumerate(titles, 1)]
+    return Panels("p", "Panels", parts)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 7])
+def test_panels_share_their_rows_and_have_scales_of_their_own(number: int) -> None:
+    figure = Figure()
+    titles = [f"metric {place}" for place in range(number)]
+    panels(["a", "b"], *titles).draw(figure)
+    assert [axes.get_title() for axes in figure.axes] == titles
+    for place, axes in enumerate(figure.axes, 1):
+        assert axes.get_ylim()[0] > axes.get_ylim()[1], "the first row is at the top"
+        assert axes.lines[-1].get_xydata().tolist() == [[0, 0], [10 * place, 1]]
+        assert axes.get_xlim()[1] == pytest.approx(10 * place + 1, rel=0.2)
+        named = any(label.get_visible() for label in axes.get_yticklabels())
+        assert named is (place % 3 == 1)
+
+
+@pytest.mark.parametrize(
+    ("plot", "height"),
+    [
+        (panels(["a", "b"], "m"), 216),  # half an inch, 0.8 for each row of panels, and 0.25 for each of its rows
+        (panels(["a", "b"], *"mnop"), 372),
+        (panels([], "m"), 156),
+        (panels(["$x", "_", "a very long name of a system, " * 5], "$1 $2", "n", "o"), 246),
+    ],
+    ids=["one", "two rows", "no rows", "odd names"],
+)
+def test_panels_can_be_drawn(plot: Panels, height: int, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, height)
 
 

@@ -16,6 +16,7 @@ from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.metrics.paired import holm, paired_difference
 from parlai_empathy.reports.cells import PValue
+from parlai_empathy.reports.plots import Panels
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.responses import (
     check_rated,
@@ -90,10 +91,27 @@ def test_what_a_metric_cannot_say_of_a_system_is_a_note() -> None:
 def test_the_interval_is_that_of_replies_drawn_anew() -> None:
     items = [0.0, 3.0, None, 5.0, 1.0]
     found = with_scores(system("one", *said(*"abcde")), values("m", *items))
-    (row,) = intervals_table([found], resamples=200, seed=4).rows
+    table, plots = intervals_table([found], resamples=200, seed=4)
+    (row,) = table.rows
     known = np.array([0.0, 3.0, 5.0, 1.0])
     theirs = percentile_interval(bootstrap(lambda places: float(known[places].mean()), 4, 200, 4))
     assert row == ["one", "M", 4, 1, 2.25, pytest.approx(theirs)]
+    assert plots == [], "a system alone is beside nobody"
+
+
+def test_the_plot_shows_each_metric_of_all_systems_on_its_own_scale() -> None:
+    one = with_scores(system("one", *said(*"abc")), values("m", 0.0, 3.0, 5.0), values("k", 2.0, 4.0, 4.0))
+    two = with_scores(system("two", *said(*"a")), values("m", 7.0))
+    table, (plot,) = intervals_table([one, two], resamples=100)
+    assert isinstance(plot, Panels)
+    assert {row for part in plot.parts for row in part.rows} == {"one", "two"}
+    shown = {part.title: part.series[part.title] for part in plot.parts}
+    rows = rows_of(table, 2)
+    for metric in ("M", "K"):
+        found = rows["one", metric]
+        assert shown[metric]["one"] == (found["value"], *found["95 % interval"])
+    assert shown["M"]["two"] == (7, 7, 7), "one reply does not say how sure it is"
+    assert list(shown["K"]) == ["one"]
 
 
 def test_where_there_is_no_interval_a_note_says_why() -> None:
@@ -101,7 +119,7 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
     corpus = Scored("c", "Corpus", values("c", 3.0).number)
     alone = with_scores(system("alone", *said("x")), values("m", 2.0))
     found = score_systems([one], {"distinct": Variety(WORDS)})[0]
-    table = intervals_table([with_scores(one, corpus, *found.scores.values()), alone], resamples=50)
+    table, _ = intervals_table([with_scores(one, corpus, *found.scores.values()), alone], resamples=50)
     rows = rows_of(table, 2)
     assert rows["one", "Corpus"] == {"n": None, "without a value": None, "value": 3, "95 % interval": None}
     assert rows["one", "Dist-1"]["95 % interval"] is None
@@ -122,7 +140,7 @@ def test_samples_that_have_no_number_leave_no_interval() -> None:
         return 1.0
 
     found = scored("m", "M", [1, 2, 3, 4], {}, sometimes)
-    (row,) = intervals_table([with_scores(system("one", *said(*"abcd")), found)], resamples=50).rows
+    (row,) = intervals_table([with_scores(system("one", *said(*"abcd")), found)], resamples=50)[0].rows
     assert row[-2:] == [1, None]
 
 
@@ -285,6 +303,13 @@ def test_too_few_or_equal_values_have_no_correlation() -> None:
         "A": dict.fromkeys(["people: rating", "A", "B"]),
         "B": dict.fromkeys(["people: rating", "A", "B"]),
     }
+
+
+def test_ratings_without_a_question_stand_beside_a_question_called_rating() -> None:
+    scores = [with_scores(system("one", *said(*"abc")), values("a", 1, 2, 3))]
+    ratings = {"": {"one#1": [1], "one#2": [2], "one#3": [3]}, "rating": {"one#1": [3], "one#2": [2], "one#3": [1]}}
+    rows = rows_of(ratings_table(scores, ratings)[0])
+    assert (rows["people: no question"]["A"], rows["people: rating"]["A"]) == (pytest.approx(1), pytest.approx(-1))
 
 
 def test_two_different_values_are_enough() -> None:

@@ -41,16 +41,14 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
         raise OptionError(
             f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
         )
-    tables = [
-        responses.numbers_table(scores, [*failed, *left_out]),
-        responses.intervals_table(scores, opt["resamples"], opt["seed"]),
-    ]
+    intervals, side_by_side = responses.intervals_table(scores, opt["resamples"], opt["seed"])
+    tables = [responses.numbers_table(scores, [*failed, *left_out]), intervals]
     if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):
         tables.append(differences)
     more, plots = responses.plots_of(
         responses.turns_table(scores), responses.ratings_table(scores, ratings) if ratings is not None else None
     )
-    return Report(title, [*tables, *more], plots, responses.records(scores))
+    return Report(title, [*tables, *more], [*side_by_side, *plots], responses.records(scores))
 
 
 def _needs(opt: Opt) -> Needs:

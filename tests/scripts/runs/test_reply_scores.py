@@ -39,7 +39,7 @@ def test_by_default_all_is_measured_that_needs_nothing() -> None:
         *(*expected, "BLEU-4 (sacrebleu)"),
     ]
     assert len(found.tables) == 3
-    assert found.plots == []
+    assert [plot.name for plot in found.plots] == ["systems"]
     assert [item["system"] for item in found.items] == ["one", "one", "other", "other"]
 
 
@@ -103,7 +103,7 @@ def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
     # -.5, .5; their products add up to 4.5, their squares to 4.5 and 5.
     correlation = 4.5 / (4.5 * 5) ** 0.5
     assert found.tables[-1].rows[0] == ["people: rating", pytest.approx(1), pytest.approx(correlation)]
-    assert [plot.name for plot in found.plots] == ["ratings_and_metrics"]
+    assert [plot.name for plot in found.plots] == ["systems", "ratings_and_metrics"]
 
 
 @pytest.mark.parametrize(
