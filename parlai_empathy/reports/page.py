@@ -19,12 +19,14 @@ table { border-collapse: collapse; font-size: .9rem; width: 100% }
 th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #8883; vertical-align: top }
 .number { text-align: right } td.number { font-variant-numeric: tabular-nums; white-space: nowrap }
 thead th { border-bottom: 2px solid #8886; vertical-align: bottom }
-tbody th { font-weight: inherit; min-width: 9rem; max-width: 18rem }
+tbody th { font-weight: inherit; min-width: min(var(--names), 40vw) }
 tr > :first-child { position: sticky; left: 0; background: Canvas }
 tbody tr:last-child > * { border-bottom: 0 }
 details { margin: .7rem 0; font-size: .85rem } summary { cursor: pointer } li { overflow-wrap: anywhere }
 figure { margin: 2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem }
 """
+
+_NAME = 32  # letters in a line of a row's name: a short name is not broken, and a long one leaves room for numbers
 
 
 class _Table(Protocol):
@@ -63,9 +65,15 @@ def _table(table: _Table) -> str:
     )
     rows = "\n".join(f"<tr>{_row(row, table.digits)}</tr>" for row in table.rows)
     return (
-        f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n<table>\n'
+        f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n'
+        f'<table style="--names: {_names_width(table)}ch">\n'
         f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>{_notes(table.notes)}"
     )
+
+
+def _names_width(table: _Table) -> int:
+    """How many letters the rows' names have room for in a line."""
+    return max((min(len(shown(row[0], table.digits)), _NAME) for row in table.rows if row), default=0)
 
 
 def _row(row: Sequence[Cell], digits: int) -> str:
