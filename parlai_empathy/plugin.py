@@ -24,6 +24,7 @@ from parlai_empathy.repairs import (
     default_scheduler,
     end_of_training,
     gpt2_cache,
+    help_pages,
     interruption,
     model_files,
     nothing_to_learn,
@@ -259,7 +260,7 @@ _BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": package_resources.l
 _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai": [check_version, show_our_errors_in_one_line],
     "parlai.core.loader": [register_prefix],
-    "parlai.core.script": [register_scripts],
+    "parlai.core.script": [register_scripts, help_pages.list_options_once],
     "parlai.core.metrics": [register_metrics],
     "parlai.zoo": [register_zoo],
     "parlai.tasks.empathetic_dialogues.build": [share_our_builder],

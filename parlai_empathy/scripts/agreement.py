@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.tasks.humod.options import add_file_options
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class AgreementOfRaters(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Whose ratings."""
-        parser = ParlaiParser(True, False, "Measure how far raters agree, in HUMOD or in a file of ratings")
+        parser = command_parser("Measure how far raters agree, in HUMOD or in a file of ratings")
         group = parser.add_argument_group("Agreement")
         group.add_argument(
             "--ratings",

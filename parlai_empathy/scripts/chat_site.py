@@ -14,6 +14,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.rating.names import STORE
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.distress_options import add_distress
 from parlai_empathy.scripts.parts.study_options import add_address
 
@@ -25,7 +26,7 @@ class ChatSite(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The model, where conversations are kept, what is shown, and where the page is reached."""
-        parser = ParlaiParser(True, True, "A chat page on which many people talk with a model at once")
+        parser = command_parser("A chat page on which many people talk with a model at once", of_models=True)
         _add_chat(parser)
         add_distress(parser, before="the model answers")
         _add_site(parser)

@@ -12,6 +12,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.rating.names import STORE
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.distress_options import add_distress
 from parlai_empathy.scripts.parts.study_options import add_address
 
@@ -23,7 +24,7 @@ class CollectSite(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The study, where conversations are kept, what is shown, and where the site is reached."""
-        parser = ParlaiParser(True, False, "A site on which people meet in pairs and collect dialogues")
+        parser = command_parser("A site on which people meet in pairs and collect dialogues")
         _add_collecting(parser)
         add_distress(parser, before="the other one answers")
         group = parser.add_argument_group("Site")

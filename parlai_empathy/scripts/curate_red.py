@@ -9,6 +9,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.curation.engine import ENGINES
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.recipe_options import add_recipe
 from parlai_empathy.tasks.edition import add_edition
 
@@ -23,7 +24,7 @@ class CurateRed(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The dumps, the scorers of texts, the engine, and the constants, whose defaults are the paper's."""
-        parser = ParlaiParser(True, False, "Make RED, posts by how people engaged with them, from dumps of Reddit")
+        parser = command_parser("Make RED, posts by how people engaged with them, from dumps of Reddit")
         group = parser.add_argument_group("Curation")
         group.add_argument(
             "--dumps",

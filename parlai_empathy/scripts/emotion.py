@@ -9,6 +9,8 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
+
 _MODEL = "zoo:empathy/text_classifier_emotion/model"
 
 
@@ -19,7 +21,7 @@ class Emotion(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Texts, a model, and how much to say."""
-        parser = ParlaiParser(True, False, "Name the emotion of a text")
+        parser = command_parser("Name the emotion of a text")
         parser.add_argument(
             "texts",
             nargs="*",

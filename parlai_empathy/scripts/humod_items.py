@@ -5,6 +5,8 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
+
 
 @register_script("humod_items")
 class HumodItems(ParlaiScript):
@@ -13,7 +15,7 @@ class HumodItems(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The task, and how many contexts of how many turns."""
-        parser = ParlaiParser(True, False, "Make a HUMOD-like set to be rated, from the dialogues of any task")
+        parser = command_parser("Make a HUMOD-like set to be rated, from the dialogues of any task", "task", "datatype")
         group = parser.add_argument_group("Items")
         group.add_argument("--out", default="items.jsonl", help="The file to write, one item a line.")
         group.add_argument("--contexts", type=int, default=500, help="How many contexts; two items each.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.tasks.humod.options import add_file_options
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class HumodReport(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Which file, and where the report goes."""
-        parser = ParlaiParser(True, False, "Show what is in a HUMOD file: turns, lengths, ratings, raters")
+        parser = command_parser("Show what is in a HUMOD file: turns, lengths, ratings, raters")
         parser.add_argument_group("Report").add_argument(
             "--out", default=None, help="Folder for the report and its plots."
         )

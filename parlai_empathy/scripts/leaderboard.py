@@ -8,6 +8,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.suite_options import READ_BY, add_suites
 from parlai_empathy.tasks.humod.splits import FOLDS
 
@@ -22,7 +23,7 @@ class Leaderboard(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """A suite, what is compared, and what each suite needs."""
-        parser = ParlaiParser(True, False, "Compare models in one table, beside the papers' own figures")
+        parser = command_parser("Compare models in one table, beside the papers' own figures", "task")
         group = parser.add_argument_group("Leaderboard")
         group.add_argument("--suite", choices=list(READ_BY), default=None, help="What is compared, and on what.")
         group.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.study_options import add_study
 
 
@@ -15,7 +16,7 @@ class Rate(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The study, who rates, and where ratings are kept."""
-        parser = ParlaiParser(True, False, "Rate replies, pairs of replies or talks in a terminal")
+        parser = command_parser("Rate replies, pairs of replies or talks in a terminal")
         group = parser.add_argument_group("Rating")
         add_study(group)
         group.add_argument(

@@ -18,6 +18,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.names import STORE, STUDIES
+from parlai_empathy.scripts.parts.command_parser import command_parser
 
 _ACTIONS = ("publish", "status", "approve", "reject", "bonus", "close", "link")
 
@@ -29,7 +30,7 @@ class RateCrowd(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """What to do, with which batch, on which terms."""
-        parser = ParlaiParser(True, False, "Raters from Amazon Mechanical Turk, Prolific and other marketplaces")
+        parser = command_parser("Raters from Amazon Mechanical Turk, Prolific and other marketplaces")
         # ParlAI looks at the command line before it has taken the command's name off: choices would refuse that.
         parser.add_argument("action", nargs="?", default=None, metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")
         _add_which(parser)

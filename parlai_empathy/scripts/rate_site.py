@@ -5,6 +5,7 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.study_options import add_address, add_study
 
 
@@ -15,7 +16,7 @@ class RateSite(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The study, where ratings are kept, and where the site is reached."""
-        parser = ParlaiParser(True, False, "Let people rate replies or pairs of replies in a browser")
+        parser = command_parser("Let people rate replies or pairs of replies in a browser")
         group = parser.add_argument_group("Rating")
         add_study(group)
         _add_site_args(parser)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.ratings_options import add_ratings
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class RatingsPower(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """What one wants to see, and how sure."""
-        parser = ParlaiParser(True, False, "Say how many ratings a difference between two systems needs")
+        parser = command_parser("Say how many ratings a difference between two systems needs")
         group = parser.add_argument_group("Power")
         _add_wishes(group)
         _add_design(group)

@@ -9,6 +9,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS
 from parlai_empathy.rating.names import TESTS, UNITS
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.ratings_options import add_ratings
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class RatingsReport(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Which ratings, and how they are to be read."""
-        parser = ParlaiParser(True, False, "Say what people's ratings of systems show, and how sure it is")
+        parser = command_parser("Say what people's ratings of systems show, and how sure it is")
         group = parser.add_argument_group("Ratings")
         add_ratings(group)
         group.add_argument(

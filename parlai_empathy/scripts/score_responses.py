@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.tasks.edition import add_edition
 
@@ -21,7 +22,7 @@ class ScoreResponses(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The logs, the metrics, and what these need."""
-        parser = ParlaiParser(True, False, "Score the replies that any systems wrote, from their logs")
+        parser = command_parser("Score the replies that any systems wrote, from their logs")
         add_metrics(parser)
         add_edition(parser)  # of EmpatheticDialogues, whose words NIDF counts
         group = parser.add_argument_group("Report")

@@ -1,0 +1,63 @@
+"""A command's page of help has each option once, in the group that it was declared in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from parlai.core import script
+from parlai_as_it_comes import unrepaired
+
+
+def page(module: Any, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command prints that ends with it."""
+    module.SCRIPT_REGISTRY.update(script.SCRIPT_REGISTRY)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        module.superscript_main([*arguments])
+    return capsys.readouterr().out
+
+
+def listed(text: str) -> Counter[str]:
+    """How often each option is explained."""
+    return Counter(re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE))
+
+
+def group_of(option: str, text: str) -> str:
+    """The title that stands above an option."""
+    above = text[: text.index(f"\n  {option}")]
+    return re.findall(r"^(\S.*):$", above, re.MULTILINE)[-1]
+
+
+@pytest.mark.parametrize("command", ["ratings_power", "eval_model", "rate_crowd"])
+def test_each_option_is_listed_once(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = listed(page(script, capsys, command, "--help"))
+    assert len(found) > 20
+    assert set(found.values()) == {1}
+
+
+def test_options_stand_in_their_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    text = page(script, capsys, "ratings_power", "--help")
+    assert group_of("--power", text) == "Power"
+    assert group_of("--datapath", text) == "Main ParlAI Arguments"
+    assert group_of("--helpall", text) == "options"
+
+
+def test_all_options_are_on_the_page_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    short = listed(page(script, capsys, "eval_model", "--help"))
+    long = listed(page(script, capsys, "eval_model", "--helpall"))
+    assert short.keys() < long.keys()
+    assert "--hide-labels" in long
+    assert set(long.values()) == {1}
+
+
+def test_a_page_can_be_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    first = page(script, capsys, "emotion", "--help")
+    assert page(script, capsys, "emotion", "--help") == first
+    assert re.search(r"^  texts?\b", first, re.MULTILINE | re.IGNORECASE)
+
+
+def test_still_needed_parlai_lists_each_option_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    found = listed(page(unrepaired("parlai.core.script"), capsys, "eval_model", "--help"))
+    assert set(found.values()) == {2}
