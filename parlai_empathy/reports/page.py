@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Protocol
 
@@ -19,14 +19,14 @@ table { border-collapse: collapse; font-size: .9rem; width: 100% }
 th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #8883; vertical-align: top }
 .number { text-align: right } td.number { font-variant-numeric: tabular-nums; white-space: nowrap }
 thead th { border-bottom: 2px solid #8886; vertical-align: bottom }
-tbody th { font-weight: inherit; min-width: min(var(--names), 40vw) }
+tbody th { font-weight: inherit }
 tr > :first-child { position: sticky; left: 0; background: Canvas }
 tbody tr:last-child > * { border-bottom: 0 }
 details { margin: .7rem 0; font-size: .85rem } summary { cursor: pointer } li { overflow-wrap: anywhere }
 figure { margin: 2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem }
 """
 
-_NAME = 32  # letters in a line of a row's name: a short name is not broken, and a long one leaves room for numbers
+_TEXT = 32  # letters in a line of a cell: what is shorter is not broken, and what is longer leaves room for numbers
 
 
 class _Table(Protocol):
@@ -59,39 +59,39 @@ def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes
 
 
 def _table(table: _Table) -> str:
-    header = "".join(
-        f'<th scope="col"{_kind(row[place] for row in table.rows)}>{escape(one_line(text))}</th>'
-        for place, text in enumerate(table.header)
-    )
-    rows = "\n".join(f"<tr>{_row(row, table.digits)}</tr>" for row in table.rows)
+    numbers = [place > 0 and _has_numbers(table, place) for place in range(len(table.header))]
+    header = "".join(_head(table, place, is_number) for place, is_number in enumerate(numbers))
+    rows = "\n".join(f"<tr>{_row(row, table.digits, numbers)}</tr>" for row in table.rows)
     return (
-        f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n'
-        f'<table style="--names: {_names_width(table)}ch">\n'
+        f'<h2>{escape(one_line(table.title))}</h2>\n<div class="wide" tabindex="0">\n<table>\n'
         f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>{_notes(table.notes)}"
     )
 
 
-def _names_width(table: _Table) -> int:
-    """How many letters the rows' names have room for in a line."""
-    return max((min(len(shown(row[0], table.digits)), _NAME) for row in table.rows if row), default=0)
+def _has_numbers(table: _Table, place: int) -> bool:
+    """Whether it is a column of numbers, with a word here and there why there is none."""
+    return any(not isinstance(row[place], str | None) for row in table.rows)
 
 
-def _row(row: Sequence[Cell], digits: int) -> str:
-    cells = [_cell(cell, digits) for cell in row[1:]]
-    return "".join([f'<th scope="row">{escape(shown(cell, digits))}</th>' for cell in row[:1]] + cells)
+def _head(table: _Table, place: int, is_number: bool) -> str:
+    """The head of a column: above numbers at the right; over texts it is wide enough that few lines will do."""
+    letters = max((len(shown(row[place], table.digits)) for row in table.rows), default=0)
+    look = ' class="number"' if is_number else f' style="min-width: min({min(letters, _TEXT)}ch, 40vw)"'
+    return f'<th scope="col"{look}>{escape(one_line(table.header[place]))}</th>'
 
 
-def _cell(cell: Cell, digits: int) -> str:
+def _row(row: Sequence[Cell], digits: int, numbers: Sequence[bool]) -> str:
+    name = "".join(f'<th scope="row">{escape(shown(cell, digits))}</th>' for cell in row[:1])
+    cells = zip(row[1:], numbers[1:], strict=True)
+    return name + "".join(_cell(cell, digits, is_number) for cell, is_number in cells)
+
+
+def _cell(cell: Cell, digits: int, is_number: bool) -> str:
     """A cell; a number's signature shows where the mouse rests on it, and stands among the notes as well."""
     signature = getattr(cell, "signature", None)
     title = f' title="{escape(signature)}"' if signature else ""
-    return f"<td{_kind([cell])}{title}>{escape(shown(cell, digits))}</td>"
-
-
-def _kind(cells: Iterable[Cell]) -> str:
-    """The class of a cell, or of the column's head: numbers stand at the right, if no text is among them."""
-    found = [cell for cell in cells if cell is not None]
-    return ' class="number"' if found and not any(isinstance(cell, str) for cell in found) else ""
+    look = ' class="number"' if is_number else ""
+    return f"<td{look}{title}>{escape(shown(cell, digits))}</td>"
 
 
 def _notes(notes: Sequence[str]) -> str:

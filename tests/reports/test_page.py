@@ -75,11 +75,20 @@ def test_a_page() -> None:
     assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == b"<svg/>"
 
 
-def test_the_head_of_a_column_of_numbers_stands_where_they_do() -> None:
-    rows: list[list[Cell]] = [["a", 1, None, "x", None], ["b", None, (0.1, 0.2), 2, None]]
-    titles = Page(page("T", [Table("t", ["model", "whole", "interval", "mixed", "empty"], rows)], [])).titles
-    assert [title.get("class") for title in titles[:5]] == [None, "number", "number", None, None]
-    assert [title.get("class") for title in titles[5:10]] == [None, "number", None, None, None]
+def test_columns_of_numbers_stand_at_the_right_and_texts_have_room() -> None:
+    rows: list[list[Cell]] = [[4, "long " * 20, 1, None, None], [5, "b", "not computable", (0.1, 0.2), None]]
+    header = ["turns", "judge", "value", "interval", "empty"]
+    titles = Page(page("T", [Table("t", header, rows)], [])).titles
+    for line in (titles[:5], titles[5:10], titles[10:]):
+        assert [title.get("class") for title in line] == [None, None, "number", "number", None]
+    widths = [title.get("style") for title in titles[:5]]
+    assert widths == [
+        "min-width: min(1ch, 40vw)",
+        "min-width: min(32ch, 40vw)",
+        None,
+        None,
+        "min-width: min(0ch, 40vw)",
+    ]
 
 
 def test_a_page_loads_nothing_and_fits_a_phone() -> None:
