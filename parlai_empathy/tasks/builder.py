@@ -51,6 +51,7 @@ class Source:
         SHA-256 of what came is logged, and the reader has to say whether it can be read.
     :param home: its folder below ParlAI's data path, where ``folder`` is taken there: ParlAI's builtin task of that
         name deletes what it has not built.
+    :param option: what names a file of one's own in place of its only file, for errors.
     """
 
     folder: str
@@ -60,6 +61,7 @@ class Source:
     url: str | None = None
     sha256: str | None = None
     home: str | None = None
+    option: str | None = None
 
     @property
     def file_names(self) -> list[str]:
@@ -91,6 +93,10 @@ def obtain(datapath: str, source: Source) -> Path:
             _fill(workplace, source)
             build_data.mark_done(str(workplace), version_string=source.version)
             _move_into_place(workplace, home, source)
+    except DownloadError as error:
+        if source.option is None:
+            raise
+        raise DownloadError(f"{error}; or name a file of your own with {source.option}") from error
     except OSError as error:
         raise DownloadError(
             f"cannot write {source.folder} to the data folder {datapath} ({error.strerror or error}): "

@@ -14,6 +14,7 @@ SOURCE = Source(
     archive=None,
     files=("HUMOD_Dataset.TXT",),
     url="https://raw.githubusercontent.com/erincmer/HUMOD/master/HUMOD_Dataset.TXT",
+    option="--humod-file",
 )
 SAMPLE = Path(__file__).parent / "sample" / "HUMOD_Dataset.TXT"
 

@@ -52,6 +52,7 @@ def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneL
     with pytest.raises(DownloadError) as caught:
         build(opt)
     assert_one_line(caught.value, mirror / "HUMOD_Dataset.TXT", "EMPATHY_MIRROR", "must hold humod/HUMOD_Dataset.TXT")
+    assert str(caught.value).endswith("; or name a file of your own with --humod-file")
     assert not (Path(opt["datapath"]) / "humod").exists()
 
 
