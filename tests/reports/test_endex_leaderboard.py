@@ -170,6 +170,22 @@ def test_a_set_that_is_too_small_is_said_to_be() -> None:
     assert "- good, GRADE: no correlation of 2 items: at least 3 are needed" in table.notes
 
 
+def test_a_correlation_without_an_interval_is_said_to_have_none() -> None:
+    # Of three drawn items both the second and the third are needed: 12 of 27 draws have them.
+    scores = {"fed": [1.0, 1.0, 2.0], "grade": GOOD["grade"]}
+    report = board(scored("coarse", scores), sets={"fed": FED[:3], "grade": GRADE}, resamples=300)
+    notes = [note for note in table_of(report, "mean rating (Table 2)").notes if note.startswith("- coarse, FED: ")]
+    assert notes
+    assert all("no interval: only " in note and " of 300 resamples of the 3 items" in note for note in notes)
+
+
+def test_what_has_no_correlation_has_one_reason_and_no_training_counted() -> None:
+    report = board(scored("two", {**FLAT, "grade": GOOD["grade"]}, {**FLAT, "grade": BAD["grade"]}))
+    reasons = [note for note in table_of(report, "mean rating (Table 2)").notes if ", FED: " in note]
+    assert reasons == [f"- two #{run}, FED: no correlation: all 6 scores are 1" for run in (1, 2)]
+    assert [row[1:3] for row in table_of(report, "Several trainings").rows] == [["FED", 0], ["GRADE", 2]]
+
+
 def test_nothing_to_correlate_is_one_error() -> None:
     message = r"^nothing can be correlated: flat, FED: no correlation: all 6 scores are 1$"
     with pytest.raises(NotComputableError, match=message):
