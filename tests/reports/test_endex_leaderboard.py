@@ -65,6 +65,7 @@ def test_each_judge_has_a_row_with_scipys_numbers_and_the_paper_stands_below() -
     assert rows["EnDex, mean of ten (Xu et al. 2022)"] == [None, 0.229, 0.214, 0.308, 0.282]
     assert rows["question (Xu et al. 2022)"] == [None, 0.320, 0.320, None, None]
     assert list(rows)[:2] == ["good", "bad"]
+    assert not any("of several runs" in note for note in table.notes)
 
 
 def test_of_several_runs_it_is_the_mean() -> None:
@@ -249,6 +250,17 @@ def test_plots_have_a_row_a_judge_and_can_be_drawn(tmp_path: Path) -> None:
     for plot in report.plots:
         with Image.open(tmp_path / f"{plot.name}.png") as image:
             assert image.format == "PNG"
+
+
+def test_the_plot_of_the_ablation_has_what_learnt_from_red() -> None:
+    report = board(scored("flat", FLAT, learnt="AE"), scored("good", GOOD, BAD, learnt="EE"), scored("other", BAD))
+    plots = {plot.name: plot for plot in report.plots}
+    for kind in ("pearson", "spearman"):
+        bars: Any = plots[f"ablation_{kind}"]
+        assert bars.rows == ["AE: flat", "EE: good"]
+        for name in ("fed", "grade"):
+            mean = fmean(scipys(kind, run[name], TWO[name]) for run in (GOOD, BAD))
+            assert bars.series[TITLES[name]] == {"EE: good": pytest.approx(mean)}
 
 
 def test_the_title_says_which_data() -> None:
