@@ -151,6 +151,11 @@ def test_ratings_without_a_scale_have_few_values() -> None:
         report_of({"q": items}, scale=None)
 
 
+def test_as_many_values_as_a_scale_may_have_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parlai_empathy.reports.agreement._MOST_VALUES", 5)
+    report_of({"q": ITEMS}, scale=None)  # 1 to 5
+
+
 def test_closest_two_are_kappas_of_these() -> None:
     # Of 1 1 2, 4 5 5, 3 3 4, 2 1 1, 5 5 4 the closest are equal; of 2 3 5 they are 2 and 3, in an order that is drawn.
     (table,) = report_of({"q": ITEMS}).tables

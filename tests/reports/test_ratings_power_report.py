@@ -25,6 +25,7 @@ from parlai_empathy.metrics.simulated_power import (
     simulated_sign_test_power,
     simulated_t_test_power,
 )
+from parlai_empathy.reports import ratings_power
 from parlai_empathy.reports.plots import Curves
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Table
@@ -100,6 +101,18 @@ def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None
     assert rows(large)[0][6:] == ["-", "-"]
 
 
+def test_ratings_of_a_system_decide_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn() -> bool:
+        (row,) = rows(likert_needed(DESIGN, [0.8], [2], Scale(), QUICK)[0])
+        return row[6:] != ["-", "-"]
+
+    ratings = 2 * likert_items(LikertDesign(1.1, 2, 0.3, 0.1), 0.8)
+    monkeypatch.setattr(ratings_power, "_MOST_SIMULATED", ratings)
+    assert drawn()
+    monkeypatch.setattr(ratings_power, "_MOST_SIMULATED", ratings - 1)
+    assert not drawn()
+
+
 @pytest.mark.filterwarnings("error")
 def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
     certain = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
@@ -113,9 +126,9 @@ def test_the_smallest_difference() -> None:
     table = likert_seen(DESIGN, [50], [1, 2], QUICK)
     two = likert_detectable(LikertDesign(1.1, 2, 0.3, 0.1), 50)
     assert rows(table)[1] == [50, 2, 100, two, two / 1.1]
-    certain = likert_seen(LikertDesign(1.0, same_reply=1.0, same_item=1.0), [50], [1], QUICK)
-    assert rows(certain)[0][3:] == ["-", "-"]
-    assert certain.notes[0].startswith("- 50 items, 1 rater(s): any difference is seen")
+    certain = likert_seen(LikertDesign(1.0, same_reply=1.0, same_item=1.0), [50], [3], QUICK)
+    assert rows(certain) == [[50, 3, 150, "-", "-"]]
+    assert certain.notes[0].startswith("- 50 items, 3 rater(s): any difference is seen")
 
 
 def test_the_smallest_difference_by_the_aim() -> None:
