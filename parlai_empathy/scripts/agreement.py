@@ -21,22 +21,23 @@ class AgreementOfRaters(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Whose ratings."""
-        parser = command_parser("Measure how far raters agree, in HUMOD or in a file of ratings")
+        parser = command_parser("Measure inter-rater agreement, in HUMOD or in a file of ratings")
         group = parser.add_argument_group("Agreement")
         group.add_argument(
             "--ratings",
             default=None,
-            help="A .csv or .jsonl file with item, rater, rating and perhaps question; left out, HUMOD's ratings.",
+            help="A .csv or .jsonl file with the columns item, rater, rating and optionally question; by "
+            "default, HUMOD's ratings.",
         )
         group.add_argument(
             "--scale",
             nargs="*",
             type=float,
             default=None,
-            help="All values that a rating in --ratings can have; left out, those that occur.",
+            help="All values that a rating in --ratings can have; by default, those that occur.",
         )
         group.add_argument("--out", default=None, help="Folder for the report and its plots.")
-        group.add_argument("--seed", type=int, default=0, help="Decides which two ratings are taken, and resamples.")
+        group.add_argument("--seed", type=int, default=0, help="Seed for choosing two ratings, and for the bootstrap.")
         group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples for the intervals.")
         add_file_options(parser.add_argument_group("HUMOD"))
         return parser

@@ -26,7 +26,7 @@ class ChatSite(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The model, where conversations are kept, what is shown, and where the page is reached."""
-        parser = command_parser("A chat page on which many people talk with a model at once", of_models=True)
+        parser = command_parser("Serve a chat page on which many people can talk with a model at once", of_models=True)
         _add_chat(parser)
         add_distress(parser, before="the model answers")
         _add_site(parser)
@@ -46,32 +46,38 @@ def _add_chat(parser: ParlaiParser) -> None:
         "--study",
         default=None,
         metavar="STUDY",
-        help="A chat study, such as chat: talk, then judge. Left out, free talk.",
+        help="A study of kind chat, such as chat: people talk, then rate. Without it, they just talk.",
     )
     group.add_argument(
-        "--models", nargs="*", default=[], metavar="[NAME=]FILE", help="Of a study: model files, in place of its own."
+        "--models", nargs="*", default=[], metavar="[NAME=]FILE", help="For a study: model files, instead of its own."
     )
     group.add_argument(
-        "--emotion-model", default=None, metavar="MODEL", help="A classifier of emotions: each turn's stands beside it."
+        "--emotion-model",
+        default=None,
+        metavar="MODEL",
+        help="Model file of an emotion classifier, to show each turn's emotion beside it.",
     )
     group.add_argument(
         "--store", default=STORE, metavar="URL", help="Where conversations are kept: a file, or postgresql://..."
     )
     group.add_argument(
-        "--new-version", type="bool", default=False, help="Go on with a study that was changed since the store knew it."
+        "--new-version",
+        type="bool",
+        default=False,
+        help="Accept a study that has changed since it was last used with this store.",
     )
     group.add_argument(
         "--workers",
         type=int,
         default=1,
-        help="How many replies are made at the same time: 1 for a model on this machine, more for one behind a server.",
+        help="How many replies are made at once: 1 for a model on this machine, more for one behind a server.",
     )
-    group.add_argument("--longest-message", type=int, default=2000, help="Characters.")
+    group.add_argument("--longest-message", type=int, default=2000, help="Longest message, in characters.")
     group.add_argument(
         "--export",
         default=None,
         metavar="FILE",
-        help="Write all marks and judgements to a .csv or .jsonl file, the talks to one beside it, and stop.",
+        help="Write all marks and ratings to a .csv or .jsonl file, the conversations to another beside it, and exit.",
     )
 
 

@@ -24,7 +24,7 @@ class CollectSite(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The study, where conversations are kept, what is shown, and where the site is reached."""
-        parser = command_parser("A site on which people meet in pairs and collect dialogues")
+        parser = command_parser("Serve a site on which people meet in pairs to collect dialogues")
         _add_collecting(parser)
         add_distress(parser, before="the other one answers")
         group = parser.add_argument_group("Site")
@@ -33,7 +33,7 @@ class CollectSite(ParlaiScript):
             "--id-parameter",
             default=None,
             metavar="NAME",
-            help="The parameter that names people in links of marketplaces other than Prolific.",
+            help="Name of the link parameter that identifies people, for marketplaces other than Prolific.",
         )
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the site's address
         return parser
@@ -47,7 +47,7 @@ class CollectSite(ParlaiScript):
 
 def _add_collecting(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Collecting")
-    group.add_argument("--study", default=None, metavar="STUDY", help="A study's file of kind collect, or collect_ed.")
+    group.add_argument("--study", default=None, metavar="STUDY", help="File of a study of kind collect, or collect_ed.")
     group.add_argument(
         "--store",
         default=STORE,
@@ -58,19 +58,19 @@ def _add_collecting(parser: ParlaiParser) -> None:
         "--new-version",
         type="bool",
         default=False,
-        help="Go on with a study that was changed since the store knew it.",
+        help="Accept a study that has changed since it was last used with this store.",
     )
     group.add_argument(
         "--turn-minutes",
         type=float,
         default=5.0,
-        help="After which somebody who does not do what the other one waits for has left.",
+        help="Minutes after which somebody who keeps the other waiting counts as having left.",
     )
     group.add_argument(
         "--export",
         default=None,
         metavar="FILE",
-        help="Write the whole conversations to this file, as EmpatheticDialogues' CSV, and stop.",
+        help="Write the complete conversations to this file, in EmpatheticDialogues' CSV layout, and exit.",
     )
 
 

@@ -24,48 +24,55 @@ class CurateRed(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The dumps, the scorers of texts, the engine, and the constants, whose defaults are the paper's."""
-        parser = command_parser("Make RED, posts by how people engaged with them, from dumps of Reddit")
+        parser = command_parser("Make RED, posts labelled by how people engaged with them, from dumps of Reddit")
         group = parser.add_argument_group("Curation")
         group.add_argument(
             "--dumps",
             nargs="+",
             default=[],
             metavar="FILE",
-            help="Dumps (.zst, .bz2, .gz, .xz, JSON lines), or folders of them; left out, those of empathy:reddit.",
+            help="Dumps (.zst, .bz2, .gz, .xz, JSON lines), or folders of them; by default, those of empathy:reddit.",
         )
         add_edition(group)
         group.add_argument(
-            "--out", default=None, help="Folder for the data set, its card, and what may be needed again."
+            "--out", default=None, help="Folder for the data set, its card, and reusable intermediate files."
         )
         group.add_argument(
             "--emotion-model",
             default=None,
             metavar="MODEL",
-            help="Model of a classifier of GoEmotions; without it emotional engagement has no part.",
+            help="Model file of a GoEmotions classifier; without it emotional engagement is left out.",
         )
         group.add_argument(
             "--toxicity",
             default=None,
             metavar="WHAT",
-            help="words:FILE, a list of words, one a line; or a Hugging Face classifier (folder, or name on the hub) "
-            "with a class that is called toxic. Without it no post is left out for being toxic.",
+            help="words:FILE, a list of words, one per line; or a Hugging Face classifier (folder, or name "
+            "on the hub) with a class called toxic. Without it no post is left out as toxic.",
         )
-        group.add_argument("--subreddits", nargs="+", default=[], metavar="NAME", help="Read these alone.")
+        group.add_argument("--subreddits", nargs="+", default=[], metavar="NAME", help="Read only these subreddits.")
         group.add_argument(
             "--negative-samples",
             type=float,
             default=0.0,
             metavar="SHARE",
-            help="Add negative samples for this share of the posts (+NS): words put in, words taken out, the context "
-            "said again, generic replies.",
+            help="Add negative samples for this share of the posts (+NS): words inserted, words deleted, "
+            "the context repeated, generic replies.",
         )
-        group.add_argument("--with-ids", type="bool", default=False, help="Keep the comments' ids.")
+        group.add_argument(
+            "--with-ids", type="bool", default=False, help="Keep the comments' ids in the data set and its card."
+        )
         engine = parser.add_argument_group("Engine")
-        engine.add_argument("--engine", choices=list(ENGINES), default="duckdb", help="What holds all posts at once.")
-        engine.add_argument("--memory", default="4GB", help="How much DuckDB may take; the rest goes to disk.")
-        engine.add_argument("--threads", type=int, default=os.cpu_count(), help="Of DuckDB.")
         engine.add_argument(
-            "--spark-master", default=None, metavar="URL", help="Where Spark runs, unless its settings say."
+            "--engine",
+            choices=list(ENGINES),
+            default="duckdb",
+            help="Engine for the steps that need all posts at once.",
+        )
+        engine.add_argument("--memory", default="4GB", help="Memory that DuckDB may use; the rest goes to disk.")
+        engine.add_argument("--threads", type=int, default=os.cpu_count(), help="Threads of DuckDB.")
+        engine.add_argument(
+            "--spark-master", default=None, metavar="URL", help="Spark's master, if its own settings do not name one."
         )
         add_recipe(parser)
         return parser

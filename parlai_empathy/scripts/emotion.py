@@ -21,18 +21,18 @@ class Emotion(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Texts, a model, and how much to say."""
-        parser = command_parser("Name the emotion of a text")
+        parser = command_parser("Predict the emotion of a text")
         parser.add_argument(
             "texts",
             nargs="*",
             metavar="TEXT",
-            help="Texts in quotes. Without any, each line of the standard input is one.",
+            help="Texts in quotes. Without any, the lines of standard input.",
         )
         parser.add_argument(
             "-mf",
             "--model-file",
             default=None,  # ParlAI looks for a model that is named, even where help alone is asked for
-            help=f"A trained classifier, such as empathy:text_classifier. Left out, {_MODEL}.",
+            help=f"A trained classifier, such as empathy:text_classifier. By default {_MODEL}.",
         )
         parser.add_argument("--top", type=int, default=3, help="How many emotions to name.")
         # The answer shall not be buried in ParlAI's log of options.

@@ -15,13 +15,15 @@ class HumodItems(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The task, and how many contexts of how many turns."""
-        parser = command_parser("Make a HUMOD-like set to be rated, from the dialogues of any task", "task", "datatype")
+        parser = command_parser(
+            "Make a set of items like HUMOD's, for rating, from the dialogues of any task", "task", "datatype"
+        )
         group = parser.add_argument_group("Items")
-        group.add_argument("--out", default="items.jsonl", help="The file to write, one item a line.")
-        group.add_argument("--contexts", type=int, default=500, help="How many contexts; two items each.")
+        group.add_argument("--out", default="items.jsonl", help="The file to write, one item per line.")
+        group.add_argument("--contexts", type=int, default=500, help="Number of contexts; each gives two items.")
         group.add_argument("--min-turns", type=int, default=1, help="Fewest turns of a context.")
         group.add_argument("--max-turns", type=int, default=6, help="Most turns of a context (HUMOD's 6).")
-        group.add_argument("--seed", type=int, default=0, help="Decides what is drawn.")
+        group.add_argument("--seed", type=int, default=0, help="Seed for sampling.")
         return parser
 
     def run(self) -> int:

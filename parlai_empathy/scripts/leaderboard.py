@@ -25,30 +25,32 @@ class Leaderboard(ParlaiScript):
         """A suite, what is compared, and what each suite needs."""
         parser = command_parser("Compare models in one table, beside the papers' own figures", "task")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=list(READ_BY), default=None, help="What is compared, and on what.")
+        group.add_argument("--suite", choices=list(READ_BY), default=None, help="What to compare, and on which data.")
         group.add_argument(
             "--models",
             nargs="*",
             default=[],
             metavar="[NAME=]FILE",
-            help="Model files, each with a name for the table if you like: of trained judges (humod, endex), or of "
-            "agents that reply (ed, empgpt3) or tell emotions (ed). For endex, NAME=FILE,FILE are several trainings "
-            "of one judge, such as with other seeds.",
+            help="Model files, optionally as NAME=FILE: of trained judges (humod, endex), or of agents "
+            "that reply (ed, empgpt3) or predict emotions (ed). For endex, NAME=FILE,FILE are several "
+            "training runs of one judge, such as with different seeds.",
         )
         group.add_argument(
             "--out",
             default=None,
-            help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with --suite "
-            "ed and empgpt3 evaluations that are done are kept there too, and not repeated.",
+            help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with "
+            "--suite ed and empgpt3 also for finished evaluations, which are not repeated.",
         )
         group.add_argument(
             "--resamples",
             type=int,
             default=1000,
-            help="Bootstrap samples for intervals; random swaps: of these at least 25 for each difference.",
+            help="Bootstrap samples for intervals, and random swaps for tests (at least 25 of these per difference).",
         )
-        group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
-        group.add_argument("--fold", choices=[*FOLDS, "all"], default="test", help="What is scored; all: of humod.")
+        group.add_argument("--seed", type=int, default=0, help="Seed for the samples and swaps.")
+        group.add_argument(
+            "--fold", choices=[*FOLDS, "all"], default="test", help="The fold to score; all only for humod."
+        )
         add_suites(parser)
         return parser
 

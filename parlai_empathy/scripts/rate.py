@@ -16,7 +16,7 @@ class Rate(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The study, who rates, and where ratings are kept."""
-        parser = command_parser("Rate replies, pairs of replies or talks in a terminal")
+        parser = command_parser("Rate replies, pairs of replies or conversations in a terminal")
         group = parser.add_argument_group("Rating")
         add_study(group)
         group.add_argument(
@@ -24,21 +24,21 @@ class Rate(ParlaiScript):
             nargs="*",
             default=[],
             metavar="[NAME=]FILE",
-            help="Model files, of the models to talk with; in place of the study's own.",
+            help="Files of the models to talk with; instead of the study's own.",
         )
         group.add_argument(
             "--rater",
             nargs="+",
             default=None,
             metavar="NAME",
-            help="Who rates; left out, your user name. To collect dialogues, two names.",
+            help="The rater's name; by default, your user name. To collect dialogues, two names.",
         )
         group.add_argument(
             "--export",
             default=None,
             metavar="FILE",
-            help="Write all ratings to this .csv or .jsonl file (talks to one beside it, collected dialogues as "
-            "EmpatheticDialogues' CSV), and rate nothing.",
+            help="Write all ratings to this .csv or .jsonl file (conversations to another beside it, "
+            "collected dialogues in EmpatheticDialogues' CSV layout), and exit.",
         )
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the instructions
         return parser

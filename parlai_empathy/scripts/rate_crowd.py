@@ -30,7 +30,7 @@ class RateCrowd(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """What to do, with which batch, on which terms."""
-        parser = command_parser("Raters from Amazon Mechanical Turk, Prolific and other marketplaces")
+        parser = command_parser("Get raters from Amazon Mechanical Turk, Prolific and other marketplaces")
         # ParlAI looks at the command line before it has taken the command's name off: choices would refuse that.
         parser.add_argument("action", nargs="?", default=None, metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")
         _add_which(parser)
@@ -52,47 +52,66 @@ class RateCrowd(ParlaiScript):
 def _add_which(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Which work")
     group.add_argument("--study", default=None, metavar="STUDY", help=f"A file, or one of: {', '.join(STUDIES)}.")
-    group.add_argument("--batch", default=None, metavar="NAME", help="What it is called; left out, as the study.")
     group.add_argument(
-        "--store", default=STORE, metavar="URL", help="The ratings' store, where it is noted what was done and paid."
+        "--batch", default=None, metavar="NAME", help="Name of the batch; by default, that of the study."
     )
-    group.add_argument("--live", type="bool", default=False, help="Spend money; else everything is in the sandbox.")
-    group.add_argument("--yes", type="bool", default=False, help="Spend it without asking.")
+    group.add_argument(
+        "--store", default=STORE, metavar="URL", help="The store of ratings, which also records what was done and paid."
+    )
+    group.add_argument(
+        "--live", type="bool", default=False, help="Spend real money; without it everything happens in the sandbox."
+    )
+    group.add_argument("--yes", type="bool", default=False, help="Spend it without asking for confirmation.")
 
 
 def _add_terms(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Terms of a batch")
-    group.add_argument("--url", default=None, help="Of the rating site, https://...")
+    group.add_argument("--url", default=None, help="Address of the rating site, https://...")
     group.add_argument(
-        "--id-parameter", default=None, metavar="NAME", help="Of links to other marketplaces: what names the rater."
+        "--id-parameter",
+        default=None,
+        metavar="NAME",
+        help="For links of other marketplaces: name of the parameter that holds the rater's id.",
     )
-    group.add_argument("--title", default=None, help="As workers read it; left out, the study's.")
-    group.add_argument("--description", default=None, help="Likewise.")
-    group.add_argument("--keywords", default="rating, dialogue, survey", help="By which workers search.")
-    group.add_argument("--reward", default=None, metavar="DOLLARS", help="For one rater's work, such as 1.20.")
-    group.add_argument("--raters", type=int, default=10, help="How many people.")
+    group.add_argument("--title", default=None, help="Title that workers see; by default, the study's.")
+    group.add_argument("--description", default=None, help="Description that workers see; by default, the study's.")
+    group.add_argument("--keywords", default="rating, dialogue, survey", help="Keywords for workers' searches.")
     group.add_argument(
-        "--per-hit", type=int, default=9, help="How many of them share a HIT; from 10 on the fee is doubled."
+        "--reward", default=None, metavar="DOLLARS", help="Reward for one rater's work, in dollars, such as 1.20."
     )
-    group.add_argument("--minutes", type=int, default=60, help="In which a worker has to be done.")
-    group.add_argument("--days", type=int, default=7, help="For which the work is offered.")
-    group.add_argument("--approval-days", type=int, default=7, help="After which work is paid by itself.")
-    group.add_argument("--frame-height", type=int, default=0, help="In pixels; 0: as the worker's window.")
-    group.add_argument("--countries", nargs="*", default=[], metavar="US", help="Workers' countries; left out, any.")
+    group.add_argument("--raters", type=int, default=10, help="Number of raters.")
+    group.add_argument("--per-hit", type=int, default=9, help="Raters per HIT; from 10 on the fee doubles.")
+    group.add_argument("--minutes", type=int, default=60, help="Minutes that a worker has for the work.")
+    group.add_argument("--days", type=int, default=7, help="Days for which the work is offered.")
+    group.add_argument("--approval-days", type=int, default=7, help="Days after which unreviewed work is paid.")
     group.add_argument(
-        "--approval-rate", type=int, default=98, help="Workers' approved work, in percent: more than this; 0: any."
+        "--frame-height", type=int, default=0, help="Height of the frame in pixels; 0: that of the worker's window."
     )
-    group.add_argument("--approved-hits", type=int, default=100, help="Workers' approved pieces of work, at least.")
+    group.add_argument("--countries", nargs="*", default=[], metavar="US", help="Workers' countries; by default, any.")
     group.add_argument(
-        "--only-once", type="bool", default=True, help="Hide a batch from who has taken part in an earlier one."
+        "--approval-rate",
+        type=int,
+        default=98,
+        help="Workers must have more than this percentage of their work approved; 0: any.",
+    )
+    group.add_argument(
+        "--approved-hits", type=int, default=100, help="Workers must have at least this many approved HITs."
+    )
+    group.add_argument(
+        "--only-once",
+        type="bool",
+        default=True,
+        help="Hide the batch from workers who have taken part in an earlier one.",
     )
 
 
 def _add_payment(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Payment")
-    group.add_argument("--workers", nargs="*", default=[], metavar="ID", help="Whose work; left out, everybody's.")
-    group.add_argument("--reason", default="", help="Why it is rejected or rewarded: the worker reads it.")
-    group.add_argument("--amount", default=None, metavar="DOLLARS", help="Of a bonus, such as 0.50.")
+    group.add_argument(
+        "--workers", nargs="*", default=[], metavar="ID", help="Workers whose work is meant; by default, all."
+    )
+    group.add_argument("--reason", default="", help="Reason for a rejection or a bonus, which the worker will read.")
+    group.add_argument("--amount", default=None, metavar="DOLLARS", help="Amount of a bonus, in dollars, such as 0.50.")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ def _add_site_args(parser: ParlaiParser) -> None:
         "--id-parameter",
         default=None,
         metavar="NAME",
-        help="The parameter that names raters in links of marketplaces other than Mechanical Turk and Prolific.",
+        help="Name of the link parameter that identifies raters, for marketplaces other than "
+        "Mechanical Turk and Prolific.",
     )
 
 

@@ -24,16 +24,18 @@ class RatingsPower(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """What one wants to see, and how sure."""
-        parser = command_parser("Say how many ratings a difference between two systems needs")
+        parser = command_parser("Compute how many ratings are needed to detect a difference between two systems")
         group = parser.add_argument_group("Power")
         _add_wishes(group)
         _add_design(group)
         add_ratings(group)
         group.add_argument(
-            "--question", default=None, help="Of --ratings, the question to measure; needed where there are several."
+            "--question", default=None, help="The question in --ratings to use; needed if there are several."
         )
-        group.add_argument("--runs", type=int, default=2000, help="Studies that are drawn, to check the formulas.")
-        group.add_argument("--seed", type=int, default=0, help="Decides which studies these are.")
+        group.add_argument(
+            "--runs", type=int, default=2000, help="Number of simulated studies that check the formulas."
+        )
+        group.add_argument("--seed", type=int, default=0, help="Seed for the simulated studies.")
         group.add_argument(
             "--out", default=None, help="Folder for the report (Markdown, HTML, JSON, CSV) and its plots."
         )
@@ -47,22 +49,32 @@ class RatingsPower(ParlaiScript):
 
 
 def _add_wishes(group: Any) -> None:
-    group.add_argument("--difference", type=float, nargs="+", default=[], help="Differences of means, in points.")
     group.add_argument(
-        "--win-rate", type=float, nargs="+", default=[], help="Shares of decided comparisons that a system wins."
+        "--difference",
+        type=float,
+        nargs="+",
+        default=[],
+        help="Differences of means to detect, in points of the scale.",
     )
     group.add_argument(
-        "--items", type=int, nargs="+", default=[], help="Items of each system: the smallest difference they show."
+        "--win-rate", type=float, nargs="+", default=[], help="Win rates to detect: shares of decided comparisons."
+    )
+    group.add_argument(
+        "--items",
+        type=int,
+        nargs="+",
+        default=[],
+        help="Numbers of items per system, to get the smallest difference that they can detect.",
     )
     group.add_argument(
         "--comparisons-made",
         type=int,
         nargs="+",
         default=[],
-        help="Comparisons, ties too: the smallest win rate they show.",
+        help="Numbers of comparisons, ties included, to get the smallest win rate that they can detect.",
     )
-    group.add_argument("--power", type=float, default=0.8, help="How probably a difference is to be seen.")
-    group.add_argument("--alpha", type=float, default=0.05, help="How probably one that is none, two-sided.")
+    group.add_argument("--power", type=float, default=0.8, help="Probability of detecting a difference.")
+    group.add_argument("--alpha", type=float, default=0.05, help="Two-sided significance level.")
     group.add_argument(
         "--tests", type=int, default=1, help="How many differences are tested at once: alpha is divided by it."
     )
@@ -72,7 +84,7 @@ def _add_design(group: Any) -> None:
     group.add_argument(
         "--sd", type=float, default=None, help="Standard deviation of a system's single ratings, in points."
     )
-    group.add_argument("--raters", type=int, nargs="+", default=[1, 2, 3, 5], help="Raters of each reply.")
+    group.add_argument("--raters", type=int, nargs="+", default=[1, 2, 3, 5], help="Raters per reply.")
     group.add_argument(
         "--same-reply",
         type=float,
@@ -85,9 +97,7 @@ def _add_design(group: Any) -> None:
         default=None,
         help="Correlation of ratings of two systems' replies to one item; without --ratings 0.",
     )
-    group.add_argument(
-        "--paired", type="bool", default=True, help="Both systems reply to the same items; if not, to others."
-    )
+    group.add_argument("--paired", type="bool", default=True, help="Whether both systems reply to the same items.")
     group.add_argument("--ties", type=float, default=0.0, help="Share of comparisons that are ties, 0 to below 1.")
 
 

@@ -23,21 +23,22 @@ class RatingsReport(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Which ratings, and how they are to be read."""
-        parser = command_parser("Say what people's ratings of systems show, and how sure it is")
+        parser = command_parser("Analyse people's ratings of systems: means, differences, agreement, raters")
         group = parser.add_argument_group("Ratings")
         add_ratings(group)
         group.add_argument(
             "--resample",
             choices=list(CLUSTERS),
             default="item",
-            help="What the intervals draw anew: item, what other items would give; rater, what other people would say; "
-            "both.",
+            help="What the bootstrap resamples: items (what would other items give?), raters (what would "
+            "other people say?) or both.",
         )
         group.add_argument(
             "--test",
             choices=list(TESTS),
             default="ranks",
-            help="Of differences: ranks, Wilcoxon's by item, else Mann and Whitney's; permutation, of the means.",
+            help="Test of differences. ranks: Wilcoxon's signed-rank test for paired items, else "
+            "Mann-Whitney. permutation: of the means.",
         )
         group.add_argument(
             "--unit",
@@ -51,25 +52,29 @@ class RatingsReport(ParlaiScript):
             default=0.0,
             help="Points of a scale by which the answer to a gold check may differ; other answers must be right.",
         )
-        group.add_argument("--exclude", default=None, help="CSV of raters to leave out, with rater and reason.")
         group.add_argument(
-            "--exclude-flagged", type="bool", default=False, help="Leave out all raters whom a rule of quality saw."
+            "--exclude", default=None, help="CSV file of raters to leave out, with the columns rater and reason."
+        )
+        group.add_argument(
+            "--exclude-flagged", type="bool", default=False, help="Leave out all raters flagged by a quality rule."
         )
         group.add_argument(
             "--hide-raters",
             type="bool",
             default=False,
-            help="Call raters by numbers, in a report that others will see; flagged.csv keeps their names.",
+            help="Replace raters' names by numbers, for a report that others will see; flagged.csv keeps the names.",
         )
         group.add_argument(
             "--items",
             default=None,
-            help="items.jsonl of parlai score_responses --out, to set automatic metrics beside people's ratings.",
+            help="items.jsonl of parlai score_responses --out, to correlate automatic metrics with people's ratings.",
         )
-        group.add_argument("--resamples", type=int, default=1000, help="Bootstrap samples, and random swaps.")
-        group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
         group.add_argument(
-            "--out", default=None, help="Folder for the report (Markdown, HTML, JSON, CSV), its plots, flagged raters."
+            "--resamples", type=int, default=1000, help="Bootstrap samples for intervals, and random swaps for tests."
+        )
+        group.add_argument("--seed", type=int, default=0, help="Seed for the samples and swaps.")
+        group.add_argument(
+            "--out", default=None, help="Folder for the report (Markdown, HTML, JSON, CSV), its plots, and flagged.csv."
         )
         return parser
 

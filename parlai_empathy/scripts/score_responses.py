@@ -22,7 +22,7 @@ class ScoreResponses(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """The logs, the metrics, and what these need."""
-        parser = command_parser("Score the replies that any systems wrote, from their logs")
+        parser = command_parser("Score any system's replies, from a log")
         add_metrics(parser)
         add_edition(parser)  # of EmpatheticDialogues, whose words NIDF counts
         group = parser.add_argument_group("Report")
@@ -31,21 +31,25 @@ class ScoreResponses(ParlaiScript):
             nargs="+",
             default=[],
             metavar="[NAME=]FILE",
-            help="Logs of replies: of parlai eval_model --world-logs, JSON lines, CSV, or text blocks. Differences are "
-            "those from the first.",
+            help="Logs of replies: from parlai eval_model --world-logs, JSON lines, CSV, or text blocks. "
+            "Differences are from the first system.",
         )
         group.add_argument(
-            "--ratings", default=None, help="A file of people's ratings of these replies, to correlate metrics with."
+            "--ratings",
+            default=None,
+            help="A file of people's ratings of these replies, to correlate with the metrics.",
         )
         group.add_argument(
             "--resamples",
             type=int,
             default=1000,
-            help="Bootstrap samples, and random swaps: of these at least 25 for each difference.",
+            help="Bootstrap samples for intervals, and random swaps for tests (at least 25 of these per difference).",
         )
-        group.add_argument("--seed", type=int, default=0, help="Decides which samples and swaps these are.")
+        group.add_argument("--seed", type=int, default=0, help="Seed for the samples and swaps.")
         group.add_argument(
-            "--out", default=None, help="Folder for the report (Markdown, HTML, JSON), its plots, each reply's scores."
+            "--out",
+            default=None,
+            help="Folder for the report (Markdown, HTML, JSON), its plots, and each reply's scores.",
         )
         return parser
 

@@ -16,7 +16,7 @@ def add_edition(group: Any) -> None:
         "--edition",
         choices=list(EDITIONS),
         default="full",
-        help="The data set itself, or the small sample in its layout that ships with this package.",
+        help="The full data set, or the small sample in its layout that ships with this package.",
     )
 
 

@@ -31,7 +31,7 @@ def add(parser: ParlaiParser) -> ParlaiParser:
         "--classes",
         nargs="*",
         default=[],  # not None: ParlAI cannot compare that with the classes of an --init-model
-        help="The classes. Left out, they are the training task's candidates, if these are the same for each example.",
+        help="The classes. By default the training task's candidates, if they are the same for each example.",
     )
     group.add_argument(
         "--loss",
@@ -45,13 +45,13 @@ def add(parser: ParlaiParser) -> ParlaiParser:
         type=float,
         default=0.27,
         # 10,404 of the 14,250 ratings of HUMOD's random replies are 1 or 2; the others are the ones that would do.
-        help="For --loss nnpu: the share of unlabelled replies that would do as well (HUMOD's random ones: .27).",
+        help="For --loss nnpu: the share of unlabelled replies that are positive (HUMOD's random ones: .27).",
     )
     group.add_argument(
         "--negatives",
         type=int,
         default=1,
-        help="Replies to tell each true reply from: the example's own candidates, then others of the batch.",
+        help="Wrong replies for each true one: the example's own candidates, then others of the batch.",
     )
     add_precision(group)
     set_defaults(parser, _DEFAULTS)

@@ -43,8 +43,8 @@ def add_precision(group: Any) -> None:
         "--precision",
         choices=list(PRECISIONS),
         default="auto",
-        help="Numbers to compute with; auto: bfloat16 where the processor has units for it (a CPU's AMX, a GPU's since "
-        "Ampere).",
+        help="Number format for computing; auto: bfloat16 if the processor has units for it (a CPU's "
+        "AMX, a GPU's since Ampere), else float32.",
     )
 
 
@@ -62,7 +62,7 @@ def add_vectors_file(group: Any) -> None:
     group.add_argument(
         "--vectors-file",
         default=None,
-        help="Text file of word vectors (GloVe, fastText) to begin with; as many numbers a word as --embedding-size.",
+        help="Text file of pretrained word vectors (GloVe, fastText), with --embedding-size numbers per word.",
     )
 
 
@@ -72,7 +72,7 @@ def add_truncate_context(group: Any) -> None:
         "--truncate-context",
         choices=list(TRUNCATIONS),
         default="oldest",
-        help="Which end a context loses if it is longer than --text-truncate; the paper's code drops the newest words.",
+        help="Which words a context loses if it is longer than --text-truncate; the paper's code drops the newest.",
     )
 
 

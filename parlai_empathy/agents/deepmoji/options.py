@@ -46,32 +46,33 @@ def _add_of_beginning(group: Any) -> None:
         "--finetuning",
         choices=list(FINETUNING),
         default="new",
-        help="new: everything begins at random. Else --deepmoji-weights or --init-model is the beginning, and what is "
-        "trained is: last, the last layer; full, everything; chain-thaw, one layer after the other, then everything.",
+        help="new: train everything from random weights. The others start from --deepmoji-weights or "
+        "--init-model and train: last, the last layer; full, everything; chain-thaw, one layer "
+        "after the other, then everything.",
     )
     group.add_argument(
         "--pretrained-learningrate",
         type=float,
         default=1e-4,
-        help="For full and chain-thaw: the rate of layers that are not new; --learningrate is that of the new one.",
+        help="For full and chain-thaw: learning rate of the pretrained layers; --learningrate is that of the new one.",
     )
     group.add_argument(
         "--thaw-patience",
         type=int,
         default=1,
-        help="For chain-thaw: validations without gain after which the next layer's turn comes.",
+        help="For chain-thaw: validations without improvement after which the next layer is trained.",
     )
     group.add_argument(
         "--extend-vocabulary",
         type=int,
         default=10_000,
-        help="With --deepmoji-weights: most words of the task that are added to the published ones (the paper's "
-        "10,000).",
+        help="With --deepmoji-weights: maximum number of the task's words added to the published "
+        "vocabulary (the paper's 10,000).",
     )
 
 
 def _add_of_network(group: Any) -> None:
-    group.add_argument("--embedding-size", type=int, default=256, help="Numbers of a word's vector (the paper's 256).")
+    group.add_argument("--embedding-size", type=int, default=256, help="Size of word vectors (the paper's 256).")
     group.add_argument(
         "--hidden-size", type=int, default=512, help="Units of each LSTM, in each direction (the paper's 512)."
     )
@@ -79,12 +80,10 @@ def _add_of_network(group: Any) -> None:
         "--gates",
         choices=list(GATES),
         default="auto",
-        help="Of the LSTMs: sigmoid, or hard, as the published weights need it; auto: hard with --deepmoji-weights.",
+        help="Gates of the LSTMs: sigmoid, or hard as the published weights need; auto: hard with --deepmoji-weights.",
     )
-    group.add_argument(
-        "--embedding-dropout", type=float, default=0.1, help="Share of word vectors' numbers that are left out, 0..1."
-    )
-    group.add_argument("--dropout", type=float, default=0.5, help="Before the last layer, 0..1.")
+    group.add_argument("--embedding-dropout", type=float, default=0.1, help="Dropout of word vectors, 0..1.")
+    group.add_argument("--dropout", type=float, default=0.5, help="Dropout before the last layer, 0..1.")
     group.add_argument(
         "--embedding-l2", type=float, default=1e-6, help="Weight decay of word vectors (the paper's 1e-6)."
     )
@@ -92,7 +91,7 @@ def _add_of_network(group: Any) -> None:
         "--max-words",
         type=int,
         default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
-        help="Words of a text that are read; a longer one loses the oldest words of its context, then its last ones.",
+        help="Maximum words per text; a longer one loses the oldest words of its context, then its last ones.",
     )
 
 

@@ -74,8 +74,8 @@ class Ensemble(TorchAgent):
         group.add_argument(
             "--base-model",
             default=None,
-            help="Model file of the trained model whose encoder is used. Its encoder, sizes and dictionary are taken "
-            "over, and the new model keeps a copy of it.",
+            help="Model file of the trained base model. Its encoder, sizes and dictionary are used, and "
+            "the new model keeps a copy of it.",
         )
         group.add_argument("--classifier", default=None, help=HELP)
         return parser

@@ -66,14 +66,14 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "--mechanisms",
         nargs="*",
         default=[],
-        help=f"Which to judge, of {', '.join(MECHANISMS)}. Left out, they are those of the training task.",
+        help=f"Mechanisms to judge, of {', '.join(MECHANISMS)}. By default those of the training task.",
     )
     _add_of_model(group)
     group.add_argument(
         "--rationale-weight",
         type=float,
         default=0.5,
-        help="How much the loss of the rationales counts beside that of the levels.",
+        help="Weight of the rationales' loss, relative to that of the levels.",
     )
     add_precision(group)
     set_first_defaults(parser, partial_opt)
@@ -86,26 +86,27 @@ def _add_of_model(group: Any) -> None:
         "--responders",
         choices=list(RESPONDERS),
         default="shared",
-        help="Encoders of responses. shared: one for all mechanisms. apart: one for each, as the paper has them.",
+        help="Encoders of responses. shared: one for all mechanisms. apart: one for each, as in the paper.",
     )
     group.add_argument(
         "--pooling",
         choices=list(POOLINGS),
         default="mean",
-        help="What the level is read from: the mean of the response's tokens, or its first token (the paper's).",
+        help="What the level is predicted from: the mean of the response's tokens, or its first token "
+        "(as in the paper).",
     )
     group.add_argument(
         "--max-tokens",
         type=int,
         default=64,
-        help="Tokens of a post, and of a response, that are read, special ones included.",
+        help="Maximum tokens of a post, and of a response, special ones included.",
     )
-    group.add_argument("--dropout", type=float, default=0.1, help="Of the attention and the heads, 0..1.")
+    group.add_argument("--dropout", type=float, default=0.1, help="Dropout of the attention and the heads, 0..1.")
     group.add_argument(
         "--attend-padding",
         type="bool",
         default=False,
-        help="Fill each text up to --max-tokens, and let the attention see what fills it, as the paper's code does.",
+        help="Pad each text to --max-tokens, and let the attention see the padding, as the paper's code does.",
     )
 
 

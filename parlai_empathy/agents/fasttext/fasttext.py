@@ -56,24 +56,27 @@ class FasttextAgent(LinearRate, JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("fastText (empathy:fasttext)")
-        group.add_argument(
-            "--embedding-size", type=int, default=100, help="Numbers of a word's vector (fastText's -dim)."
-        )
+        group.add_argument("--embedding-size", type=int, default=100, help="Size of word vectors (fastText's -dim).")
         group.add_argument("--word-ngrams", type=int, default=2, help="Longest n-grams of words; 1 for words alone.")
         group.add_argument(
             "--buckets",
             type=int,
             default=200_000,  # EmpatheticDialogues' 19,500 situations have 114,000 different pairs of words
-            help="Vectors that n-grams and subwords share, by their hashes (fastText's -bucket, there 2,000,000).",
+            help="Vectors that n-grams and subwords share by their hashes (fastText's -bucket, 2,000,000 there).",
         )
         group.add_argument(
             "--min-subword", type=int, default=0, help="Shortest part of a word that has a vector, in characters."
         )
-        group.add_argument("--max-subword", type=int, default=0, help="Longest one; 0 for no parts of words.")
+        group.add_argument(
+            "--max-subword",
+            type=int,
+            default=0,
+            help="Longest part of a word that has a vector; 0 for no parts of words.",
+        )
         group.add_argument(
             "--vectors-file",
             default=None,
-            help="Text file of word vectors to begin with; as many numbers a word as --embedding-size.",
+            help="Text file of pretrained word vectors, with --embedding-size numbers per word.",
         )
         set_defaults(parser, _DEFAULTS)
         return parser

@@ -135,15 +135,15 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "--ppl-protocol",
         choices=list(PROTOCOLS),
         default="none",
-        help="peers: words and vocabulary as the papers from MoEL to CASE have them, and their perplexity beside "
-        "ParlAI's.",
+        help="peers: tokenization and vocabulary of the papers from MoEL to CASE, and their perplexity "
+        "in addition to ParlAI's.",
         action=Choice,
         defaults=defaults,
     )
     group.add_argument(
         "--hf-model",
         default=None,
-        help="Begin with a Hugging Face language model in the place of random weights: a folder, or a name on the hub.",
+        help="Start from a Hugging Face language model instead of random weights: a folder, or a name on the hub.",
         action=Choice,
         defaults=defaults,
     )
@@ -151,7 +151,8 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "--hf-kind",
         choices=["auto", *LANGUAGE_MODELS],
         default="auto",
-        help="Of --hf-model: seq2seq such as T5 and BART, causal such as GPT-2 and Llama; auto: as it says itself.",
+        help="Kind of --hf-model: seq2seq such as T5 and BART, causal such as GPT-2 and Llama; auto: "
+        "from its configuration.",
     )
     add_vectors_file(group)
     add_truncate_context(group)
@@ -167,14 +168,14 @@ def _add_of_search(group: Any) -> None:
         "--beam-groups",
         type=int,
         default=5,
-        help=f"For --inference {DIVERSE_BEAM}: groups that the beam is cut into; must divide --beam-size.",
+        help=f"For --inference {DIVERSE_BEAM}: number of groups in the beam; must divide --beam-size.",
     )
     group.add_argument(
         "--diversity-strength",
         type=float,
         default=0.5,
-        help=f"For --inference {DIVERSE_BEAM}: what a token costs a group for each group before that has just chosen "
-        "it, in nats.",
+        help=f"For --inference {DIVERSE_BEAM}: penalty of a token, in nats, for each earlier group that chose it in "
+        "the same step.",
     )
 
 

@@ -39,31 +39,29 @@ class HanAgent(JudgeAgent):
         """Add the agent's options."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("Hierarchical attention network (empathy:han)")
-        group.add_argument(
-            "--embedding-size", type=int, default=50, help="Numbers of a word's vector (the paper's 50)."
-        )
+        group.add_argument("--embedding-size", type=int, default=50, help="Size of word vectors (the paper's 50).")
         group.add_argument(
             "--vectors-file",
             default=None,
-            help="Text file of word vectors (GloVe) to begin with; as many numbers a word as --embedding-size.",
+            help="Text file of pretrained word vectors (GloVe), with --embedding-size numbers per word.",
         )
         group.add_argument(
             "--hidden-size", type=int, default=100, help="Units of each LSTM, in each direction (the paper's 100)."
         )
         group.add_argument(
-            "--dropout", type=float, default=0.3, help="Of word vectors and before the last layer, 0..1."
+            "--dropout", type=float, default=0.3, help="Dropout of word vectors and before the last layer, 0..1."
         )
         group.add_argument(
             "--max-words",
             type=int,
             default=100,  # HUMOD's longest turn has 45; of EmpatheticDialogues' texts 1 in 1,000 has more than 90
-            help="Words of a turn, or of the reply, that are read; what follows them is not.",
+            help="Maximum words of a turn, or of the reply; the rest is not read.",
         )
         group.add_argument(
             "--max-turns",
             type=int,
             default=10,  # HUMOD has up to 6, EmpatheticDialogues up to 8
-            help="Turns of a context that are read: the newest ones.",
+            help="Maximum turns of a context: the newest ones are read.",
         )
         set_defaults(parser, _DEFAULTS)
         return parser

@@ -67,30 +67,33 @@ def _add_model(group: Any) -> None:
         "--lm-backend",
         choices=list(BACKENDS),
         default="hf",
-        help="Who computes: hf, a Hugging Face model on this computer; openai, a server with OpenAI's interface, whose "
-        "address and key stand in OPENAI_BASE_URL and OPENAI_API_KEY; echo, nobody: it repeats what was said last.",
+        help="hf: a Hugging Face model on this computer. openai: a server with OpenAI's interface, "
+        "whose address and key are in OPENAI_BASE_URL and OPENAI_API_KEY. echo: no model, repeats "
+        "the last line.",
     )
     group.add_argument(
-        "--lm-model", default=None, help="Of hf: a folder, or a name on the hub. Of openai: the server's name of it."
+        "--lm-model",
+        default=None,
+        help="For hf: a folder, or a name on the hub. For openai: the server's name for the model.",
     )
     group.add_argument(
         "--lm-cache",
         default=None,
-        help="File that keeps each answer, so that an interrupted run goes on where it ended; none for no such file. "
-        "By default <model file>.completions, else in_context/completions in the data folder.",
+        help="File that caches each answer, so that an interrupted run resumes; none turns it off. By "
+        "default <model file>.completions, else in_context/completions in the data folder.",
     )
     group.add_argument(
         "--lm-context-length",
         type=int,
         default=None,
-        help="Tokens that prompt and reply may have together, where the model does not say: a server does not.",
+        help="Maximum tokens of prompt and reply together, if the model does not say (servers do not).",
     )
-    group.add_argument("--lm-timeout", type=float, default=60.0, help="Seconds that a server may take for an answer.")
-    group.add_argument("--lm-retries", type=int, default=5, help="How often a request that failed is tried again.")
+    group.add_argument("--lm-timeout", type=float, default=60.0, help="Seconds to wait for a server's answer.")
+    group.add_argument("--lm-retries", type=int, default=5, help="How often a failed request is retried.")
     group.add_argument(
         "--lm-prices",
         default=None,
-        help="Prices of a million tokens read and of a million written, such as 0.15,0.60: then the log has the cost.",
+        help="Prices of a million input and a million output tokens, such as 0.15,0.60, to log the cost.",
     )
     group.add_argument("--no-cuda", action="store_true", default=False, help="Stay off the GPU if there is one.")
     group.add_argument("--gpu", type=int, default=-1, help="Which GPU to use; -1: the first.")
@@ -99,7 +102,7 @@ def _add_model(group: Any) -> None:
 
 def _add_examples(group: Any) -> None:
     group.add_argument(
-        "--prompt", default="chat", help=f"How the prompt is written: {', '.join(PROMPTS)}, or a file of your own."
+        "--prompt", default="chat", help=f"Format of the prompt: {', '.join(PROMPTS)}, or a file of your own."
     )
     group.add_argument(
         "--examples", type=int, default=0, help="How many training conversations the prompt shows; 0: none."
@@ -108,15 +111,15 @@ def _add_examples(group: Any) -> None:
         "--select",
         choices=list(SELECTIONS),
         default="context",
-        help="How they are chosen: context, those whose turns are most alike; sitsm, whose situation is; emositsm, of "
-        "those with the same emotion; random.",
+        help="How examples are chosen. context: most similar turns; sitsm: most similar situation; "
+        "emositsm: the same among those with the same emotion; random.",
     )
     group.add_argument(
         "--oracle",
         type="bool",
         default=False,
-        help="Whether sitsm and emositsm may know the conversation's true situation and emotion. Without, emositsm "
-        "takes the emotion that --emotion-classifier reads from the turns.",
+        help="Let sitsm and emositsm use the conversation's true situation and emotion. Otherwise "
+        "emositsm uses the emotion that --emotion-classifier predicts from the turns.",
     )
     group.add_argument(
         "--emotion-classifier",
@@ -126,23 +129,39 @@ def _add_examples(group: Any) -> None:
     group.add_argument(
         "--sentence-encoder",
         default=MINILM,
-        help="What compares texts: any model of sentence-transformers, by a folder or a name on the hub.",
+        help="Model for comparing texts: any of sentence-transformers, by a folder or a name on the hub.",
     )
     add_edition(group)
 
 
 def _add_sampling(group: Any) -> None:
     paper = Sampling()
-    group.add_argument("--temperature", type=float, default=paper.temperature, help="0: the most probable words.")
-    group.add_argument("--topp", type=float, default=paper.top_p, help="Share of the probability to choose from.")
-    group.add_argument("--max-tokens", type=int, default=paper.max_tokens, help="Longest reply.")
     group.add_argument(
-        "--frequency-penalty", type=float, default=paper.frequency_penalty, help="For each time that a token was used."
+        "--temperature",
+        type=float,
+        default=paper.temperature,
+        help="Sampling temperature; 0: always the most probable token.",
     )
     group.add_argument(
-        "--presence-penalty", type=float, default=paper.presence_penalty, help="For tokens that were used at all."
+        "--topp",
+        type=float,
+        default=paper.top_p,
+        help="Nucleus sampling: sample from this share of the probability; 1: from all tokens.",
     )
-    group.add_argument("--seed", type=int, default=42, help="Of the replies, and of --select random.")
+    group.add_argument("--max-tokens", type=int, default=paper.max_tokens, help="Longest reply, in tokens.")
+    group.add_argument(
+        "--frequency-penalty",
+        type=float,
+        default=paper.frequency_penalty,
+        help="Penalty for each time that a token was used.",
+    )
+    group.add_argument(
+        "--presence-penalty",
+        type=float,
+        default=paper.presence_penalty,
+        help="Penalty for tokens that were used at all.",
+    )
+    group.add_argument("--seed", type=int, default=42, help="Seed for the replies, and for --select random.")
 
 
 def check(opt: Opt) -> None:

@@ -37,7 +37,7 @@ class Multitask(TorchAgent):
             "--emotions",
             nargs="*",
             default=list(EMOTIONS),
-            help=f"The emotions to tell apart, as messages name them in the field {FIELD}: by default the 32 of "
+            help=f"The emotions to predict, as in the messages' field {FIELD}: by default the 32 of "
             "EmpatheticDialogues.",
         )
         return parser

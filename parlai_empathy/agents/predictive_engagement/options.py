@@ -47,29 +47,36 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     group.add_argument(
         "--hf-model",
         default=MINILM,
-        help="Folder of a Hugging Face encoder, or its name on the hub. It learns nothing.",
+        help="Folder of a Hugging Face encoder, or its name on the hub. It stays frozen.",
     )
     group.add_argument(
-        "--pooling", choices=list(POOLINGS), default="mean", help="What a text's vector is of its tokens' states."
+        "--pooling", choices=list(POOLINGS), default="mean", help="How token states are pooled into a text's vector."
     )
     group.add_argument(
-        "--layer", type=int, default=-1, help="Whose states, counted from the end: -1 is the last layer."
+        "--layer", type=int, default=-1, help="Layer whose states are used, counted from the end: -1 is the last."
     )
     group.add_argument(
-        "--max-tokens", type=int, default=128, help="First tokens of a text that are read, special ones included."
+        "--max-tokens",
+        type=int,
+        default=128,
+        help="Maximum tokens of a text, special ones included; the rest is not read.",
     )
     group.add_argument(
         "--query",
         choices=list(QUERIES),
         default="last",
-        help="What is read beside a reply: the last turn before it, as the authors do, or all of them as one text.",
+        help="The query read with a reply: the last turn before it, as in the authors' code, or all turns as one text.",
     )
     group.add_argument(
-        "--hidden-sizes", nargs="+", type=int, default=[64, 32, 8], help="Units of each layer, one number a layer."
+        "--hidden-sizes",
+        nargs="+",
+        type=int,
+        default=[64, 32, 8],
+        help="Units of the hidden layers, one number per layer.",
     )
-    group.add_argument("--dropout", type=float, default=0.8, help="Behind each layer, 0..1.")
+    group.add_argument("--dropout", type=float, default=0.8, help="Dropout after each layer, 0..1.")
     group.add_argument(
-        "--balance", type="bool", default=True, help="Let all classes of a batch weigh alike in what is learnt."
+        "--balance", type="bool", default=True, help="Give all classes of a batch equal weight in the loss."
     )
     set_first_defaults(parser, partial_opt)
     return parser

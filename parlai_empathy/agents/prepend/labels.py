@@ -41,13 +41,13 @@ class Prepend(TorchAgent):
         group = parser.add_argument_group(GROUP)
         group.add_argument("--classifier", default=None, help=HELP)
         group.add_argument(
-            "--prepend-k", type=int, default=1, help="How many labels stand before a text (the paper's 1, 3 and 5)."
+            "--prepend-k", type=int, default=1, help="How many labels to put before a text (the paper's 1, 3 and 5)."
         )
         group.add_argument(
             "--prepend-order",
             choices=list(ORDERS),
             default="paper",
-            help="paper: the most probable label stands next to the text. natural: it comes first.",
+            help="paper: the most probable label is next to the text. natural: it comes first.",
         )
         return parser
 

@@ -74,16 +74,16 @@ class RerankAgent(TextClassifierAgent):
             help="Model file of a trained empathy:retrieval. The new model keeps a copy of it.",
         )
         group.add_argument(
-            "--rerank-top", type=int, default=10, help="How many of the retriever's best replies to put in order."
+            "--rerank-top", type=int, default=10, help="How many of the retriever's best replies to rerank."
         )
         group.add_argument(
-            "--pool", default=None, help="What to answer from, such as ed+dd+reddit; by default the retriever's pool."
+            "--pool", default=None, help="Pool to answer from, such as ed+dd+reddit; by default the retriever's."
         )
         group.add_argument(
             "--eval-candidates",
             choices=["inline", "fixed"],
             default="inline",
-            help="What to answer from where a message has candidates: these, or the pool all the same (fixed).",
+            help="What to answer from if a message has candidates: these (inline), or the pool all the same (fixed).",
         )
         set_defaults(parser, _DEFAULTS)
         return parser

@@ -121,7 +121,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         "--encoder",
         choices=list(PRESETS),
         default="transformer",
-        help="transformer: the paper's, over words, from nothing. hf: a pretrained one of Hugging Face's.",
+        help="transformer: the paper's, on words, trained from scratch. hf: a pretrained Hugging Face encoder.",
         action=Choice,
         defaults=_defaults,
     )
@@ -142,7 +142,7 @@ def _add_of_transformer(group: Any) -> None:
     group.add_argument("--ffn-size", type=int, default=1200, help="Hidden units of the feed-forward layers.")
     group.add_argument("--dropout", type=float, default=0.1, help="Dropout in the towers, 0..1.")
     group.add_argument(
-        "--n-positions", type=int, default=1000, help="Longest text that the towers can take, in tokens."
+        "--n-positions", type=int, default=1000, help="Longest text that the towers can read, in tokens."
     )
     add_vectors_file(group)
 
@@ -158,19 +158,20 @@ def _add_of_pretrained(group: Any) -> None:
         type=int,
         choices=[1, 2],
         default=1,
-        help="For --encoder hf: 1 reads contexts and replies alike; 2 begin alike and learn apart, as in the paper.",
+        help="For --encoder hf: 1 shared encoder for contexts and replies, or 2 that start alike and "
+        "are trained separately, as in the paper.",
     )
     group.add_argument(
         "--pooling",
         choices=list(POOLINGS),
         default="mean",
-        help="For --encoder hf: of the tokens' states, their mean, or the first one as in the paper.",
+        help="For --encoder hf: a text's vector is the mean of the token states, or the first one as in the paper.",
     )
     group.add_argument(
         "--projection",
         type=int,
         default=0,
-        help="For --encoder hf: size of a linear layer behind it (the paper's 300); 0 for none.",
+        help="For --encoder hf: size of a linear layer on top (the paper's 300); 0 for none.",
     )
 
 
@@ -179,27 +180,27 @@ def _add_of_training(group: Any) -> None:
         "--score",
         choices=["cosine", "dot"],
         default="cosine",
-        help="Of context and reply: cosine over --temperature, or plain dot product as in the paper.",
+        help="Score of context and reply: cosine divided by --temperature, or plain dot product as in the paper.",
     )
-    group.add_argument("--temperature", type=float, default=0.1, help="Divides the cosine; smaller is sharper.")
+    group.add_argument("--temperature", type=float, default=0.1, help="Divides the cosine; lower is sharper.")
     group.add_argument(
         "--symmetric-loss",
         type="bool",
         default=False,
-        help="Learn which context a reply belongs to as well, not only which reply a context.",
+        help="Also learn which context belongs to a reply, not only which reply to a context.",
     )
     group.add_argument(
         "--hard-negatives",
         type=int,
         default=0,
-        help="Further wrong replies for each example, drawn from those that the untrained model finds most like the "
-        "true one's context.",
+        help="Additional negatives per example, sampled from the replies that the model, before "
+        "training, ranks high for the context.",
     )
     group.add_argument(
         "--gradient-cache",
         type=int,
         default=0,
-        help="Texts to encode at a time, so that a batch of any size fits into memory; 0: all at once.",
+        help="Number of texts to encode at a time, so that a batch of any size fits into memory; 0: all at once.",
     )
     add_precision(group)
     add_truncate_context(group)
@@ -209,8 +210,8 @@ def _add_of_pool(group: Any) -> None:
     group.add_argument(
         "--pool",
         default=None,
-        help="What to answer from: the training replies of these tasks, such as ed+dd+reddit, or of tasks by their "
-        "names; by default those of the training task.",
+        help="Pool to answer from: the training replies of these tasks, such as ed+dd+reddit or full "
+        "task names; by default those of the training task.",
     )
     group.add_argument(
         "--pool-max-tokens",

@@ -41,11 +41,10 @@ def add_pool_index(group: Any) -> None:
         "--pool-index",
         choices=list(CHOICES),
         default="auto",
-        help="How a chat finds the best reply of the pool. exact: it looks at all. approximate: it looks where an "
-        "index says, which is wrong once in a hundred times, and much faster; needs "
-        'pip install "parlai-empathy[index]". '
-        "auto: approximate for 100,000 replies and more. It is always exact on a GPU, which looks at all of them as "
-        "quickly, and in what is measured.",
+        help="How a chat finds the best reply of the pool. exact: scores all. approximate: uses an "
+        "index, which misses at most one in a hundred and is much faster; needs pip install "
+        '"parlai-empathy[index]". auto: approximate from 100,000 replies on. Evaluations, and '
+        "chats on a GPU, are always exact.",
     )
 
 

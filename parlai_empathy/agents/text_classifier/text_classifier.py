@@ -56,14 +56,15 @@ class TextClassifierAgent(OnEncoder, JudgeAgent):
             "--reading",
             choices=list(READINGS),
             default="together",
-            help="together: context [SEP] reply, as one text. apart: each by itself, and their vectors are compared; "
-            "this learns faster from little, and --negatives cost it next to nothing.",
+            help="together: context [SEP] reply, as one text. apart: each separately, and their vectors "
+            "are compared; this learns faster from little data, and more --negatives cost next to "
+            "nothing.",
         )
         group.add_argument(
             "--pooling",
             choices=list(POOLINGS),
             default="mean",
-            help="Of the tokens' states: their mean, or the first one, where BERT's classifiers look.",
+            help="The mean of the token states, or the first token's, as in BERT classifiers.",
         )
         group.add_argument(
             "--max-tokens",

@@ -31,7 +31,7 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
         "--help-lines",
         default=None,
         metavar="FILE",
-        help="Your own services, in place of those that come along (YAML).",
+        help="YAML file with your own services, instead of the built-in list.",
     )
     group.add_argument(
         "--distress-notice",

@@ -14,20 +14,21 @@ def add_ratings(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--ratings",
         default=None,
-        help="A .csv or .jsonl file with item, rater, rating and perhaps question, system, other and more.",
+        help="A .csv or .jsonl file with the columns item, rater, rating and optionally question, "
+        "system, other and more.",
     )
     group.add_argument(
         "--scale",
         nargs="*",
         type=float,
         default=None,
-        help="All values that a rating can have, comparisons apart; left out, those that occur.",
+        help="All values that a rating can have, except in comparisons; by default, those that occur.",
     )
     group.add_argument(
         "--skip-bad-rows",
         type="bool",
         default=False,
-        help="Leave out rows that cannot be right, and say so; otherwise the first of them ends the command.",
+        help="Leave out and report invalid rows; otherwise the first one ends the command.",
     )
 
 

@@ -13,18 +13,18 @@ from parlai_empathy.errors import OptionError
 
 _MAPS: dict[str, Mapping[str, float]] = {"weights": WEIGHTS, "alphas": ALPHAS, "medians": {}}
 _MEANING = {
-    "weights": "Of the dimensions in the aggregate.",
-    "alphas": "What a normalised dimension is half of; one that is not named takes its median.",
-    "medians": "Of the dimensions and of popularity (pv), for the adjustment; those that are not named are measured.",
+    "weights": "Weights of the dimensions in the aggregate.",
+    "alphas": "Value of each dimension that is normalised to one half; one that is not given uses its median.",
+    "medians": "Medians of the dimensions and of popularity (pv), for the adjustment; those not given are computed.",
 }
 _NUMBERS = {
-    "kappa": (float, "How many standard deviations from the mean a post has to be."),
+    "kappa": (float, "How many standard deviations from the mean a post must be to get a label."),
     "min_replies": (int, "Leave out posts with fewer replies."),
-    "edited_reply": (int, "How many words a reply that was edited counts for."),
-    "parent_reply": (int, "How many upvotes a reply to a post's parent counts for, in the post's popularity."),
-    "valid_share": (float, "Share of the threads that is for validation."),
-    "toxic_above": (float, "Leave out posts that are more probably toxic, with --toxicity."),
-    "seed": (int, "Decides which posts of the larger class are left out, and which are for validation."),
+    "edited_reply": (int, "How many words an edited reply counts as, in addition."),
+    "parent_reply": (int, "How many upvotes a reply to a post's parent counts as, in the post's popularity."),
+    "valid_share": (float, "Share of the threads for validation."),
+    "toxic_above": (float, "With --toxicity: leave out posts that are toxic with more than this probability."),
+    "seed": (int, "Seed for leaving out posts of the larger class, and for the validation fold."),
 }
 
 

@@ -9,11 +9,11 @@ from parlai_empathy.scoring.names import ALL, MODELS, OUTPUTS, REPLY_METRICS
 from parlai_empathy.scoring.tokens import TOKENS
 
 _MODELS = {
-    "epitome": "of empathy:epitome, for the levels of empathy",
-    "emotion": "of a classifier of emotions, for EmoAcc",
-    "intent": "of a classifier of intents, for IntentAcc",
-    "endex": "of a classifier that was trained on empathy:red, for engagingness",
-    "fluency": "of a causal Hugging Face language model (a folder, or a name on the hub), for the replies' perplexity",
+    "epitome": "Model file of empathy:epitome, for the levels of empathy.",
+    "emotion": "Model file of an emotion classifier, for EmoAcc.",
+    "intent": "Model file of an intent classifier, for IntentAcc.",
+    "endex": "Model file of a classifier trained on empathy:red, for engagingness.",
+    "fluency": "A causal Hugging Face language model (a folder, or a name on the hub), for the replies' perplexity.",
 }
 
 
@@ -25,29 +25,36 @@ def add_metrics(parser: ParlaiParser) -> None:
         nargs="+",
         choices=[ALL, *REPLY_METRICS],
         default=[ALL],
-        help="What is measured; all: everything for which there is what it needs.",
+        help="What to measure; all: every metric whose needs are met.",
     )
     for name in MODELS:
-        group.add_argument(f"--{name}-model", default=None, metavar="MODEL", help=f"Model {_MODELS[name]}.")
+        group.add_argument(f"--{name}-model", default=None, metavar="MODEL", help=_MODELS[name])
     group.add_argument(
         "--endex-context",
         type="bool",
         default=None,
-        help="Show judges of engagingness the turns before a reply; left out, those whose training texts had them.",
+        help="Whether judges of engagingness read the turns before a reply; by default, as in their training.",
     )
     group.add_argument(
         "--endex-score",
         choices=list(OUTPUTS),
         default="probability",
-        help='What the engagingness of a reply is: how probable "engaging" is, or whether it is the most probable.',
+        help='Engagingness of a reply: the probability of "engaging", or 1 if that is the most probable class, else 0.',
     )
     group.add_argument(
         "--judges",
         nargs="*",
         default=[],
         metavar="[NAME=]FILE",
-        help="More model files, of agents that score replies in their contexts, such as relevance.",
+        help="Further model files, of agents that score replies in their contexts, such as judges of relevance.",
     )
-    group.add_argument("--tokens", choices=list(TOKENS), default="re", help="How replies are cut into tokens.")
+    group.add_argument(
+        "--tokens",
+        choices=list(TOKENS),
+        default="re",
+        help="How replies are tokenized: re separates words and punctuation; space splits at spaces.",
+    )
     group.add_argument("--lower-case", type="bool", default=False, help="Count words in lower case.")
-    group.add_argument("--nidf", choices=list(KINDS), default="mean", help="Of a reply's words, which value it has.")
+    group.add_argument(
+        "--nidf", choices=list(KINDS), default="mean", help="NIDF of a reply: the mean or the maximum over its words."
+    )

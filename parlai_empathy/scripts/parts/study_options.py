@@ -22,7 +22,7 @@ def add_study(group: Any) -> None:
         nargs="*",
         default=[],
         metavar="[NAME=]FILE",
-        help="Logs of the replies to rate, as parlai score_responses reads them; in place of the study's own.",
+        help="Logs of the replies to rate, in the formats of parlai score_responses; instead of the study's own.",
     )
     group.add_argument(
         "--store",
@@ -34,25 +34,28 @@ def add_study(group: Any) -> None:
         "--new-version",
         type="bool",
         default=False,
-        help="Go on with a study whose text or items were changed since the store's ratings were made.",
+        help="Accept a study whose text or items have changed since the store's ratings were made.",
     )
 
 
 def add_address(group: Any) -> None:
     """Add where a site is reached."""
     group.add_argument(
-        "--host", default="127.0.0.1", help="The address to listen at; 0.0.0.0 for all of the machine's."
+        "--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all addresses of the machine."
     )
-    group.add_argument("--port", type=int, default=8000, help="The port to listen at; 0 for any that is free.")
+    group.add_argument("--port", type=int, default=8000, help="Port to listen on; 0 for any free one.")
     group.add_argument(
         "--proxies",
         nargs="*",
         default=[],
         metavar="ADDRESS",
-        help="Addresses of proxies before the site, whose word on visitors' addresses and https is taken.",
+        help="Addresses of trusted proxies in front of the site, which report visitors' addresses and https.",
     )
     group.add_argument(
-        "--log-requests", type="bool", default=False, help="Log each request: method, path and status, nobody's name."
+        "--log-requests",
+        type="bool",
+        default=False,
+        help="Log the method, path and status of each request, without addresses or names.",
     )
 
 

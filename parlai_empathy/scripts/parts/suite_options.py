@@ -51,12 +51,12 @@ def add_suites(parser: ParlaiParser) -> None:
 def _add_humod(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("--suite humod")
     add_file_options(group)
-    group.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As of the task.")
+    group.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As for -t empathy:humod.")
     group.add_argument(
         "--references",
         choices=list(REFERENCES),
         default="human",
-        help="What word overlap is counted with: the human replies to the context, its original reply, or all.",
+        help="References for word overlap: the human replies to the context, its original reply, or all.",
     )
 
 
@@ -66,10 +66,14 @@ def _add_compared(parser: ParlaiParser) -> None:
         "--eval-args",
         default="",
         metavar="OPTIONS",
-        help='More options of eval_model, for all models, as one text: --eval-args="--inference beam".',
+        help='More options of eval_model, for all models, as one string: --eval-args="--inference beam".',
     )
     group.add_argument(
-        "--logs", nargs="*", default=[], metavar="[NAME=]FILE", help="Logs of replies that any system wrote."
+        "--logs",
+        nargs="*",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="Logs of replies from any system, optionally as NAME=FILE.",
     )
 
 
@@ -89,5 +93,5 @@ def _add_endex(parser: ParlaiParser) -> None:
         nargs="+",
         choices=SETS,
         default=[],
-        help="What people rated; left out, all that are to be had.",
+        help="Rated sets to use; by default, all that are available.",
     )

@@ -43,7 +43,7 @@ class DailyDialogTeacher(WholeTeacher):
             "--dd-drop-overlap",
             type="bool",
             default=False,
-            help="Train without the dialogues that share a turn and its answer with the validation or test split.",
+            help="Leave dialogues that share a turn and its answer with valid or test out of training.",
         )
 
     @staticmethod

@@ -12,7 +12,7 @@ from parlai_empathy.tasks.engagement.sets import set_file
 def add_file(group: Any) -> None:
     """Add where a set's file is."""
     group.add_argument(
-        "--engagement-file", type=str, default=None, help="Read this file, in the set's layout, and no other."
+        "--engagement-file", type=str, default=None, help="Read this file, in the set's layout, instead of an edition."
     )
 
 

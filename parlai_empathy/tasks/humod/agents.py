@@ -40,8 +40,8 @@ class HumodTeacher(WholeTeacher):
             "--humod-split",
             choices=list(SPLITS),
             default="paper",
-            help="paper: 1,000 of 9,500 pairs are for test. rated: half of the rated pairs are, for copies that tell "
-            "few ratings.",
+            help="paper: 1,000 of 9,500 pairs are for test. rated: half of the rated pairs are, for copies "
+            "with few ratings.",
         )
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -164,7 +164,7 @@ class ExtendedTeacher(HumodTeacher):
             "--humod-recombinations",
             type=int,
             default=10,
-            help="At most so many dialogues from each context, drawn from all that are possible.",
+            help="Maximum number of dialogues from each context, sampled from all possible ones.",
         )
         return parser
 

@@ -13,11 +13,11 @@ def add_file_options(group: Any) -> None:
     group.add_argument(
         "--humod-file",
         default=None,
-        help="Read this file, the official one or a .jsonl copy, in place of an edition.",
+        help="Read this file, the official one or a .jsonl copy, instead of an edition.",
     )
     group.add_argument(
         "--skip-bad-rows",
         type="bool",
         default=False,
-        help="Count and report rows that cannot be right, and go on without them, in place of ending at the first.",
+        help="Report and count invalid rows and go on without them, instead of ending at the first one.",
     )

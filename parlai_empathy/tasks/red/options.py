@@ -27,18 +27,20 @@ def add_context(group: Any) -> None:
         "--red-context",
         type="bool",
         default=True,
-        help="Put what the post answers before it, as a line of its own; false: the post alone.",
+        help="Put the parent of the post before it, as a line of its own; false: only the post.",
     )
 
 
 def add_dimension(group: Any) -> None:
     """Add what a label is made of, for teachers of one dimension."""
-    group.add_argument("--red-dimension", choices=list(DIMENSIONS), default="ee", help="Which dimension decides.")
+    group.add_argument(
+        "--red-dimension", choices=list(DIMENSIONS), default="ee", help="The dimension that decides the label."
+    )
     group.add_argument(
         "--red-kappa",
         type=float,
         default=1.0,
-        help="How many standard deviations from the mean a post has to be; those nearer are left out.",
+        help="How many standard deviations from the mean a post must be; posts closer to it are left out.",
     )
 
 

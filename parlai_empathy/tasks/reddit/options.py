@@ -14,15 +14,15 @@ from parlai_empathy.tasks.reddit.reader import Limits
 
 # Each with its default, the least value that can work, and what it is.
 _NUMBERS = {
-    "window": (1_000_000, 1, "In how many of the latest posts of the dumps a comment's parent is looked for."),
+    "window": (1_000_000, 1, "Number of latest posts of the dumps in which a comment's parent is looked up."),
     "min_words": (2, 1, "Leave out replies with fewer words."),
-    "max_words": (100, 1, "Leave out replies with more words, and cut the context's turns to so many."),
-    "buffer": (10_000, 1, "In training the pairs are shuffled inside a buffer of so many."),
-    "eval_size": (5_000, 1, "The validation and test folds are their first so many pairs."),
+    "max_words": (100, 1, "Leave out replies with more words, and truncate the context's turns to this many."),
+    "buffer": (10_000, 1, "In training, shuffle pairs within a buffer of this size."),
+    "eval_size": (5_000, 1, "Number of pairs in valid and in test: the first ones of their folds."),
     "epoch_size": (
         0,
         0,
-        "Call so many training pairs an epoch, and do not count them; 0 counts them, once for each set of dumps.",
+        "Number of training pairs to call an epoch, without counting all; 0 counts them, once for each set of dumps.",
     ),
 }
 
@@ -34,8 +34,8 @@ def add(parser: ParlaiParser) -> None:
     group.add_argument(
         "--reddit-file",
         default=None,
-        help="Read this dump (.zst, .bz2, .gz, .xz or JSON lines), several (a,b), or a folder of them, in place of an "
-        "edition.",
+        help="Read this dump (.zst, .bz2, .gz, .xz or JSON lines), several (a,b), or a folder of them, "
+        "instead of an edition.",
     )
     group.add_argument(
         "--reddit-history",
