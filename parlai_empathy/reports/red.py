@@ -61,8 +61,8 @@ def _constants(curated: Curated, plan: Plan, engine: str) -> Table:
 
 def _lines(curated: Curated) -> Table:
     bad: Counter[str] = sum((account.bad for account in curated.accounts), Counter())
-    fates = sorted(curated.fates.items(), key=lambda item: -item[1])
-    rows = [*fates, *((f"bad line: {reason}", count) for reason, count in bad.most_common())]
+    fates, flaws = (sorted(counts.items(), key=lambda item: (-item[1], item[0])) for counts in (curated.fates, bad))
+    rows = [*fates, *((f"bad line: {reason}", count) for reason, count in flaws)]
     total = sum(account.lines for account in curated.accounts)
     dumps = ", ".join(f"{Path(account.dump).name} ({account.lines:,})" for account in curated.accounts)
     notes = [f"{total:,} lines of {dumps}."]

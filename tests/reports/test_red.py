@@ -104,6 +104,14 @@ def test_each_line_stands_in_the_card_once() -> None:
     ]
 
 
+def test_of_as_many_lines_each_what_they_became_stands_in_the_order_of_letters_whatever_the_engine_gave_first() -> None:
+    bad = Counter({"wrong type": 2, "not JSON": 2})
+    fates = {"to an unknown comment": 1, "quotes only": 1, "chosen": 4, "empty": 1}
+    table = card({"fates": fates, "accounts": [Account("/d/RC_1.zst", 11, bad)]}).tables[2]
+    names = ["chosen", "empty", "quotes only", "to an unknown comment", "bad line: not JSON", "bad line: wrong type"]
+    assert [row[0] for row in table.rows] == names
+
+
 def test_beyond_thirty_subreddits_are_counted_together() -> None:
     many = {f"s{n}": {"not engaging": 2, "engaging": n} for n in range(33)}
     assert card().tables[3].rows == [["baking", 12, 15], ["trains", 8, 5]]
