@@ -143,7 +143,9 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
     waiting = fates.pop(None, 0)  # type: ignore[call-overload]  # SQL's null
     few = f"fewer than {recipe.min_replies} replies" if recipe.min_replies > 1 else "no reply"
     fates[f"with {few}"] = waiting - count
-    seen = json.dumps([[part.file.name for part in parts], recipe.min_replies, recipe.subreddits])
+    # Of a dump that could not be read to its end, more may be read next time, and its part has the same name then.
+    read = sorted((part.file.name, part.account.lines) for part in parts)
+    seen = json.dumps([read, recipe.min_replies, recipe.subreddits])
     if plan.toxicity:
         texts = f"SELECT e.name, p.text FROM eligible e {_TEXT.format('e')}"
         scorers["toxicity"] = _score(engine, plan, "toxicity", texts, plan.toxicity, seen)

@@ -8,7 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +218,29 @@ def test_scores_are_kept_for_the_same_texts_and_scorer_alone(dumps: list[Path], 
     for name, changes in (("a", {}), ("a", {"kappa": 0.2}), ("b", {}), ("b", {"min_replies": 2})):
         run(dumps, tmp_path, emotion=ByLength(name), recipe=changes)
     assert len(list((tmp_path / "work").glob("emotion-*"))) == 3
+
+
+def test_scores_are_kept_for_the_same_dumps_in_any_order(dumps: list[Path], tmp_path: Path) -> None:
+    run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength())
+    run(dumps[::-1], tmp_path, emotion=ByLength(), toxicity=ByLength())
+    assert len(list((tmp_path / "work").glob("emotion-*"))) == 1
+
+
+def test_texts_that_could_not_be_read_once_are_scored_next_time(
+    dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(path: Path, seen: object) -> Iterator[bytes]:
+        yield path.read_bytes()[: path.stat().st_size // 2]
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(blocks, "read_bytes", failing)
+        first = run(dumps, tmp_path / "out", emotion=ByLength(), toxicity=ByLength())
+    assert any(account.broken for account in first.accounts)
+    again = run(dumps, tmp_path / "out", emotion=ByLength(), toxicity=ByLength())
+    assert again.measures.posts > first.measures.posts
+    run(dumps, tmp_path / "new", emotion=ByLength(), toxicity=ByLength())
+    assert records(tmp_path / "out") == records(tmp_path / "new")
 
 
 # --- constants -------------------------------------------------------------------------------------------------------
