@@ -83,8 +83,10 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
         file: Any = CallbackIOWrapper(seen, packed, "read") if seen else packed
         if path.suffix == ".zst":
             yield from _unpacked(file)
+        elif path.suffix in _OPENERS:
+            file = _OPENERS[path.suffix](file)
+            yield from iter(lambda: file.read1(_BLOCK), b"")  # read would keep what comes before an error
         else:
-            file = _OPENERS[path.suffix](file) if path.suffix in _OPENERS else file
             yield from iter(lambda: file.read(_BLOCK), b"")
 
 
