@@ -285,7 +285,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         training_options.name_missing_metric,
     ],
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_them],
-    "parlai.core.worlds": [background_workers.seed_them],
+    "parlai.core.worlds": [background_workers.seed_them, background_workers.let_them_outlive_ctrl_c],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],

@@ -1,10 +1,15 @@
-"""``--num-workers``, processes that prepare batches beside a training: they build no dictionary, and know no seed."""
+"""``--num-workers``, processes that prepare batches beside a training: they build no dictionary, know no seed, and end
+when Ctrl-C is pressed, before the training does.
+"""
 
 from __future__ import annotations
 
 import copy
 import functools
+import os
 import random
+import signal
+from collections.abc import Callable
 from typing import Any
 
 
@@ -36,3 +41,34 @@ def seed_them(worlds: Any) -> None:
         launch(cls, index, opt, *args)
 
     world.launch_process = classmethod(launch_process)
+
+
+def let_them_outlive_ctrl_c(worlds: Any) -> None:
+    """Let a training come to the end of its step: it would wait for ever for the next batch of those that have ended.
+
+    They end with the training, however it ends.
+    """
+
+    def _start_processes(self: Any) -> Any:
+        from torch.multiprocessing.spawn import start_processes
+
+        launch = worlds.BackgroundWorkerDynamicBatchWorld.launch_process
+        return start_processes(  # type: ignore[no-untyped-call]
+            _launch_behind_a_training,
+            args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
+            nprocs=self._num_workers,
+            join=False,
+            daemon=True,  # Python ends these at its own end; for others it waits
+            start_method="fork",
+        )
+
+    worlds.BackgroundDriverWorld._start_processes = _start_processes
+
+
+def _launch_behind_a_training(index: int, launch: Callable[..., None], training: int, *args: Any) -> None:
+    def end_if_left_alone(signal_number: int, frame: Any) -> None:  # torch has it sent when the training is no more
+        if os.getppid() != training:
+            os._exit(1)
+
+    signal.signal(signal.SIGINT, end_if_left_alone)
+    launch(index, *args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ def save_what_was_learnt(train_model: Any) -> None:
             raise
         finally:
             signal.signal(signal.SIGINT, before)
+        if stop.is_wanted:  # since the last step; all is saved
+            raise KeyboardInterrupt
 
     def _get_time(self: Any, world: Any) -> Any:  # which ParlAI calls once after each step
         times = ask(self, world)
@@ -41,6 +44,8 @@ def save_what_was_learnt(train_model: Any) -> None:
     def _run_eval(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._stop.can_be_now = True
         try:
+            if self._stop.is_wanted:  # since the step, while the validation's data were read
+                raise KeyboardInterrupt
             return evaluate(self, *args, **kwargs)
         finally:
             self._stop.can_be_now = False
@@ -61,12 +66,20 @@ class _Stop:
     def __call__(self, signal_number: int, frame: Any) -> None:
         """Python calls this where it happens to be, in the middle of a step perhaps."""
         if not self.decides:
+            if _is_left_alone():  # then torch has it sent
+                raise KeyboardInterrupt
             return
         self.at_once = self.is_wanted
         self.is_wanted = True
         if self.at_once or self.can_be_now:
             raise KeyboardInterrupt
         os.write(2, _ADVICE)  # Python's own files cannot be written to while they are
+
+
+def _is_left_alone() -> bool:
+    """Whether the process that has started this one is no more: waiting for its word would take GPUs half an hour."""
+    parent = multiprocessing.parent_process()
+    return parent is not None and not parent.is_alive()
 
 
 def _save(loop: Any, train_model: Any) -> None:

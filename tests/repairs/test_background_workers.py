@@ -1,20 +1,31 @@
-"""``--num-workers``: a training with processes beside it begins without a dictionary, and knows its seed."""
+"""``--num-workers``: a training with processes beside it begins without a dictionary, knows its seed, and is stopped
+as any other.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import multiprocessing
+import os
 import random
+import signal
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch.multiprocessing
-from parlai.core.worlds import BackgroundWorkerDynamicBatchWorld
+from parlai.core.worlds import BackgroundDriverWorld, BackgroundWorkerDynamicBatchWorld
 from parlai.scripts.build_dict import build_dict
 from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import unrepaired
+from processes import PATIENCE
 from sample_models import weights
 from tiny_parts import SIZES, TASK, train
+
+from parlai_empathy.repairs.background_workers import _launch_behind_a_training
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
 WORKER = {"num_workers": 1, "max_train_steps": 4, **SIZES}
@@ -69,6 +80,57 @@ def test_without_a_seed_a_worker_is_left_to_chance(first_draw: Any) -> None:
     assert first_draw(0, seed=None) == expected
 
 
+@pytest.fixture
+def worker() -> Iterator[Any]:
+    """Starts one worker, which waits for ever; of another parent than its training if it is left alone."""
+    with contextlib.ExitStack() as stack:
+
+        def begin(left_alone: bool = False) -> Any:
+            context = multiprocessing.get_context("fork")
+            begun = context.Event()
+
+            def wait(index: int) -> None:
+                begun.set()
+                time.sleep(PATIENCE)
+
+            training = 0 if left_alone else os.getpid()
+            process = context.Process(target=_launch_behind_a_training, args=(0, wait, training), daemon=True)
+            process.start()
+            stack.callback(process.kill)
+            assert begun.wait(PATIENCE)
+            os.kill(process.pid, signal.SIGINT)
+            return process
+
+        yield begin
+
+
+def test_ctrl_c_leaves_a_worker_to_its_training(worker: Any) -> None:
+    process = worker()
+    process.join(0.5)
+    assert process.is_alive()
+
+
+def test_a_worker_without_a_training_ends(worker: Any) -> None:
+    process = worker(left_alone=True)
+    process.join(PATIENCE)
+    assert process.exitcode == 1
+
+
+def test_a_step_is_finished_when_all_workers_have_got_ctrl_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    parley = BackgroundDriverWorld.parley
+
+    def pressed_parley(self: Any) -> None:
+        for pid in (os.getpid(), *self._process_pool.pids()):
+            os.kill(pid, signal.SIGINT)
+        for _ in range(20):  # more than are waiting
+            parley(self)
+
+    monkeypatch.setattr(BackgroundDriverWorld, "parley", pressed_parley)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "model", "empathy:retrieval", **{**WORKER, "max_train_steps": 40})
+    assert (tmp_path / "model.checkpoint").is_file()
+
+
 def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: Path) -> None:
     opt = TrainModel.setup_args().parse_kwargs(**TINY, num_workers=1, dict_file=str(tmp_path / "words"))
     with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="batch_act"):
@@ -81,3 +143,7 @@ def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: 
 def test_still_needed_parlai_seeds_no_worker() -> None:
     workers = unrepaired("parlai.core.worlds").BackgroundWorkerDynamicBatchWorld
     assert "seed" not in inspect.getsource(workers.launch_process)
+
+
+def test_still_needed_parlai_starts_workers_that_ctrl_c_ends() -> None:
+    assert "daemon" not in inspect.getsource(unrepaired("parlai.core.worlds").BackgroundDriverWorld._start_processes)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import multiprocessing
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -22,6 +24,7 @@ from sample_models import weights
 from tiny_parts import BRIEF, SIZES, train_base
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.repairs.interruption import _Stop
 
 ENDLESS: dict[str, Any] = {**BRIEF, **SIZES, "model": "empathy:retrieval", "max_train_steps": 40}
 
@@ -100,6 +103,43 @@ def test_a_validation_that_was_left_at_the_end_is_made_up_for(monkeypatch: pytes
     assert [report["train_steps"] for report in stats["valid_reports"]] == [3]
     saved, last = weights(tmp_path / "model"), weights(tmp_path / "model.checkpoint")
     assert all(torch.equal(saved[name], last[name]) for name in last)
+
+
+def test_a_validation_does_not_begin_any_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    read, evaluated = train_model_module.load_eval_worlds, []
+
+    def pressed_read(*args: Any) -> Any:
+        press_ctrl_c()
+        return read(*args)
+
+    monkeypatch.setattr(train_model_module, "load_eval_worlds", pressed_read)
+    monkeypatch.setattr(RetrievalAgent, "eval_step", lambda self, batch: evaluated.append(1))
+    stop(tmp_path / "model", validation_every_n_steps=2)
+    assert evaluated == []
+    assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
+
+
+def test_what_was_pressed_after_the_last_step_is_not_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    create, created = train_model_module.create_agent, []
+
+    def pressed_create(opt: Any) -> Any:
+        created.append(1)
+        if len(created) == 2:  # the best model, for the evaluation at the end
+            press_ctrl_c()
+        return create(opt)
+
+    monkeypatch.setattr(train_model_module, "create_agent", pressed_create)
+    stop(tmp_path / "model", max_train_steps=2)
+    assert len(created) == 2
+    assert not (tmp_path / "model.test").exists()
+    assert steps_in(tmp_path / "model.trainstats") == 2
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_another_process_ends_only_without_the_first(monkeypatch: pytest.MonkeyPatch, alive: bool) -> None:
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: SimpleNamespace(is_alive=lambda: alive))
+    with contextlib.nullcontext() if alive else pytest.raises(KeyboardInterrupt):
+        _Stop(decides=False)(signal.SIGINT, None)
 
 
 def test_twice_stops_at_once_and_saves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
