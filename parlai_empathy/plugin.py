@@ -28,6 +28,7 @@ from parlai_empathy.repairs import (
     interruption,
     model_files,
     nothing_to_learn,
+    output_folders,
     package_resources,
     several_cpus,
     training_options,
@@ -287,6 +288,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_them],
     "parlai.core.worlds": [background_workers.seed_them, background_workers.let_them_outlive_ctrl_c],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
+    "parlai.utils.world_logging": [output_folders.make_for_logs],
+    "parlai.scripts.eval_model": [output_folders.make_for_reports],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
 }

@@ -11,7 +11,8 @@ from typing import Any
 
 def keep_best_model(train_model: Any) -> None:
     """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place, and
-    evaluate the last one at the end, whichever it has kept.
+    evaluate the last one at the end, whichever it has kept. And go on counting its steps when ``--update-freq`` is
+    another, or is not given again.
     """
     begin = train_model.TrainLoop.__init__
 
@@ -21,6 +22,9 @@ def keep_best_model(train_model: Any) -> None:
         self.opt["load_from_checkpoint"] = False  # it is done; what is loaded at the end is the best model
         if self.valid_reports:
             self._last_valid_steps = self.valid_reports[-1].get("train_steps", 0)
+        self.update_freq = self.agent.opt.get("update_freq", self.update_freq)  # which the saved model may remember
+        if self.parleys // self.update_freq != self._train_steps:
+            self.parleys = self._train_steps * self.update_freq  # of which ParlAI counts the steps
 
     train_model.TrainLoop.__init__ = __init__
 

@@ -120,6 +120,29 @@ def test_a_resumed_training_validates_when_it_would_have(tmp_path: Path) -> None
 # --- what is over is over --------------------------------------------------------------------------------------------
 
 
+def steps_and_updates(module: Any, folder: Path, update_freq: dict[str, int]) -> list[int]:
+    """Two steps of two batches each, then resumed with ``update_freq``; returns its steps, and those of the agent."""
+    options = {**TINY, "batchsize": 32, "model_file": str(folder / "model"), "save_after_valid": True}
+    module.TrainModel.main(**options, max_train_steps=2, update_freq=2)
+    module.TrainModel.main(**options, max_train_steps=5, **update_freq)
+    last = json.loads((folder / "model.checkpoint.trainstats").read_text())["valid_reports"][-1]
+    return [last["train_steps"], last["total_train_updates"]]
+
+
+@pytest.mark.parametrize("update_freq", [{"update_freq": 2}, {"update_freq": 3}, {"update_freq": 1}, {}])
+def test_a_resumed_training_goes_on_counting_its_steps(tmp_path: Path, update_freq: dict[str, int]) -> None:
+    assert steps_and_updates(train_model_module, tmp_path, update_freq) == [5, 5]
+
+
+def test_still_needed_parlai_counts_steps_that_were_not_taken(tmp_path: Path) -> None:
+    options = {**TINY, "batchsize": 32, "model_file": str(tmp_path / "model"), "dict_file": str(tmp_path / "dict")}
+    train_model_module.TrainModel.main(**options, max_train_steps=2, update_freq=2)
+    options = train_model_module.setup_args().parse_kwargs(**options, update_freq=1)
+    for module, steps in ((train_model_module, 3), (unrepaired("parlai.scripts.train_model"), 5)):
+        loop = module.TrainLoop(options)
+        assert (loop.parleys + 1) // loop.update_freq == steps  # after the next
+
+
 @pytest.mark.parametrize(
     "end",
     [

@@ -1,0 +1,50 @@
+"""An evaluation's files come to be where their folder is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.scripts.eval_model import EvalModel
+from parlai_as_it_comes import unrepaired
+from tiny_parts import SIZES, TASK, train_base
+
+SHORT: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval", "datatype": "test", "num_examples": 4}
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def evaluate(module: Any = None, **options: Any) -> None:
+    (module.EvalModel if module else EvalModel).main(**SHORT, **options, dict_file="words")
+
+
+@pytest.mark.parametrize("name", ["out/deep/report.json", "./out/report.json", "report.json"])
+def test_a_report_is_where_it_is_named(name: str) -> None:
+    evaluate(report_filename=name)
+    assert json.loads(Path(name).read_text())["report"]["exs"] >= 4
+
+
+def test_an_ending_is_put_after_the_name_of_the_model() -> None:
+    train_base(Path("model"))
+    EvalModel.main(**TASK, model_file="model", datatype="test", num_examples=4, report_filename=".json")
+    assert json.loads(Path("model.json").read_text())["report"]["exs"] >= 4
+
+
+@pytest.mark.parametrize("layout", ["parlai", "conversations"])
+def test_logs_are_where_they_are_named(layout: str) -> None:
+    evaluate(world_logs="out/deep/log.jsonl", save_format=layout)
+    assert Path("out/deep/log.jsonl").stat().st_size > 0
+
+
+def test_still_needed_parlai_fails_at_the_end_of_an_evaluation() -> None:
+    with pytest.raises(FileNotFoundError):
+        evaluate(unrepaired("parlai.scripts.eval_model"), report_filename="out/report.json")
+    with pytest.raises(FileNotFoundError):
+        unrepaired("parlai.utils.world_logging").WorldLogger({"log_keep_fields": "all"}).write(
+            "out/log.txt", None, "parlai"
+        )
