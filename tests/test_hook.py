@@ -173,6 +173,7 @@ def test_a_watched_module_that_is_run_as_a_script_is_watched_too(hooked: CleanPy
         (hooked.site / "parlai" / folder / "__init__.py").write_text("")
     (hooked.site / "parlai" / "core" / "script.py").write_text(
         "def setup_script_registry(): pass\n"
+        "class _SubcommandParser:\n    def format_help(self): pass\n"
         "class ParlaiScript:\n    @classmethod\n    def main(cls): print(cls.__name__)\n"
     )
     (hooked.site / "parlai" / "scripts" / "build_dict.py").write_text(
