@@ -1,0 +1,69 @@
+"""A command that lacks an option, or a file with one that it does not know: one clear line, no traceback."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from parlai_empathy.errors import OptionError
+
+_NO_TASK = "--task is missing: name the data, such as -t empathy:empathetic_dialogues"
+
+
+def name_missing_task(worlds: Any) -> None:
+    """Of what goes through a task's examples."""
+    make = worlds.create_task
+
+    @functools.wraps(make)
+    def create_task(opt: Any, *args: Any, **kwargs: Any) -> Any:
+        if not opt.get("task"):
+            raise OptionError(_NO_TASK)
+        return make(opt, *args, **kwargs)
+
+    worlds.create_task = create_task
+
+
+def name_missing_task_of_evaluation(eval_model: Any) -> None:
+    """Of an evaluation, which takes the task's name apart before it asks for its examples."""
+    evaluate = eval_model.eval_model
+
+    @functools.wraps(evaluate)
+    def evaluate_task(opt: Any) -> Any:
+        if not opt.get("task"):
+            raise OptionError(_NO_TASK)
+        return evaluate(opt)
+
+    eval_model.eval_model = evaluate_task
+
+
+def name_missing_model(agents: Any) -> None:
+    """Of what needs an agent."""
+    make = agents.create_agent
+
+    @functools.wraps(make)
+    def create_agent(opt: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (opt.get("model") or opt.get("model_file")):
+            raise OptionError(
+                "--model is missing: name an agent, such as -m empathy:retrieval, or a trained model with -mf"
+            )
+        return make(opt, *args, **kwargs)
+
+    agents.create_agent = create_agent
+
+
+def name_unknown_in_file(params: Any) -> None:
+    """Of ``--init-opt``: a saved model's ``.opt`` has some that no command takes."""
+    load = params.ParlaiParser._load_opts
+
+    @functools.wraps(load)
+    def _load_opts(self: Any, opt: Any) -> None:
+        try:
+            load(self, opt)
+        except RuntimeError as error:
+            name = str(error).rpartition(": ")[2]
+            raise OptionError(
+                f"--init-opt {opt['init_opt']}: this command has no option {name}: take it out of the file, or add "
+                "--allow-missing-init-opts true"
+            ) from error
+
+    params.ParlaiParser._load_opts = _load_opts

@@ -1,0 +1,57 @@
+"""What a command lacks, or does not know, is one line, where ParlAI ends in a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parlai.scripts.display_data import DisplayData
+from parlai.scripts.display_model import DisplayModel
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.train_model import TrainModel
+from parlai_as_it_comes import source_of
+from tiny_parts import SIZES, TASK
+
+from parlai_empathy.errors import OptionError
+
+RETRIEVER: dict[str, Any] = {**SIZES, "model": "empathy:retrieval", "loglevel": "error"}
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        (TrainModel, {**RETRIEVER, "model_file": "m"}),
+        (EvalModel, RETRIEVER),
+        (DisplayModel, RETRIEVER),
+        (DisplayData, {"loglevel": "error"}),
+    ],
+)
+def test_a_missing_task_is_named(command: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    if "model_file" in options:
+        options = {**options, "model_file": str(tmp_path / "m")}
+    with pytest.raises(OptionError, match=r"^--task is missing: name the data, such as -t empathy:empathetic_dial"):
+        command.main(**options)
+
+
+@pytest.mark.parametrize("command", [EvalModel, DisplayModel, Interactive])
+def test_a_missing_model_is_named(command: Any) -> None:
+    options = {"loglevel": "error"} if command is Interactive else {**TASK}
+    with pytest.raises(OptionError, match=r"^--model is missing: name an agent, such as -m empathy:retrieval, or a"):
+        command.main(**{name: value for name, value in options.items() if name != "edition"})
+
+
+def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: Path) -> None:
+    (tmp_path / "saved.opt").write_text(json.dumps({"starttime": "Nov23_16-21"}))
+    message = rf"^--init-opt {tmp_path}/saved.opt: this command has no option starttime: take it out of the file, or "
+    with pytest.raises(OptionError, match=message):
+        DisplayData.main(**TASK, init_opt=str(tmp_path / "saved.opt"))
+
+
+def test_still_needed_parlai_raises_errors_of_python() -> None:
+    assert "raise RuntimeError(\n            'No task specified." in source_of("parlai.core.worlds")
+    assert "raise RuntimeError('Need to set `model` argument" in source_of("parlai.core.agents")
+    assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")
+    assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
