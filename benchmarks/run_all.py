@@ -64,10 +64,10 @@ def _head() -> str:
     threads = os.environ.get("OMP_NUM_THREADS", os.cpu_count())
     return (
         "# Benchmarks\n\n"
-        "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, in turns and at "
-        "least five times, and sees that both give the same answers; its file in `benchmarks/` says what is compared. "
-        "Rates are medians; behind the median ratio stand the least and the greatest."
-        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) a process, "
+        "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, alternating, "
+        "at least five times each, and checks that both give the same answers; its file in `benchmarks/` says what is "
+        "compared. Rates are medians; after the median ratio, the lowest and highest are given in parentheses."
+        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) per process, "
         f"{torch.cuda.get_device_name() if torch.cuda.is_available() else 'no GPU'}. On a CPU `--precision auto` means "
         f"{'bfloat16' if use_bfloat16('auto', torch.device('cpu')) else 'float32'} here."
     )
