@@ -84,7 +84,7 @@ def _table(
         header=[*_HEADER, *(["paper's"] if papers is not None else [])],
         rows=cells,
         notes=[
-            *([f"- {report.left_out:,} items with fewer than two ratings say nothing"] if report.left_out else []),
+            *([f"- {report.left_out:,} items with fewer than two ratings are left out"] if report.left_out else []),
             *(["- the paper does not say how it weighted disagreements"] if papers is not None else []),
             *(f"- {reason}" for reason in reasons),
             *(f"- {found.signature}" for found in rows.values()),

@@ -47,12 +47,12 @@ def _table(models: Sequence[Measured], dataset: str, about: str) -> Table:
 def _explained(others: Sequence[Published], columns: Sequence[Column]) -> Iterable[str]:
     names = {column.name for column in columns}
     if others:
-        yield "- shares are in percent; names with a paper: that paper's figures, not measured here"
-        yield "- Rashkin et al. pretrain on 1.7 billion Reddit conversations, and do not name the protocol of P@1,100"
+        yield "- shares are in percent; rows that name a paper: that paper's figures, not measured here"
+        yield "- Rashkin et al. pretrain on 1.7 billion Reddit conversations; their P@1,100 does not state its protocol"
     if {"ppl", "ppl_peers"} & names:
         yield "- PPL is per token of each model's own dictionary, and compares models that share one"
     if "minutes" in names:
-        yield "- training: what ParlAI noted, validations apart, on whatever machine it was"
+        yield "- training: as ParlAI recorded it, without validations, on whichever machine it ran"
 
 
 def plots(models: Sequence[Measured]) -> list[RowBars]:

@@ -48,18 +48,18 @@ def logs_table(scores: Sequence[SystemScores]) -> Table:
             {one.name: {key: one.numbers[key] for key in _COLUMNS if key in one.numbers} for one in scores}
         ),
         *(
-            f"- {one.name}: {left_out:,} replies without a reference say nothing of BLEU"
+            f"- {one.name}: {left_out:,} replies without a reference do not count in BLEU"
             for one in scores
             if "avg_bleu" in one.scores and (left_out := one.scores["avg_bleu"].left_out)
         ),
         *(
-            f"- {one.name}: {one.system.no_answers:,} replies that could not be given have no part in this"
+            f"- {one.name}: {one.system.no_answers:,} replies that the system failed to give are left out"
             for one in scores
             if one.system.no_answers
         ),
         *dict.fromkeys(f"- left out: {text}" for one in scores for text in one.missing),
-        "- names with a paper: that paper's figures, not measured here",
-        "- logs are compared as they are: what has other items, or text cut or cased in another way, has other numbers",
+        "- rows that name a paper: that paper's figures, not measured here",
+        "- logs are compared as they are: other items, tokenisation or letter case change the numbers",
     ]
     header = ["system", "replies", "empty", *_COLUMNS.values()]
     return Table("Replies that other systems wrote", header, rows, notes, digits=2)
@@ -74,4 +74,4 @@ def logs_plot(scores: Sequence[SystemScores]) -> RowBars:
     }
     title = "Replies that other systems wrote: likeness to people's, and variety"
     drawn = {name: found for name, found in series.items() if found}
-    return RowBars("replies", title, "%   (names with a paper: published)", "", list(rows), drawn)
+    return RowBars("replies", title, "%   (rows that name a paper: published)", "", list(rows), drawn)

@@ -129,10 +129,10 @@ def _overview(answers: Answers, n: int) -> Table:
             )
             notes += _mixed(named(question, "question"), group) if kind == "rating" else []
     notes.append(
-        "- each: ratings of one reply, or of one pair of replies; texts and checks have no part in what follows"
+        "- each: ratings per reply, or per pair of replies; free texts and checks do not count in what follows"
     )
     if len(rows) and not answers.rated:
-        notes.append("- nobody rated any system: there is nothing to say of them")
+        notes.append("- no system was rated: there is nothing to report on systems")
     header = ["question", "kind", "answers", "items", "systems", "raters", "each", "points used"]
     return Table("What was answered", header, rows, [f"- {n:,} answers", *notes], digits=1)
 
@@ -147,9 +147,7 @@ def _mixed(question: str, group: Sequence[Rating]) -> list[str]:
     if len(set(ranges.values())) < 2:
         return []
     said = ", ".join(f"{named(study, 'study')}: {low:g} to {high:g}" for study, (low, high) in ranges.items())
-    return [
-        f"- {question}: studies differ in the points that were used ({said}): if their scales do, report them apart"
-    ]
+    return [f"- {question}: the studies use different points ({said}): if their scales differ, report them separately"]
 
 
 # --- what they say ---------------------------------------------------------------------------------------------------
@@ -162,7 +160,7 @@ def _systems(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot]]
     tables, plots = means_tables(groups, wishes.how)
     if found := differences_table(groups, wishes.how):
         return [*tables, found[0]], [*plots, *found[1]]
-    note = "- no two systems were asked the same: there are no differences to test"
+    note = "- no question was asked of two systems: there are no differences to test"
     return [*tables[:-1], replace(tables[-1], notes=[note, *tables[-1].notes])], plots
 
 
@@ -185,7 +183,7 @@ def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
         [named(question, "question"), named(system, "system"), choice, n, n / asked[question, system]]
         for (question, system, choice), n in sorted(counts.items())
     ]
-    note = "- a question whose numbers have a text each is taken for a choice; without the column text it is a rating"
+    note = "- a question whose numbers each have a text is treated as a choice; without the column text it is a rating"
     return [Table("Choices", ["question", "system", "choice", "answers", "share"], rows, [note])], []
 
 

@@ -61,8 +61,8 @@ def metrics_table(
             ]
         rows.append([*key, n, *cells])
     notes += [
-        "- of replies: the metric with the mean rating; of comparisons: the difference of the metric with the mean "
-        "preference. All systems together",
+        "- replies: correlation of the metric with the mean rating; comparisons: of the metric's difference with the "
+        "mean preference; all systems pooled",
         f"- p (Holm): corrected for the {len(found)} tests of this table",
         *dict.fromkeys(f"- {one.signature}" for one, _ in found.values()),
     ]

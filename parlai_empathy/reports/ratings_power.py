@@ -108,7 +108,7 @@ def likert_needed(
         "- items: of the t test of items' means, of pairs where both systems reply to the same items",
         "- ranks of whole points: each rating is a point of the scale "
         f"({', '.join(f'{point:g}' for point in scale.points)}) about a mean of {scale.middle:.3g}, and the test is "
-        "that of ratings_report; where the scale ends, some of the difference is lost",
+        "that of ratings_report; some of the difference is lost at the ends of the scale",
         *aim.notes(),
         f"- {_likert_signature(design, aim)}",
     ]
@@ -228,7 +228,7 @@ def wins_needed(shares: Sequence[float], ties: float, aim: Aim) -> tuple[Table, 
         "power by trial",
     ]
     notes += [
-        "- comparisons: one of each item, by the exact sign test; the number from which on the power stays",
+        "- comparisons: one per item, exact sign test; from this number on the power does not fall below its aim again",
         f"- with ties: {100 * ties:g} % of all comparisons are ties, which the test leaves out",
         *aim.notes(),
     ]

@@ -63,7 +63,7 @@ def wins_table(groups: Mapping[str, Sequence[Rating]], unit: str) -> tuple[Table
     notes += [
         *_sides([one for group in groups.values() for one in group]),
         "- win, tie, lose: shares of all ratings",
-        f"- tested: {_TESTED[unit]}; ties have no part in the test, which makes it see less, not more",
+        f"- tested: {_TESTED[unit]}; ties are left out of the test, which lowers its power",
         f"- p (Holm): corrected for the {len(found)} tests of this table",
         f"- {made}",
     ]

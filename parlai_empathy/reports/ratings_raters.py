@@ -40,9 +40,9 @@ def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: M
     notes = [
         "- same answer: the share of the commonest point; seconds: the median; agrees: Pearson's correlation with the "
         "mean of the others, each question on its own scale",
-        "- look at: what the rules see. They suggest, and people decide: --exclude FILE names who is left out, "
-        "--exclude-flagged true leaves out all whom a rule saw",
-        f"- {NONE}: not to be had: nothing of the kind was asked, timed, or rated by others too",
+        "- look at: what simple rules flag; the decision is yours: --exclude FILE names raters to leave out, "
+        "--exclude-flagged true leaves out all who are flagged",
+        f"- {NONE}: not available: not asked, not timed, or not rated by others",
     ]
     return Table("Raters", header, rows, notes, digits=2)
 
@@ -61,7 +61,7 @@ def excluded_table(
     rows: list[list[Cell]] = [[called.get(rater, rater), answers[rater], reason] for rater, reason in excluded.items()]
     strangers = f"{len(unknown)} more" if called else ", ".join(unknown)
     notes = [
-        "- nothing is deleted: without the exclusion they are back",
+        "- nothing is deleted: without the exclusion they count again",
         *([f"- not in this file: {strangers}"] if unknown else []),
     ]
     return Table("Left out", ["rater", "answers", "reason"], rows, notes)

@@ -49,8 +49,8 @@ def means_tables(groups: Groups, how: How) -> tuple[list[Table], list[Plot]]:
         ["system", *(named(question, "question") for question in groups)],
         rows,
         [
-            "- the mean of all ratings ± its standard error, which takes ratings for independent, as the papers do",
-            *([f"- {NONE}: nobody was asked this of this system"] if any(NONE in row for row in rows) else []),
+            "- mean of all ratings ± its standard error, which treats ratings as independent, as the papers do",
+            *([f"- {NONE}: not asked of this system"] if any(NONE in row for row in rows) else []),
         ],
     )
     return [short, _long(found, how)], [_plot(groups, systems, found)]
@@ -127,8 +127,8 @@ def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | No
     notes = [
         "- difference: of the means of items, the first system less the second",
         _interval_note(how),
-        "- effect: rank-biserial correlation, -1 to 1: how much of all ranks speaks for the first, less what speaks "
-        "for the second; d: Cohen's, in pooled standard deviations of items' means",
+        "- effect: rank-biserial correlation, -1 to 1: the share of ranks in favour of the first, less that in favour "
+        "of the second; d: Cohen's, in pooled standard deviations of items' means",
         f"- p (Holm): corrected for the {len(tested)} tests of this table",
         *(f"- {_of(*key)}: {reason}" for key, one in found.items() for reason in one.reasons),
         *dict.fromkeys(f"- {one.signature}" for one in found.values()),

@@ -20,6 +20,7 @@ from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items
 
 _FEWEST = 3  # pairs that a correlation needs
+_REPEATED = "resampling repeats replies, which lowers variety"
 Ratings = Mapping[str, Mapping[str, Sequence[float]]]
 """For each question each item's ratings."""
 
@@ -49,7 +50,7 @@ def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) 
         *signature_notes({one.name: one.numbers for one in scores}),
         *dict.fromkeys(f"- {one.name}: left out: {text}" for one in scores for text in one.missing),
         *(f"- left out: {text}" for text in left_out),
-        "- no answer: replies that a system could not give; they have no part in any number",
+        "- no answer: replies that a system failed to give; no number counts them",
     ]
     return Table("Replies", ["system", "replies", "empty", "no answer", *titles.values()], rows, notes)
 
@@ -69,7 +70,11 @@ def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 
             rows.append([one.name, found.title, known or None, found.left_out or None, found.number, interval])
             shown.setdefault(found.title, {})[one.name] = (found.number, *(interval or (found.number, found.number)))
             if found.items and interval is None:
-                why = "too few replies that differ" if found.has_interval else "a reply drawn twice is no variety"
+                why = (
+                    "too few replies that differ"
+                    if found.has_interval
+                    else "resampling repeats replies, which lowers variety"
+                )
                 notes[f"- {found.title}: no interval: {why}"] = None
     title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
     table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))
@@ -125,7 +130,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
         rows,
         [
             *notes,
-            f"- p: of no difference, from {swaps:,} random swaps of the two systems' replies; Holm: corrected for "
+            f"- p: permutation test, {swaps:,} random swaps of the two systems' replies; Holm: corrected for "
             "all rows of this table",
         ],
     )
@@ -204,8 +209,8 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
     rows: list[list[Cell]] = [[name, *row] for name, row in zip(names, values, strict=True)]
     title = "Spearman's correlation of people's ratings and metrics, reply by reply"
     notes = [
-        "- each pair on the replies that have both; of all systems together",
-        f"- empty: fewer than {_FEWEST} replies, or values that are all alike",
+        "- each correlation is over the replies that have both values, all systems pooled",
+        f"- empty: fewer than {_FEWEST} replies, or all values equal",
     ]
     return Table(title, ["", *names], rows, notes, digits=2), [Grid("ratings_and_metrics", title, names, values)]
 

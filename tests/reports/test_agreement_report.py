@@ -98,7 +98,7 @@ def test_without_a_scale_the_values_that_occur_are_it() -> None:
 def test_items_with_one_rating_are_counted_and_said() -> None:
     (table,) = report_of({"q": [*ITEMS, [3], []]}).tables
     assert table.title == "q: 6 items, 18 ratings"
-    assert table.notes[0] == "- 2 items with fewer than two ratings say nothing"
+    assert table.notes[0] == "- 2 items with fewer than two ratings are left out"
     # Fleiss' kappa wants equally many ratings; the others do without.
     assert values(table)["Fleiss' kappa"] == "not computable"
     assert any(note.startswith("- no Fleiss' kappa: item 6") for note in table.notes)

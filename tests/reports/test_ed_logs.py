@@ -52,8 +52,8 @@ def test_a_log_of_several_systems_has_a_row_for_each() -> None:
 def test_notes_say_what_is_missing() -> None:
     failed = LoggedReply("", no_answer="time-out")
     table = logs_table(scores(a=[ONE, EMPTY, failed]))
-    assert "- a: 1 replies without a reference say nothing of BLEU" in table.notes
-    assert "- a: 1 replies that could not be given have no part in this" in table.notes
+    assert "- a: 1 replies without a reference do not count in BLEU" in table.notes
+    assert "- a: 1 replies that the system failed to give are left out" in table.notes
     assert any(note.startswith("- Dist-1|level:corpus|case:kept|tokens:space|n:2|") for note in table.notes)
     assert not any("Dist-1 in a reply" in note for note in table.notes), "there is no such column"
 

@@ -45,7 +45,7 @@ def test_one_row_a_system_and_one_column_a_question() -> None:
     # A: 14 / 6 = 2.33; squares 16/9 + 3 * 1/9 + 4/9 + 25/9 = 48/9 on five degrees: 1.0328 / sqrt(6) = .4216.
     assert rows(short)[0][:2] == ["A", "2.33 ± 0.42"]
     assert rows(short)[2][2] == "-"
-    assert "- -: nobody was asked this of this system" in short.notes
+    assert "- -: not asked of this system" in short.notes
     (of_one, long), _ = means_tables({"empathy": GROUPS["empathy"]}, HOW)
     assert len(of_one.notes) == 1, "all were asked it"
     assert not [note for note in long.notes if note.endswith(": None")], "what is there needs no reason"

@@ -126,8 +126,8 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
     assert rows["one", "Dist-1 in a reply"]["95 % interval"] == (1, 1)
     assert rows["alone", "M"]["95 % interval"] is None, "one reply does not say how sure it is"
     assert table.notes == [
-        "- Dist-1: no interval: a reply drawn twice is no variety",
-        "- Dist-2: no interval: a reply drawn twice is no variety",
+        "- Dist-1: no interval: resampling repeats replies, which lowers variety",
+        "- Dist-2: no interval: resampling repeats replies, which lowers variety",
         "- Dist-2 in a reply: no interval: too few replies that differ",
         "- M: no interval: too few replies that differ",
     ]
@@ -166,7 +166,7 @@ def test_differences_from_the_first_on_the_items_that_both_have() -> None:
     assert there.value == 3.5
     assert row == ["second", "M", 2, 3.5, pytest.approx(there.interval), there.p_value, there.p_value]
     assert table.title == "Differences from first, on the items that both have"
-    assert table.notes[-1].startswith("- p: of no difference, from 100 random swaps")
+    assert table.notes[-1].startswith("- p: permutation test, 100 random swaps")
 
 
 def test_all_p_values_of_the_table_are_corrected_together() -> None:
@@ -196,7 +196,7 @@ def test_a_difference_on_every_item_is_seen_among_many_rows() -> None:
     table = differences_table(systems, resamples=1000)
     assert table is not None
     assert rows_of(table, 2)["other", "FIRM"]["p (Holm)"] == pytest.approx(51 / 1276)
-    assert table.notes[-1].startswith("- p: of no difference, from 1,275 random swaps")
+    assert table.notes[-1].startswith("- p: permutation test, 1,275 random swaps")
 
 
 def _flat(key: int) -> Scored:
