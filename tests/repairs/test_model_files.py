@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -17,7 +18,7 @@ from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import unrepaired
 from processes import SAMPLE, TINY
 
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.repairs import package_resources
 
 
@@ -197,7 +198,7 @@ def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: P
     path = copy_of(trained, tmp_path)
     path.write_bytes(path.read_bytes()[:1000])
     assert f"{path} is cut off or damaged" in message(path)
-    with pytest.raises(RuntimeError, match="Need to set `model`"):
+    with pytest.raises(OptionError, match="--model is missing"):
         create_agent(Opt(datapath="data"))
 
 
@@ -218,7 +219,7 @@ def test_a_training_whose_stats_are_cut_short(trained: Path, tmp_path: Path) -> 
 
 def test_still_needed_parlai_ends_in_a_traceback(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="Model file does not exist"):
-        create_agent.__wrapped__(Opt(model_file=str(tmp_path / "none"), datapath="data"), True)
+        inspect.unwrap(create_agent)(Opt(model_file=str(tmp_path / "none"), datapath="data"), True)
     path = copy_of(trained, tmp_path)
     Path(f"{path}.opt").write_text("{")
     with pytest.raises(json.JSONDecodeError):
