@@ -270,6 +270,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         package_resources.take_back_pkg_resources,
         model_files.write_options_whole,
         model_files.name_broken_options,
+        missing_options.name_missing_file,
     ],
     "parlai.core.params": [
         typed_values.keep_underscores,

@@ -161,6 +161,7 @@ def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: C
     (core / "opt.py").write_text(
         "import pkg_resources as lent\nprint(lent.lent_by_parlai_empathy)\n"
         "class Opt(dict):\n    def save(self, filename): pass\n    @classmethod\n    def load(cls, optfile): pass\n"
+        "    @classmethod\n    def load_init(cls, optfile): pass\n"
     )
     (hooked.site / "pkg_resources.py").write_text("raise ImportError")
     assert hooked("import sys, parlai.core.opt; print('pkg_resources' in sys.modules)").split() == ["True", "False"]

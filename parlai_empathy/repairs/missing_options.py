@@ -1,4 +1,4 @@
-"""A command that lacks an option, or a file with one that it does not know: one clear line, no traceback."""
+"""A command that lacks an option or a file of them, or a file with one that it does not know: one clear line."""
 
 from __future__ import annotations
 
@@ -49,6 +49,22 @@ def name_missing_model(agents: Any) -> None:
         return make(opt, *args, **kwargs)
 
     agents.create_agent = create_agent
+
+
+def name_missing_file(opt_module: Any) -> None:
+    """Of ``--init-opt``, where ParlAI looks for a preset of that name as well."""
+    load = opt_module.Opt.load_init.__func__
+
+    @functools.wraps(load)
+    def load_init(cls: Any, optfile: str) -> Any:
+        try:
+            return load(cls, optfile)
+        except FileNotFoundError as error:
+            raise OptionError(
+                f"--init-opt {optfile}: there is no such file: name a file of options, in JSON"
+            ) from error
+
+    opt_module.Opt.load_init = classmethod(load_init)
 
 
 def name_unknown_in_file(params: Any) -> None:

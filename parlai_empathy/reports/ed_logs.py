@@ -19,8 +19,6 @@ _COLUMNS = {
     "dist_2": "Dist-2",
     "words": "words a reply",
 }
-
-
 _DRAWN = ("avg_bleu", "dist_2")  # like the people's replies, and unlike one another: the one is bought with the other
 
 

@@ -217,7 +217,7 @@ def _ablation(learners: Sequence[JudgeScores], found: _All) -> Table:
     rows: list[list[Cell]] = [[judge.learnt, judge.name, *_of_sets(found[judge.name])] for judge in learners]
     notes = [
         "- EE: positive emotions of the replies, AE: their words and edits, BE: votes, RE: how many replies",
-        f"- {AGGREGATE}: all dimensions that the curation of its file measured and weighted: see the file's data card",
+        f"- {AGGREGATE}: all dimensions that the curation of its file measured and weighted (see its data card)",
     ]
     return Table(
         "By the dimensions of RED that it learnt from (Figure 2)", ["dimensions", "judge", *_header(found)], rows, notes

@@ -70,11 +70,7 @@ def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 
             rows.append([one.name, found.title, known or None, found.left_out or None, found.number, interval])
             shown.setdefault(found.title, {})[one.name] = (found.number, *(interval or (found.number, found.number)))
             if found.items and interval is None:
-                why = (
-                    "too few replies that differ"
-                    if found.has_interval
-                    else "resampling repeats replies, which lowers variety"
-                )
+                why = "too few replies that differ" if found.has_interval else _REPEATED
                 notes[f"- {found.title}: no interval: {why}"] = None
     title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
     table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))

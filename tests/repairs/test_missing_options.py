@@ -50,8 +50,16 @@ def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: P
         DisplayData.main(**TASK, init_opt=str(tmp_path / "saved.opt"))
 
 
+@pytest.mark.parametrize("named", ["{0}/none.opt", "{0}/saved.opt,{0}/none.opt"])
+def test_a_missing_file_of_options_is_named(tmp_path: Path, named: str) -> None:
+    (tmp_path / "saved.opt").write_text("{}")
+    with pytest.raises(OptionError, match=rf"^--init-opt {tmp_path}/none.opt: there is no such file: name a file of"):
+        DisplayData.main(**TASK, init_opt=named.format(tmp_path))
+
+
 def test_still_needed_parlai_raises_errors_of_python() -> None:
     assert "raise RuntimeError(\n            'No task specified." in source_of("parlai.core.worlds")
     assert "raise RuntimeError('Need to set `model` argument" in source_of("parlai.core.agents")
     assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")
+    assert 'raise FileNotFoundError(\n            f"Could not find filename' in source_of("parlai.core.opt")
     assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
