@@ -53,14 +53,19 @@ def let_them_outlive_ctrl_c(worlds: Any) -> None:
         from torch.multiprocessing.spawn import start_processes
 
         launch = worlds.BackgroundWorkerDynamicBatchWorld.launch_process
-        return start_processes(  # type: ignore[no-untyped-call]
-            _launch_behind_a_training,
-            args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
-            nprocs=self._num_workers,
-            join=False,
-            daemon=True,  # Python ends these at its own end; for others it waits
-            start_method="fork",
-        )
+        # A worker inherits what is blocked: Ctrl-C would end it before it can say what it does about it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return start_processes(  # type: ignore[no-untyped-call]
+                _launch_behind_a_training,
+                args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
+                nprocs=self._num_workers,
+                join=False,
+                daemon=True,  # Python ends these at its own end; for others it waits
+                start_method="fork",
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     worlds.BackgroundDriverWorld._start_processes = _start_processes
 
@@ -71,4 +76,5 @@ def _launch_behind_a_training(index: int, launch: Callable[..., None], training:
             os._exit(1)
 
     signal.signal(signal.SIGINT, end_if_left_alone)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     launch(index, *args)

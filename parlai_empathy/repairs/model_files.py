@@ -43,7 +43,7 @@ def write_stats_whole(train_model: Any) -> None:
         suffix = suffix or ""
         save(self, f"{suffix}.unfinished")
         beginning = f"{self.opt.get('model_file')}{suffix}"
-        if os.path.exists(f"{beginning}.unfinished.trainstats"):  # of several processes one writes
+        if self.opt.get("model_file") and train_model.is_primary_worker():  # else ParlAI has written none
             os.replace(f"{beginning}.unfinished.trainstats", f"{beginning}.trainstats")
 
     train_model.TrainLoop._save_train_stats = save_whole

@@ -25,7 +25,7 @@ from processes import PATIENCE
 from sample_models import weights
 from tiny_parts import SIZES, TASK, train
 
-from parlai_empathy.repairs.background_workers import _launch_behind_a_training
+from parlai_empathy.repairs import background_workers
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
 WORKER = {"num_workers": 1, "max_train_steps": 4, **SIZES}
@@ -94,7 +94,8 @@ def worker() -> Iterator[Any]:
                 time.sleep(PATIENCE)
 
             training = 0 if left_alone else os.getpid()
-            process = context.Process(target=_launch_behind_a_training, args=(0, wait, training), daemon=True)
+            launch = background_workers._launch_behind_a_training
+            process = context.Process(target=launch, args=(0, wait, training), daemon=True)
             process.start()
             stack.callback(process.kill)
             assert begun.wait(PATIENCE)
@@ -129,6 +130,19 @@ def test_a_step_is_finished_when_all_workers_have_got_ctrl_c(monkeypatch: pytest
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "model", "empathy:retrieval", **{**WORKER, "max_train_steps": 40})
     assert (tmp_path / "model.checkpoint").is_file()
+
+
+def test_a_worker_that_has_just_begun_outlives_ctrl_c_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    launch = background_workers._launch_behind_a_training
+
+    def pressed_launch(*args: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        launch(*args)
+
+    monkeypatch.setattr(background_workers, "_launch_behind_a_training", pressed_launch)
+    train(tmp_path / "model", "empathy:retrieval", **WORKER)
+    assert (tmp_path / "model").is_file()
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # Ctrl-C still ends the training
 
 
 def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: Path) -> None:

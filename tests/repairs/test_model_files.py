@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.opt import Opt
+from parlai.scripts import train_model
 from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import unrepaired
 from processes import SAMPLE, TINY
@@ -129,6 +130,17 @@ def test_a_training_leaves_nothing_unfinished(trained: Path) -> None:
     names = {path.name for path in trained.parent.iterdir()}
     assert {"model", "model.opt", "model.trainstats"} <= names
     assert not [name for name in names if "unfinished" in name]
+
+
+def test_of_several_processes_only_the_first_touches_the_stats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one moved what the first was still writing, or ended because the first had moved it."""
+    being_written = tmp_path / "model.unfinished.trainstats"
+    being_written.write_text('{"parl')
+    monkeypatch.setattr(train_model, "is_primary_worker", lambda: False)
+    loop = train_model.TrainLoop.__new__(train_model.TrainLoop)
+    loop.opt = {"model_file": str(tmp_path / "model")}
+    loop._save_train_stats()
+    assert [path.name for path in tmp_path.iterdir()] == [being_written.name]
 
 
 def test_still_needed_parlai_writes_in_place(tmp_path: Path, parlais: Any, monkeypatch: pytest.MonkeyPatch) -> None:
