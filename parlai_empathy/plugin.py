@@ -294,7 +294,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_them],
     "parlai.core.worlds": [
         background_workers.seed_them,
-        background_workers.let_them_outlive_ctrl_c,
+        background_workers.let_them_outlive_signals,
         missing_options.name_missing_task,
     ],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],

@@ -1,5 +1,5 @@
-"""``--num-workers``, processes that prepare batches beside a training: they build no dictionary, know no seed, and end
-when Ctrl-C is pressed, before the training does.
+"""``--num-workers`` starts processes that prepare batches for a training. In ParlAI they cannot build a dictionary,
+ignore ``--seed``, and are ended by Ctrl-C before the training.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_GRACE = 10
+"""Seconds that a worker goes on after SIGTERM: a training needs its batch to finish the step."""
+
 
 def build_dictionary_without_them(build_dict: Any) -> None:
-    """Build a dictionary in one process: ParlAI would start the workers, which want a model that takes batches."""
+    """Build a dictionary in one process: ParlAI would start the workers, which need a model that batches examples."""
     build = build_dict.build_dict
 
     @functools.wraps(build)
@@ -28,9 +32,9 @@ def build_dictionary_without_them(build_dict: Any) -> None:
 
 
 def seed_them(worlds: Any) -> None:
-    """Let ``--seed`` say which examples each worker draws: Python seeds every forked process by chance.
+    """Seed the examples that each worker draws with ``--seed``: Python seeds every forked process at random.
 
-    One worker then gives the same training each time; of several, who has a batch ready first decides what is next.
+    With one worker, trainings are then reproducible; with several, the order depends on which has a batch ready first.
     """
     world = worlds.BackgroundWorkerDynamicBatchWorld
     launch = world.launch_process.__func__
@@ -43,25 +47,25 @@ def seed_them(worlds: Any) -> None:
     world.launch_process = classmethod(launch_process)
 
 
-def let_them_outlive_ctrl_c(worlds: Any) -> None:
-    """Let a training come to the end of its step: it would wait for ever for the next batch of those that have ended.
+def let_them_outlive_signals(worlds: Any) -> None:
+    """Let a training finish its step: it would wait for ever for a batch of workers that have ended.
 
-    They end with the training, however it ends.
+    Workers end with the training, however it ends.
     """
 
     def _start_processes(self: Any) -> Any:
         from torch.multiprocessing.spawn import start_processes
 
         launch = worlds.BackgroundWorkerDynamicBatchWorld.launch_process
-        # A worker inherits what is blocked: Ctrl-C would end it before it can say what it does about it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # Workers inherit this mask: a signal would end one that has not installed its handlers yet.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             return start_processes(  # type: ignore[no-untyped-call]
                 _launch_behind_a_training,
                 args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
                 nprocs=self._num_workers,
                 join=False,
-                daemon=True,  # Python ends these at its own end; for others it waits
+                daemon=True,  # Python ends daemons when it exits; it would wait for others
                 start_method="fork",
             )
         finally:
@@ -71,10 +75,11 @@ def let_them_outlive_ctrl_c(worlds: Any) -> None:
 
 
 def _launch_behind_a_training(index: int, launch: Callable[..., None], training: int, *args: Any) -> None:
-    def end_if_left_alone(signal_number: int, frame: Any) -> None:  # torch has it sent when the training is no more
+    def end_if_orphaned(signal_number: int, frame: Any) -> None:  # torch asks the system to send SIGINT then
         if os.getppid() != training:
             os._exit(1)
 
-    signal.signal(signal.SIGINT, end_if_left_alone)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, end_if_orphaned)
+    signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     launch(index, *args)

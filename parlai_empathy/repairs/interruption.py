@@ -1,4 +1,4 @@
-"""Ctrl-C in a training: ParlAI ends in the middle of a step, and what was learnt since it last saved is lost."""
+"""Ctrl-C or SIGTERM in a training: ParlAI stops amid a step and loses what it learnt since the last save."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; a scheduler that will soon kill the job
 _ADVICE = b"\nStopping after this step; Ctrl-C once more stops at once, and saves nothing.\n"
 
 
 def save_what_was_learnt(train_model: Any) -> None:
-    """Come to the end of the step, save a checkpoint, then end; the same command goes on from there.
+    """Finish the step, save a checkpoint, then exit; the same command resumes from there.
 
-    Of several processes the first decides, and the others end after the same step. A validation has learnt nothing,
-    and is left at once.
+    With several processes the first one decides, and the others exit after the same step. A validation is abandoned at
+    once: it changes no weights.
     """
     loop = train_model.TrainLoop
     loop._stop = _Stop(decides=False)  # until the first step
@@ -23,7 +24,7 @@ def save_what_was_learnt(train_model: Any) -> None:
 
     def stoppable_train_steps(self: Any) -> Iterator[Any]:
         self._stop = stop = _Stop(decides=train_model.is_primary_worker())
-        before = signal.signal(signal.SIGINT, stop)
+        before = {number: signal.signal(number, stop) for number in _SIGNALS}
         try:
             yield from train_steps(self)
         except KeyboardInterrupt:
@@ -31,11 +32,12 @@ def save_what_was_learnt(train_model: Any) -> None:
                 _save(self, train_model)
             raise
         finally:
-            signal.signal(signal.SIGINT, before)
-        if stop.is_wanted:  # since the last step; all is saved
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if stop.is_wanted:  # since the last step; everything is saved
             raise KeyboardInterrupt
 
-    def _get_time(self: Any, world: Any) -> Any:  # which ParlAI calls once after each step
+    def _get_time(self: Any, world: Any) -> Any:  # ParlAI calls it once after each step
         times = ask(self, world)
         if train_model.sync_object(self._stop.is_wanted):
             raise KeyboardInterrupt
@@ -44,7 +46,7 @@ def save_what_was_learnt(train_model: Any) -> None:
     def _run_eval(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._stop.can_be_now = True
         try:
-            if self._stop.is_wanted:  # since the step, while the validation's data were read
+            if self._stop.is_wanted:  # since the step, while the validation data were loaded
                 raise KeyboardInterrupt
             return evaluate(self, *args, **kwargs)
         finally:
@@ -54,9 +56,9 @@ def save_what_was_learnt(train_model: Any) -> None:
 
 
 class _Stop:
-    """What Ctrl-C does while a training runs.
+    """Handles the signals that stop a training.
 
-    :param decides: whether this process is the one that decides for all.
+    :param decides: whether this process decides for all processes.
     """
 
     def __init__(self, decides: bool) -> None:
@@ -64,20 +66,20 @@ class _Stop:
         self.is_wanted = self.can_be_now = self.at_once = False
 
     def __call__(self, signal_number: int, frame: Any) -> None:
-        """Python calls this where it happens to be, in the middle of a step perhaps."""
+        """Note the wish; Python may call this in the middle of a step."""
         if not self.decides:
-            if _is_left_alone():  # then torch has it sent
+            if _is_orphan():  # torch asks the system to send SIGINT then
                 raise KeyboardInterrupt
             return
         self.at_once = self.is_wanted
         self.is_wanted = True
         if self.at_once or self.can_be_now:
             raise KeyboardInterrupt
-        os.write(2, _ADVICE)  # Python's own files cannot be written to while they are
+        os.write(2, _ADVICE)  # the signal may have interrupted a write to sys.stderr, which is not reentrant
 
 
-def _is_left_alone() -> bool:
-    """Whether the process that has started this one is no more: waiting for its word would take GPUs half an hour."""
+def _is_orphan() -> bool:
+    """Whether the process that started this one has died: without it, GPUs would wait half an hour for a message."""
     parent = multiprocessing.parent_process()
     return parent is not None and not parent.is_alive()
 

@@ -93,7 +93,7 @@ def _end_the_others_after_a_failure() -> Iterator[None]:
     except BaseException:
         for child in multiprocessing.active_children():
             if isinstance(child, SpawnProcess) and not child.daemon:
-                child.terminate()
+                child.kill()  # in a training, SIGTERM waits for the word of the first process (interruption.py)
         raise
 
 

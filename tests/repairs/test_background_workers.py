@@ -85,7 +85,7 @@ def worker() -> Iterator[Any]:
     """Starts one worker, which waits for ever; of another parent than its training if it is left alone."""
     with contextlib.ExitStack() as stack:
 
-        def begin(left_alone: bool = False) -> Any:
+        def begin(number: int = signal.SIGINT, left_alone: bool = False) -> Any:
             context = multiprocessing.get_context("fork")
             begun = context.Event()
 
@@ -99,7 +99,7 @@ def worker() -> Iterator[Any]:
             process.start()
             stack.callback(process.kill)
             assert begun.wait(PATIENCE)
-            os.kill(process.pid, signal.SIGINT)
+            os.kill(process.pid, number)
             return process
 
         yield begin
@@ -111,18 +111,30 @@ def test_ctrl_c_leaves_a_worker_to_its_training(worker: Any) -> None:
     assert process.is_alive()
 
 
+def test_after_sigterm_a_worker_has_time_for_a_last_batch(worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_workers, "_GRACE", 2)
+    process = worker(signal.SIGTERM)
+    process.join(0.5)
+    assert process.is_alive()
+    process.join(PATIENCE)
+    assert process.exitcode == -signal.SIGALRM
+
+
 def test_a_worker_without_a_training_ends(worker: Any) -> None:
     process = worker(left_alone=True)
     process.join(PATIENCE)
     assert process.exitcode == 1
 
 
-def test_a_step_is_finished_when_all_workers_have_got_ctrl_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_step_is_finished_when_all_workers_have_got_the_signal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
+) -> None:
     parley = BackgroundDriverWorld.parley
 
     def pressed_parley(self: Any) -> None:
         for pid in (os.getpid(), *self._process_pool.pids()):
-            os.kill(pid, signal.SIGINT)
+            os.kill(pid, number)
         for _ in range(20):  # more than are waiting
             parley(self)
 
@@ -132,17 +144,20 @@ def test_a_step_is_finished_when_all_workers_have_got_ctrl_c(monkeypatch: pytest
     assert (tmp_path / "model.checkpoint").is_file()
 
 
-def test_a_worker_that_has_just_begun_outlives_ctrl_c_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_that_has_just_begun_outlives_signals_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
+) -> None:
     launch = background_workers._launch_behind_a_training
 
     def pressed_launch(*args: Any) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         launch(*args)
 
     monkeypatch.setattr(background_workers, "_launch_behind_a_training", pressed_launch)
     train(tmp_path / "model", "empathy:retrieval", **WORKER)
     assert (tmp_path / "model").is_file()
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # Ctrl-C still ends the training
+    assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # it still ends the training
 
 
 def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: Path) -> None:

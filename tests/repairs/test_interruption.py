@@ -1,4 +1,4 @@
-"""Ctrl-C in a training loses nothing: the step is finished and saved, and the same command goes on from there."""
+"""Ctrl-C and SIGTERM in a training lose nothing: the step is finished and saved, and the same command resumes."""
 
 from __future__ import annotations
 
@@ -176,10 +176,11 @@ def test_without_a_model_file_nothing_is_saved_and_that_is_said(
     assert [path.name for path in tmp_path.iterdir() if "checkpoint" in path.name] == []
 
 
-def test_afterwards_ctrl_c_is_what_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_afterwards_the_signals_are_what_they_were(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     press_in_step(monkeypatch, 1)
     stop(tmp_path / "model")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_a_loop_that_has_not_begun_can_evaluate(tmp_path: Path) -> None:
@@ -195,8 +196,19 @@ def test_still_needed_parlai_loses_what_was_learnt(monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "model.checkpoint").exists()
 
 
-@pytest.mark.parametrize("command", [["train_model"], ["multiprocessing_train", "--distributed-world-size", "2"]])
-def test_one_process_or_several_end_with_a_checkpoint(tmp_path: Path, command: list[str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train_model"],
+        ["train_model", "--num-workers", "1"],
+        ["multiprocessing_train", "--distributed-world-size", "2"],
+    ],
+    ids=["one", "with a worker", "two"],
+)
+def test_one_process_or_several_end_with_a_checkpoint(
+    tmp_path: Path, command: list[str], number: signal.Signals
+) -> None:
     size = ("-bs", "32", "--num-epochs", "500", "--validation-patience", "0", "--log-every-n-steps", "1")
     training = start([sys.executable, "-m", "parlai", *command, *SAMPLE, *TINY, *size, "-mf", "model"], tmp_path)
     validated = (tmp_path / "model.checkpoint.trainstats").exists
@@ -204,7 +216,7 @@ def test_one_process_or_several_end_with_a_checkpoint(tmp_path: Path, command: l
         wait_for(lambda: validated() or training.poll() is not None)
         before = steps_in(tmp_path / "model.checkpoint.trainstats")
         time.sleep(0.5)  # by then there are more steps, and so is what is saved
-        os.killpg(training.pid, signal.SIGINT)  # which is whom a terminal sends it to
+        os.killpg(training.pid, number)  # as a terminal does, or a scheduler
         out, err = training.communicate(timeout=PATIENCE)
     finally:
         if training.poll() is None:
