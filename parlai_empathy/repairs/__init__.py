@@ -1,5 +1,5 @@
-"""What breaks in ParlAI 1.7.2, on the current stack or by itself, and the smallest repair of each, part by part.
+"""The smallest repair of each fault in ParlAI 1.7.2, its own or due to newer dependencies; one module per fault.
 
-:mod:`parlai_empathy.plugin` says when each function is called. Those that change what ParlAI does have a test that
-fails as soon as ParlAI or the stack does without.
+:mod:`parlai_empathy.plugin` decides when each function is called. Each repair has a test that fails as soon as ParlAI
+or the dependency no longer needs it.
 """

@@ -1,4 +1,4 @@
-"""torch took ``verbose`` from ``ReduceLROnPlateau``, which is ParlAI's default scheduler of the learning rate."""
+"""torch removed the argument ``verbose`` of ``ReduceLROnPlateau``, ParlAI's default learning-rate scheduler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def reduce_on_plateau(lr_scheduler: ModuleType) -> None:
-    """Build ParlAI's default scheduler without the argument that torch no longer takes."""
+    """Create ParlAI's default scheduler without the argument that torch removed."""
     from torch.optim.lr_scheduler import ReduceLROnPlateau
 
     def __init__(

@@ -1,5 +1,5 @@
-"""A training's end: ParlAI forgets what was best when it resumes, and that a training was over, and does not look at
-what it learnt last.
+"""The end of a training. ParlAI forgets the best model when it resumes, trains on after a finished training, and does
+not validate the last steps.
 """
 
 from __future__ import annotations
@@ -10,30 +10,29 @@ from typing import Any
 
 
 def keep_best_model(train_model: Any) -> None:
-    """Keep the best model when a resumed training finds no better one: ParlAI would put the last one in its place, and
-    evaluate the last one at the end, whichever it has kept. And go on counting its steps when ``--update-freq`` is
-    another, or is not given again.
+    """Keep the best model when a resumed training finds no better one; ParlAI would overwrite it with the last one, and
+    always evaluate the last one. Also keep the count of steps if ``--update-freq`` changes or is not given again.
     """
     begin = train_model.TrainLoop.__init__
 
     def __init__(self: Any, opt: Any) -> None:
         begin(self, opt)
         self.saved = self.best_valid is not None and train_model.PathManager.exists(opt["model_file"])
-        self.opt["load_from_checkpoint"] = False  # it is done; what is loaded at the end is the best model
+        self.opt["load_from_checkpoint"] = False  # already loaded; the model loaded at the end is the best one
         if self.valid_reports:
             self._last_valid_steps = self.valid_reports[-1].get("train_steps", 0)
-        self.update_freq = self.agent.opt.get("update_freq", self.update_freq)  # which the saved model may remember
+        self.update_freq = self.agent.opt.get("update_freq", self.update_freq)  # from the saved options
         if self.parleys // self.update_freq != self._train_steps:
-            self.parleys = self._train_steps * self.update_freq  # of which ParlAI counts the steps
+            self.parleys = self._train_steps * self.update_freq  # ParlAI derives its steps from these
 
     train_model.TrainLoop.__init__ = __init__
 
 
 def end_what_was_over(train_model: Any) -> None:
-    """Only evaluate what a training that came to its end has kept, when its command is run again: ParlAI looks whether
-    it is at its end after each step, and so would take one more each time.
+    """When the command of a finished training is run again, only evaluate its model: ParlAI checks for the end after
+    each step, and so would train one more step each time.
 
-    What was stopped before it validated at its end does that first.
+    A training that was stopped before its last validation validates first.
     """
     train_steps, over = train_model.TrainLoop.train_steps, train_model.StopTrainException
 
@@ -51,7 +50,7 @@ def end_what_was_over(train_model: Any) -> None:
 
             def parley() -> None:
                 _validate(self, self.world, over)
-                raise over("what was trained to its end before")
+                raise over("a training that had already finished")
 
             self.world.parley = parley
         yield from train_steps(self)
@@ -60,9 +59,9 @@ def end_what_was_over(train_model: Any) -> None:
 
 
 def validate_at_the_end(train_model: Any) -> None:
-    """Validate when a training has come to its end: ParlAI ends before, so that what was learnt last would be lost."""
+    """Validate once more at the end of a training: ParlAI does not, and so loses what the last steps learnt."""
     loop, over = train_model.TrainLoop, train_model.StopTrainException
-    ask = loop._get_time  # which comes right before ParlAI looks whether the training is at its end
+    ask = loop._get_time  # called right before ParlAI checks for the end
     train_steps = loop.train_steps
 
     def _get_time(self: Any, world: Any) -> Any:
@@ -84,25 +83,25 @@ def validate_at_the_end(train_model: Any) -> None:
 
 
 def _validate(loop: Any, world: Any, over: type[Exception]) -> None:
-    """Validate, unless that was done after the last step, or is not wanted at all.
+    """Validate, unless the last step was validated or validation is off.
 
-    :param over: what ParlAI raises where a training is over.
+    :param over: the exception with which ParlAI ends a training.
     """
     intervals = (loop.val_every_n_epochs, loop.val_every_n_secs, loop.val_every_n_steps)
     if min(intervals) == float("inf") or loop._train_steps == loop._last_valid_steps:
         return
-    loop._total_exs = round(loop._total_epochs * world.num_examples())  # as ParlAI does next
+    loop._total_exs = round(loop._total_epochs * world.num_examples())  # as ParlAI will
     if loop._last_log_steps:
         loop.log()
     world.reset_metrics()
-    with contextlib.suppress(over):  # it is over anyway
+    with contextlib.suppress(over):  # the training ends anyway
         loop.validate()
     world.reset_metrics()
 
 
 def _watch(loop: Any, world: Any, over: type[Exception]) -> None:
-    """An agent may end a training too, where the schedule of its rate is over."""
-    parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI wants the world's memory back at the end
+    """Also validate if an agent ends the training, at the end of its learning-rate schedule."""
+    parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI frees the world at the end
 
     def parley_or_validate() -> None:
         try:

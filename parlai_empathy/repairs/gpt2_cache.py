@@ -1,4 +1,4 @@
-"""transformers 5 hands GPT-2 a ``Cache`` object where ParlAI expects tuples."""
+"""transformers 5 passes a ``Cache`` object to GPT-2 where ParlAI expects tuples."""
 
 from __future__ import annotations
 

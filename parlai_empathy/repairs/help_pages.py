@@ -9,7 +9,7 @@ from typing import Any
 
 
 def list_options_once(script: Any) -> None:
-    """Each option in its group alone: ParlAI lists all of them before, too, so that the page is twice as long."""
+    """List each option only in its group: ParlAI also lists them all at the top, which doubles the page."""
     parser = script._SubcommandParser
     show = parser.format_help
 
@@ -23,7 +23,7 @@ def list_options_once(script: Any) -> None:
 
 @contextmanager
 def _in_one_group_each(groups: list[Any]) -> Iterator[None]:
-    """Of the groups that have an option, the last keeps it: those of the command itself are last."""
+    """Keep each option in the last group that has it: the command's own groups come last."""
     every = [group._group_actions for group in groups]
     shown: set[int] = set()
     for group in reversed(groups):

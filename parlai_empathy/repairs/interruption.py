@@ -66,7 +66,7 @@ class _Stop:
         self.is_wanted = self.can_be_now = self.at_once = False
 
     def __call__(self, signal_number: int, frame: Any) -> None:
-        """Note the wish; Python may call this in the middle of a step."""
+        """Record the request; Python may call this in the middle of a step."""
         if not self.decides:
             if _is_orphan():  # torch asks the system to send SIGINT then
                 raise KeyboardInterrupt

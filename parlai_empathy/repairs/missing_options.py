@@ -1,4 +1,4 @@
-"""A command that lacks an option or a file of them, or a file with one that it does not know: one clear line."""
+"""One clear line for a missing option, a missing file of options, or an unknown option in such a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NO_TASK = "--task is missing: name the data, such as -t empathy:empathetic_dial
 
 
 def name_missing_task(worlds: Any) -> None:
-    """Of what goes through a task's examples."""
+    """Check for ``--task`` where a task's examples are read."""
     make = worlds.create_task
 
     @functools.wraps(make)
@@ -24,7 +24,7 @@ def name_missing_task(worlds: Any) -> None:
 
 
 def name_missing_task_of_evaluation(eval_model: Any) -> None:
-    """Of an evaluation, which takes the task's name apart before it asks for its examples."""
+    """Check for ``--task`` in an evaluation, which splits the task's name before it reads examples."""
     evaluate = eval_model.eval_model
 
     @functools.wraps(evaluate)
@@ -37,7 +37,7 @@ def name_missing_task_of_evaluation(eval_model: Any) -> None:
 
 
 def name_missing_model(agents: Any) -> None:
-    """Of what needs an agent."""
+    """Check for ``--model`` or ``--model-file`` where an agent is created."""
     make = agents.create_agent
 
     @functools.wraps(make)
@@ -52,7 +52,7 @@ def name_missing_model(agents: Any) -> None:
 
 
 def name_missing_file(opt_module: Any) -> None:
-    """Of ``--init-opt``, where ParlAI looks for a preset of that name as well."""
+    """Name a missing file of ``--init-opt``; ParlAI has already looked for a preset of that name."""
     load = opt_module.Opt.load_init.__func__
 
     @functools.wraps(load)
@@ -60,15 +60,13 @@ def name_missing_file(opt_module: Any) -> None:
         try:
             return load(cls, optfile)
         except FileNotFoundError as error:
-            raise OptionError(
-                f"--init-opt {optfile}: there is no such file: name a file of options, in JSON"
-            ) from error
+            raise OptionError(f"--init-opt {optfile}: there is no such file: name a JSON file of options") from error
 
     opt_module.Opt.load_init = classmethod(load_init)
 
 
 def name_unknown_in_file(params: Any) -> None:
-    """Of ``--init-opt``: a saved model's ``.opt`` has some that no command takes."""
+    """Name an unknown option in a file of ``--init-opt``: a saved model's ``.opt`` has some that no command takes."""
     load = params.ParlaiParser._load_opts
 
     @functools.wraps(load)
@@ -78,7 +76,7 @@ def name_unknown_in_file(params: Any) -> None:
         except RuntimeError as error:
             name = str(error).rpartition(": ")[2]
             raise OptionError(
-                f"--init-opt {opt['init_opt']}: this command has no option {name}: take it out of the file, or add "
+                f"--init-opt {opt['init_opt']}: this command has no option {name}: remove it from the file, or add "
                 "--allow-missing-init-opts true"
             ) from error
 

@@ -1,10 +1,10 @@
-"""A model's files beside its weights: written whole or not at all, and one clear line where one is missing or broken.
+"""The files beside a model's weights: atomic writes, and one clear line for a missing or broken file.
 
-ParlAI keeps a model in several files. ``<model>`` has the weights, and it writes them whole. ``<model>.opt`` has the
-options and ``<model>.trainstats`` where a training stands; these it writes in place, so that ``kill -9`` in that moment
-would leave half a file, with which no training resumes. Where it misses a file it ends in a traceback.
+ParlAI writes a model's weights, ``<model>``, atomically. It writes the options, ``<model>.opt``, and the training's
+progress, ``<model>.trainstats``, in place, so that ``kill -9`` during a write leaves half a file, from which no
+training can resume. A missing file ends in a traceback.
 
-What stands in weights and dictionaries, agents check.
+The contents of weights and dictionaries are checked by the agents.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 from parlai_empathy.errors import ModelFileError
 
-# --- written whole or not at all --------------------------------------------------------------------------------------
+# --- atomic writes --------------------------------------------------------------------------------------
 
 
 def write_options_whole(opt_module: Any) -> None:
-    """Options take the place of older ones once they are all on disk."""
+    """Write options to another file first, which then replaces the old one."""
     save = opt_module.Opt.save
 
     @functools.wraps(save)
@@ -35,7 +35,7 @@ def write_options_whole(opt_module: Any) -> None:
 
 
 def write_stats_whole(train_model: Any) -> None:
-    """Where a training stands takes the place of where it stood once it is all on disk."""
+    """Write a training's progress to another file first, which then replaces the old one."""
     save = train_model.TrainLoop._save_train_stats
 
     @functools.wraps(save)
@@ -43,14 +43,14 @@ def write_stats_whole(train_model: Any) -> None:
         suffix = suffix or ""
         save(self, f"{suffix}.unfinished")
         beginning = f"{self.opt.get('model_file')}{suffix}"
-        if self.opt.get("model_file") and train_model.is_primary_worker():  # else ParlAI has written none
+        if self.opt.get("model_file") and train_model.is_primary_worker():  # otherwise ParlAI wrote none
             os.replace(f"{beginning}.unfinished.trainstats", f"{beginning}.trainstats")
 
     train_model.TrainLoop._save_train_stats = save_whole
 
 
 def name_full_disks(torch_agent: Any) -> None:
-    """Weights that find no room on their disk: say so in one line, and leave nothing of them there."""
+    """Report weights that cannot be written, as on a full disk, in one line, and remove the incomplete file."""
     save = torch_agent.atomic_save
 
     @functools.wraps(save)
@@ -58,14 +58,14 @@ def name_full_disks(torch_agent: Any) -> None:
         try:
             save(state_dict, path)
         except (OSError, RuntimeError) as error:
-            # Torch's writer makes an error of its own of a write that the system refuses.
+            # Torch raises a RuntimeError of its own where a write fails.
             if isinstance(error, RuntimeError) and "inline_container" not in str(error):
                 raise
             Path(f"{path}.tmp").unlink(missing_ok=True)
             reason = getattr(error, "strerror", None) or "is its disk full?"
             raise ModelFileError(
-                f"{path} could not be written ({reason}): make room, and the same command goes on from what was saved "
-                "before"
+                f"{path} could not be written ({reason}): make room, and the same command resumes from the last "
+                "checkpoint"
             ) from error
 
     torch_agent.atomic_save = save_or_say_why
@@ -75,7 +75,7 @@ def name_full_disks(torch_agent: Any) -> None:
 
 
 def name_missing_models(agents: Any) -> None:
-    """An agent that cannot be made because a file is missing: say which, and what is there instead."""
+    """Name the missing file if an agent cannot be created without it, and suggest what exists instead."""
     make = agents.create_agent
 
     @functools.wraps(make)
@@ -92,7 +92,7 @@ def name_missing_models(agents: Any) -> None:
 
 
 def name_broken_options(opt_module: Any) -> None:
-    """A file of options that cannot be read: say which."""
+    """Name a file of options that cannot be read."""
     load = opt_module.Opt.load.__func__
 
     @functools.wraps(load)
@@ -101,15 +101,14 @@ def name_broken_options(opt_module: Any) -> None:
             return load(cls, optfile)
         except json.JSONDecodeError as error:
             raise ModelFileError(
-                f"{optfile}, line {error.lineno}: no options in JSON ({error.msg}): "
-                f"fetch the file again, or train again"
+                f"{optfile}, line {error.lineno}: not valid JSON ({error.msg}): download the file again, or train again"
             ) from error
 
     opt_module.Opt.load = classmethod(load_or_name)
 
 
 def name_broken_stats(train_model: Any) -> None:
-    """A training that cannot go on because the file that says where it stands cannot be read: say which."""
+    """Name the file if a training cannot resume because its progress cannot be read."""
     begin = train_model.TrainLoop.__init__
 
     @functools.wraps(begin)
@@ -117,7 +116,7 @@ def name_broken_stats(train_model: Any) -> None:
         try:
             begin(self, opt)
         except ValueError:
-            for suffix in (".checkpoint.trainstats", ".trainstats"):  # the first that is there was read
+            for suffix in (".checkpoint.trainstats", ".trainstats"):  # ParlAI reads the first that exists
                 _check_stats(f"{opt.get('model_file')}{suffix}")
             raise
 
@@ -131,13 +130,13 @@ def _check_stats(path: str) -> None:
         json.loads(Path(path).read_bytes())
     except ValueError as error:
         raise ModelFileError(
-            f"{path} does not say where the training stands ({error}): delete it, "
-            f"and the training goes on with the weights and moments of its checkpoint, and counts its steps from zero"
+            f"{path} is not a valid record of the training's progress ({error}): delete it, "
+            f"and the training resumes with the weights and optimiser state of its checkpoint, counting steps from zero"
         ) from error
 
 
 def _what_is_missing(opt: Mapping[str, Any], must_exist: bool) -> str | None:
-    """What ParlAI missed to make this agent; ``None`` if it failed at something else."""
+    """Say what is missing to create this agent; ``None`` if it failed for another reason."""
     model_file = opt.get("model_file")
     if not model_file:
         return None
@@ -147,8 +146,8 @@ def _what_is_missing(opt: Mapping[str, Any], must_exist: bool) -> str | None:
         return f"{model_file} is a folder: name the model file in it; {_advice(Path(model_file, 'model'))}"
     if not opt.get("model") and not os.path.exists(f"{model_file}.opt"):
         return (
-            f"{model_file}.opt is missing, which says what agent this model is: "
-            f"put it beside the model again, or name the agent with -m"
+            f"{model_file}.opt is missing, which names the model's agent: "
+            f"put it back beside the model, or name the agent with -m"
         )
     return None
 

@@ -1,4 +1,4 @@
-"""A training of an agent without weights: its options become a model file, where ParlAI would fail half-way."""
+"""Training an agent without weights saves its options as a model file; ParlAI would fail half-way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.errors import OptionError
 
 
 def keep_options(train_model: Any) -> None:
-    """Make and save the agent if its class says ``learns = False``, and train nothing."""
+    """Create and save an agent whose class has ``learns = False``, without training."""
     script = train_model.TrainModel
     train = script.run
 
@@ -22,11 +22,13 @@ def keep_options(train_model: Any) -> None:
         if not name or getattr(load_agent_module(name), "learns", True):
             return train(self)
         if not path:
-            raise OptionError(f"--model-file is missing: {name} learns nothing, and keeps its options alone: name one")
+            raise OptionError(
+                f"--model-file is missing: {name} has no weights to train, only options to save: name a file for them"
+            )
         agent = train_model.create_agent(self.opt)
         agent.save(path)
         agent.shutdown()
-        logging.info(f"{name} learns nothing: there are no weights; {path} brings these options back with -mf")
+        logging.info(f"{name} has no weights to train; its options are saved: -mf {path} uses them")
         return {}, {}
 
     script.run = run

@@ -1,4 +1,4 @@
-"""Files that an evaluation writes at its end: where their folder is missing, ParlAI fails, and all was for nothing."""
+"""Folders for the files that an evaluation writes: without them ParlAI fails at its end, and loses the results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 def make_for_reports(eval_model: Any) -> None:
-    """Make the folder of ``--report-filename``; a name with ``./`` or ``../`` is no ending of the model's."""
+    """Make the folder of ``--report-filename``; a name that begins with ``./`` or ``../`` is a path, not a suffix."""
     save = eval_model._save_eval_stats
 
     @functools.wraps(save)
     def save_in_folder(opt: Any, report: Any) -> None:
         file = opt["report_filename"]
-        if file.startswith(("./", "../")):  # ParlAI would write it after the model's name
+        if file.startswith(("./", "../")):  # ParlAI would append it to the model's name
             file = os.path.abspath(file)
         if file:
             Path(file).parent.mkdir(parents=True, exist_ok=True)

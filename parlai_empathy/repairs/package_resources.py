@@ -1,4 +1,4 @@
-"""setuptools from 82 on has no ``pkg_resources``; ``parlai.core.opt`` asks it for two functions."""
+"""setuptools 82 dropped ``pkg_resources``; ``parlai.core.opt`` imports two functions from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 
 
 def lend_pkg_resources() -> None:
-    """Stand in for ``pkg_resources`` while ``parlai.core.opt`` is imported. (Also quicker than the real one.)"""
+    """Stand in for ``pkg_resources`` while ``parlai.core.opt`` is imported. It also imports faster."""
     if "pkg_resources" in sys.modules:
         return
     stand_in = ModuleType("pkg_resources", lend_pkg_resources.__doc__)
@@ -19,16 +19,16 @@ def lend_pkg_resources() -> None:
 
 
 def take_back_pkg_resources(_: ModuleType) -> None:
-    """Nobody else shall take the stand-in for the real library; ``parlai.core.opt`` keeps its reference."""
+    """Remove the stand-in, lest others mistake it for the library; ``parlai.core.opt`` keeps its reference."""
     if hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy"):
         del sys.modules["pkg_resources"]
 
 
 def resource_filename(package: str, name: str) -> str:
-    """The path of file ``name`` inside ``package``. Raises ``ModuleNotFoundError`` if there is no such package."""
+    """Return the path of file ``name`` in ``package``. Raises ``ModuleNotFoundError`` for a missing package."""
     return str(importlib.resources.files(package) / name)
 
 
 def resource_exists(package: str, name: str) -> bool:
-    """Whether ``package`` holds a file ``name``. Raises ``ModuleNotFoundError`` if there is no such package."""
+    """Whether ``package`` has a file ``name``. Raises ``ModuleNotFoundError`` for a missing package."""
     return (importlib.resources.files(package) / name).is_file()

@@ -1,4 +1,4 @@
-"""``multiprocessing_train`` and ``distributed_train`` take GPUs for granted."""
+"""``multiprocessing_train`` and ``distributed_train`` require GPUs in ParlAI."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from parlai_empathy.errors import OptionError
 
 
 def train_on_several_cpus(distributed: Any) -> None:
-    """Let ``multiprocessing_train`` and ``distributed_train`` work on machines without a GPU, with torch's gloo.
+    """Let ``multiprocessing_train`` and ``distributed_train`` work without a GPU, with torch's gloo backend.
 
-    On machines with a GPU ParlAI's own way stays, but for two things that help there too: the dictionary is built
-    before the processes meet, and ``--seed`` also seeds each process' choice of examples.
+    Two changes apply with GPUs, too: the dictionary is built before the process group is initialised, and ``--seed``
+    also seeds each process's choice of examples.
     """
     context_on_gpus = distributed.distributed_context
     gather_on_gpus = distributed.all_gather_list
@@ -58,7 +58,7 @@ def train_on_several_cpus(distributed: Any) -> None:
 
 
 def join_on_several_cpus(fsdp: ModuleType) -> None:
-    """Let the processes wait for one another at the end on CPUs too: ParlAI names the GPU ``--gpu``, here -1."""
+    """Let processes on CPUs wait for one another at the end: ParlAI would use the device ``--gpu``, here -1."""
     for loop in (fsdp.JoinableTrainLoop, fsdp.JoinableEvaluator):
         loop.join_device = _cpu_under_gloo(loop.join_device)
 
@@ -77,28 +77,28 @@ def _cpu_under_gloo(device_of_gpu: property) -> property:
 def _check_world_size(opt: Any) -> None:
     if opt["distributed_world_size"] is None or opt["distributed_world_size"] < 1:
         raise OptionError(
-            "--distributed-world-size: how many processes? It counts GPUs by default and found none; "
-            "name a number, for example --distributed-world-size 2"
+            "--distributed-world-size is missing: by default it is the number of GPUs, and there are none; give the "
+            "number of processes, for example --distributed-world-size 2"
         )
 
 
 @contextlib.contextmanager
 def _end_the_others_after_a_failure() -> Iterator[None]:
-    """The first process, if it fails, ends those that ``multiprocessing_train`` has spawned.
+    """End the processes that ``multiprocessing_train`` has spawned if the first process fails.
 
-    They would wait half an hour for the next word from it, and it for their end.
+    They would wait half an hour for its next message, and it for their end.
     """
     try:
         yield
     except BaseException:
         for child in multiprocessing.active_children():
             if isinstance(child, SpawnProcess) and not child.daemon:
-                child.kill()  # in a training, SIGTERM waits for the word of the first process (interruption.py)
+                child.kill()  # in a training, they leave SIGTERM to the first process (interruption.py)
         raise
 
 
 def _build_dictionary(opt: Any, rank: int) -> None:
-    """The first process builds the dictionary before they meet: ParlAI refuses to once they know each other."""
+    """Build the dictionary in the first process: ParlAI refuses to once the process group is initialised."""
     file = opt.get("dict_file") or (f"{opt['model_file']}.dict" if opt.get("model_file") else None)
     if rank == 0 and "dict_file" in opt and file:
         from parlai.scripts.build_dict import build_dict
@@ -110,7 +110,7 @@ def _build_dictionary(opt: Any, rank: int) -> None:
 
 @contextlib.contextmanager
 def _context_on_cpus(distributed: ModuleType, rank: int, opt: Any, init_method: str) -> Iterator[Any]:
-    """ParlAI's ``distributed_context`` without CUDA: options, muted output of the other ranks, process group, seed."""
+    """ParlAI's ``distributed_context`` without CUDA: options, silenced output of other ranks, process group, seed."""
     import torch
 
     opt = copy.deepcopy(opt)
@@ -122,9 +122,9 @@ def _context_on_cpus(distributed: ModuleType, rank: int, opt: Any, init_method: 
         torch.distributed.init_process_group(
             "gloo", init_method=init_method, world_size=opt["distributed_world_size"], rank=rank
         )
-        # Each process would otherwise take all the cores, and they would spend their time waiting for one another.
+        # Otherwise each process would use all cores, and they would slow one another down.
         torch.set_num_threads(max(1, torch.get_num_threads() // opt["distributed_world_size"]))
-        torch.manual_seed(42)  # as ParlAI does: all start from the same parameters
+        torch.manual_seed(42)  # as in ParlAI: all processes start from the same parameters
         wrappers: weakref.WeakSet[Any] = weakref.WeakSet()
         try:
             with _wrap_without_devices(wrappers):
@@ -135,7 +135,7 @@ def _context_on_cpus(distributed: ModuleType, rank: int, opt: Any, init_method: 
 
 @contextlib.contextmanager
 def _wrap_without_devices(wrappers: weakref.WeakSet[Any]) -> Iterator[None]:
-    """ParlAI's agents always name a GPU to ``DistributedDataParallel``; on CPUs it must be none."""
+    """ParlAI's agents always pass a device to ``DistributedDataParallel``; on CPUs there must be none."""
     import torch
 
     original = torch.nn.parallel.DistributedDataParallel
@@ -153,7 +153,7 @@ def _wrap_without_devices(wrappers: weakref.WeakSet[Any]) -> Iterator[None]:
 
 
 def _end_process_group(wrappers: weakref.WeakSet[Any]) -> None:
-    """Leave together, and without a live reducer: with one, ``destroy_process_group`` was seen to hang."""
+    """End the process group together, after the reducers: ``destroy_process_group`` was seen to hang otherwise."""
     import torch
 
     failed = sys.exc_info()[0] is not None

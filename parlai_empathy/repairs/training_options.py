@@ -1,4 +1,4 @@
-"""Options of a training that ParlAI takes, and with which it would end half-way or never: one clear line for each."""
+"""One clear line for each training option that ParlAI accepts but with which it would fail half-way or never end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
 
-_NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epochs"}  # beside a validation's numbers
+_NOT_MEASURED = {
+    "train_time",
+    "parleys",
+    "train_steps",
+    "total_exs",
+    "total_epochs",
+}  # counters in a validation's report
 
 
 def refuse_what_cannot_train(train_model: Any) -> None:
-    """Look at the options before a training begins; so may an agent, by a method ``check_training``."""
+    """Check the options before a training begins; an agent may add checks in a method ``check_training``."""
     begin = train_model.TrainLoop.__init__
 
     @functools.wraps(begin)
@@ -29,7 +35,7 @@ def refuse_what_cannot_train(train_model: Any) -> None:
 
 
 def name_missing_metric(train_model: Any) -> None:
-    """A first validation that does not measure ``--validation-metric``: keep what was learnt, and say what it does."""
+    """Save a checkpoint if the first validation lacks ``--validation-metric``, and list the metrics that it has."""
     validate = train_model.TrainLoop.validate
 
     @functools.wraps(validate)
@@ -47,7 +53,7 @@ def name_missing_metric(train_model: Any) -> None:
 
 
 def _check(opt: Mapping[str, Any]) -> None:
-    """Raise an error for a value with which nothing would be learnt, and for a library that is missing."""
+    """Raise an error for a value with which training cannot work, or for a missing library."""
     if opt.get("batchsize", 1) < 1:
         raise OptionError(f"--batchsize {opt['batchsize']}: must be at least 1")
     rate = opt.get("learningrate", 1.0)
@@ -58,11 +64,11 @@ def _check(opt: Mapping[str, Any]) -> None:
 
 
 def _kept(loop: Any) -> str:
-    """Save where a training stands; returns what to say of it."""
+    """Save a checkpoint; return the sentence that says so."""
     if not loop.opt.get("model_file"):
-        return "nothing is kept without --model-file"
+        return "nothing is saved without --model-file"
     loop.save_model(".checkpoint")
-    return "what was learnt is kept: the same command with another metric goes on from there"
+    return "a checkpoint is saved: the same command with another metric resumes from it"
 
 
 def _no_such_metric(metric: str, measured: Collection[str], kept: str) -> str:

@@ -1,7 +1,7 @@
-"""Options that are typed with their values as one word, ``--option=value``, as argparse has it.
+"""Options given as one word, ``--option=value``.
 
-ParlAI writes ``-`` for each ``_`` in such a word, in the value too, so that ``--out=my_report`` names another folder.
-And it does not take the option for a typed one, so that a saved model's own value would be kept in its place, silently.
+ParlAI replaces each ``_`` in such a word by ``-``, in the value too, so that ``--out=my_report`` names another folder.
+It also overlooks that the option was given, so that a saved model's value silently takes precedence.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 
 def keep_underscores(params: Any) -> None:
-    """Write ``-`` for ``_`` in the names of options alone."""
+    """Replace ``_`` by ``-`` only in the names of options."""
     params.fix_underscores = _with_plain_names
 
 
 def take_for_typed(params: Any) -> None:
-    """Let what is typed with ``=`` decide over what a saved model remembers, as what is typed without it does."""
+    """Let a value given with ``=`` override a saved model's, as one given without ``=`` does."""
     process = params.ParlaiParser._process_args_to_opts
 
     @functools.wraps(process)
@@ -42,7 +42,7 @@ def _with_plain_name(word: Any) -> Any:
 
 
 def _typed_as_one_word(parser: Any, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The options of a command line that stand in one word with their values: their keys, and what was read of them."""
+    """Yield the key and the parsed value of each option that was given as ``--option=value``."""
     read = vars(parser.args)
     command = read.get("_subparser")
     groups = [*parser._action_groups, *(command._action_groups if command else [])]

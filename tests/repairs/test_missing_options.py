@@ -45,7 +45,7 @@ def test_a_missing_model_is_named(command: Any) -> None:
 
 def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: Path) -> None:
     (tmp_path / "saved.opt").write_text(json.dumps({"starttime": "Nov23_16-21"}))
-    message = rf"^--init-opt {tmp_path}/saved.opt: this command has no option starttime: take it out of the file, or "
+    message = rf"^--init-opt {tmp_path}/saved.opt: this command has no option starttime: remove it from the file, or "
     with pytest.raises(OptionError, match=message):
         DisplayData.main(**TASK, init_opt=str(tmp_path / "saved.opt"))
 
@@ -53,7 +53,9 @@ def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: P
 @pytest.mark.parametrize("named", ["{0}/none.opt", "{0}/saved.opt,{0}/none.opt"])
 def test_a_missing_file_of_options_is_named(tmp_path: Path, named: str) -> None:
     (tmp_path / "saved.opt").write_text("{}")
-    with pytest.raises(OptionError, match=rf"^--init-opt {tmp_path}/none.opt: there is no such file: name a file of"):
+    with pytest.raises(
+        OptionError, match=rf"^--init-opt {tmp_path}/none.opt: there is no such file: name a JSON file of"
+    ):
         DisplayData.main(**TASK, init_opt=named.format(tmp_path))
 
 

@@ -195,14 +195,14 @@ def test_a_folder_is_no_model(trained: Path, tmp_path: Path) -> None:
 def test_a_model_without_its_options(trained: Path, tmp_path: Path) -> None:
     path = copy_of(trained, tmp_path)
     Path(f"{path}.opt").unlink()
-    assert message(path).startswith(f"{path}.opt is missing, which says what agent this model is")
+    assert message(path).startswith(f"{path}.opt is missing, which names the model's agent")
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"model": "empathy:ret', "[1, 2", "hello"])
 def test_options_that_are_cut_short(trained: Path, tmp_path: Path, content: str) -> None:
     path = copy_of(trained, tmp_path)
     Path(f"{path}.opt").write_text(content)
-    assert re.match(rf"{re.escape(str(path))}\.opt, line 1: no options in JSON", message(path))
+    assert re.match(rf"{re.escape(str(path))}\.opt, line 1: not valid JSON", message(path))
 
 
 def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_training_whose_stats_are_cut_short(trained: Path, tmp_path: Path) -> 
     path = copy_of(trained, tmp_path)
     stats = Path(f"{path}.checkpoint.trainstats")
     stats.write_text(stats.read_text()[:50])
-    with pytest.raises(ModelFileError, match=re.escape(f"{stats} does not say where the training stands")):
+    with pytest.raises(ModelFileError, match=re.escape(f"{stats} is not a valid record of the training's progress")):
         train(path, epochs=2)
     stats.unlink()  # as the message says
     train(path)

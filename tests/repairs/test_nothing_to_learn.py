@@ -15,7 +15,7 @@ ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo", "lo
 
 
 def test_without_a_model_file_there_is_nothing_to_keep() -> None:
-    with pytest.raises(OptionError, match=r"^--model-file is missing: empathy:in_context learns nothing, and "):
+    with pytest.raises(OptionError, match=r"^--model-file is missing: empathy:in_context has no weights to train, "):
         TrainModel.main(**ECHO)
 
 

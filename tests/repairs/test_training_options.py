@@ -63,7 +63,7 @@ def test_a_metric_that_is_not_measured_loses_nothing(tmp_path: Path) -> None:
     told = refused(model_file=str(model), validation_metric="mrrr")
     assert told == (
         "--validation-metric mrrr: the validation does not measure it; did you mean mrr? "
-        "what was learnt is kept: the same command with another metric goes on from there"
+        "a checkpoint is saved: the same command with another metric resumes from it"
     )
     learnt = {path.name for path in tmp_path.iterdir()}
     assert {"model.checkpoint", "model.checkpoint.opt", "model.checkpoint.trainstats"} <= learnt
@@ -81,4 +81,4 @@ def test_where_no_name_is_near_all_are_told(tmp_path: Path) -> None:
     assert re.match(r"--validation-metric nonsense: the validation does not measure it; it measures accuracy, ", told)
     assert ", mrr, " in told
     assert "train_time" not in told
-    assert told.endswith("; nothing is kept without --model-file")
+    assert told.endswith("; nothing is saved without --model-file")
