@@ -1,8 +1,9 @@
-"""Answers of language models on disk, so that what was written and paid for once is never asked for again.
+"""A cache of language models' answers on disk, so that no answer is generated or paid for twice.
 
-SQLite keeps them: each answer is a transaction, so that one which is killed while it writes loses that answer at most,
-and several processes may share the file. Its default journal, not the write-ahead log: that one needs shared memory,
-which network disks do not have, and its speed is not needed, since an answer takes far longer than a transaction.
+The answers are stored in SQLite. Each one is a transaction, so a process killed while writing loses at most that
+answer, and several processes can share the file. We use the default journal, not the write-ahead log: the latter needs
+shared memory, which network file systems lack, and its speed would not help, since an answer takes far longer than a
+transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from parlai_empathy.errors import DataError, one_line
 from parlai_empathy.language_models.completion import Completion
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 
-# Written into the file's head, so that no other program's database is taken for a cache.
+# Stored in the file's header, to tell a cache from another program's database.
 _APPLICATION = 0x456D7043
 _FORMAT = 1
 _BUSY_SECONDS = 60.0
@@ -34,10 +35,10 @@ create table completions (
 
 
 def cache_key(name: str, identity: str, prompt: Prompt, sampling: Sampling) -> str:
-    """What an answer is found by: a digest of all that decides it.
+    """Return the key of an answer: a digest of everything that determines it.
 
     :param name: the backend and the model.
-    :param identity: the server's address, or the state of the model's files.
+    :param identity: the server's address, or a digest of the model's files.
     """
     asked = prompt if isinstance(prompt, str) else [[message.role, message.content] for message in prompt]
     whole = json.dumps([_FORMAT, name, identity, asked, asdict(sampling)], sort_keys=True)
@@ -45,10 +46,10 @@ def cache_key(name: str, identity: str, prompt: Prompt, sampling: Sampling) -> s
 
 
 class Cache:
-    """A file of answers.
+    """A file of cached answers.
 
-    :param path: made if it is not there, with its folder.
-    :raises DataError: if it is no cache, or broken, or cannot be written.
+    :param path: created if it does not exist, together with its parent folders.
+    :raises DataError: if the file is not a cache, is damaged, or cannot be written.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -56,14 +57,14 @@ class Cache:
         self._lock = threading.Lock()
         with self._errors():
             self.path.absolute().parent.mkdir(parents=True, exist_ok=True)
-            # Autocommit: what begins a transaction says so.
+            # Autocommit: transactions are begun explicitly.
             self._file = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             self._prepare()
 
     def find(self, key: str) -> Completion | None:
-        """The answer of :func:`cache_key`, if there is one."""
+        """Return the cached answer for a key made by :func:`cache_key`; None if it is not cached."""
         with self._errors(), self._lock:
             row = self._file.execute(
                 "select text, finish, prompt_tokens, completion_tokens from completions where key = ?", (key,)
@@ -74,7 +75,7 @@ class Cache:
         return Completion(text, finish, prompt_tokens, completion_tokens, cached=True)
 
     def keep(self, key: str, completion: Completion) -> None:
-        """Write an answer; it is on the disk when this returns."""
+        """Store an answer; it is on disk when this returns."""
         row = (key, completion.text, completion.finish, completion.prompt_tokens, completion.completion_tokens)
         with self._errors(), self._lock:
             self._file.execute("insert or replace into completions values (?, ?, ?, ?, ?)", row)
@@ -89,7 +90,7 @@ class Cache:
 
     def _prepare(self) -> None:
         with self._lock:
-            self._file.execute("begin immediate")  # of two processes that find no table, one makes it
+            self._file.execute("begin immediate")  # if two processes find no table, only one creates it
             try:
                 self._make_table()
             finally:

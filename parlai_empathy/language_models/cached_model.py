@@ -1,4 +1,4 @@
-"""A language model that is only asked what has not been answered yet."""
+"""A language model with a cache: only prompts without a cached answer are sent to it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from parlai_empathy.language_models.usage import Usage
 
 
 class CachedModel:
-    """A backend with a cache. Each completion is kept as soon as it is there; what is no answer is asked again.
+    """A backend with a cache. Completions are cached as soon as they arrive; :class:`NoAnswer` is never cached.
 
-    The same prompt under the same sampling always has the same answer then, also where chance would have given another;
-    another ``seed`` gets another.
+    The same prompt with the same sampling options therefore always gets the same answer, even if sampling is random.
+    Another ``seed`` gets another answer.
     """
 
     def __init__(self, backend: Backend, cache: Cache) -> None:
@@ -31,20 +31,20 @@ class CachedModel:
 
     @property
     def context_length(self) -> int | None:
-        """The backend's."""
+        """The backend's context length."""
         return self.backend.context_length
 
     @property
     def usage(self) -> Usage:
-        """The backend's, with what came from the cache."""
+        """The backend's usage, including answers from the cache."""
         return self.backend.usage
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """As the backend counts them."""
+        """Return the number of tokens, as counted by the backend."""
         return self.backend.count_tokens(prompt)
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Answer prompts, in their order; the same prompt twice is asked once."""
+        """Return the answers in the order of the prompts; repeated prompts are sent once."""
         keys = [cache_key(self.name, self.backend.identity, prompt, sampling) for prompt in prompts]
         found: dict[str, Answer] = {key: old for key in keys if (old := self.cache.find(key))}
         missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in found}
@@ -56,7 +56,7 @@ class CachedModel:
         return [self._given(found, key, missing) for key in keys]
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
-        """Answer one prompt: what was kept is said at once, what is new while the backend writes it."""
+        """Answer one prompt: a cached answer is passed to ``say`` at once, a new one while the backend writes it."""
         key = cache_key(self.name, self.backend.identity, prompt, sampling)
         if kept := self.cache.find(key):
             self.usage.add(kept)
@@ -68,7 +68,7 @@ class CachedModel:
         return answer
 
     def _given(self, found: dict[str, Answer], key: str, first: dict[str, Prompt]) -> Answer:
-        """The answer; what the backend gave counts as new the first time only."""
+        """Return the answer for a key; a new answer counts as cached from its second use on."""
         answer = found[key]
         if first.pop(key, None) is not None or not isinstance(answer, Completion):
             return answer

@@ -1,4 +1,4 @@
-"""A backend without any model: it says what the user said last. For tests, and to try prompts out."""
+"""A backend without a model, which repeats the user's last message. For tests, and for trying out prompts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
-# "Human: hello" is what a speaker called Human said. A name is a word or two that begin with capitals.
+# A speaker's name before a line, as in "Human: hello": one or two capitalised words.
 _SPEAKER = re.compile(r"\s*[A-Z][\w-]*( [A-Z][\w-]*)?:(\s+|$)")
 
 
 class EchoModel:
-    """Repeats the last message of the user, or the last line that someone said in a text. Its tokens are words."""
+    """Repeats the user's last message, or the last line of a text without its speaker's name. Its tokens are words."""
 
     identity = ""
 
@@ -26,15 +26,15 @@ class EchoModel:
         self.usage = usage or Usage()
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """How many words it has."""
+        """Return the number of words."""
         return len(prompt.split()) if isinstance(prompt, str) else sum(len(one.content.split()) for one in prompt)
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Answer prompts, in their order."""
+        """Return the answers in the order of the prompts."""
         return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
-        """Answer one prompt, word by word."""
+        """Answer one prompt, passing the answer to ``say`` word by word."""
         (answer,) = self.complete([prompt], sampling)
         if isinstance(answer, Completion):
             for word in re.finditer(r"\S+", answer.text):
@@ -42,7 +42,7 @@ class EchoModel:
         return answer
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
-        """Answer prompts."""
+        """Yield the number of each prompt and its answer."""
         for number, prompt in enumerate(prompts):
             words = _last_said(prompt).split()
             text, stopped = cut_at_stop(" ".join(words[: sampling.max_tokens]), sampling.stop)

@@ -1,4 +1,4 @@
-"""What every language model can do here, whoever computes it."""
+"""The interface of all language models, whichever backend runs them."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The backend and the model, as in ``openai:gpt-4o``; for signatures of numbers."""
+        """The backend and the model, such as ``openai:gpt-4o``; used in the signatures of metrics."""
 
     @property
     def context_length(self) -> int | None:
-        """How many tokens a prompt and its answer may have together; None if that is not known."""
+        """The maximum number of tokens of a prompt and its answer together; None if unknown."""
 
     @property
     def usage(self) -> Usage:
-        """What it was used for so far."""
+        """The requests and tokens so far."""
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """How many tokens the prompt has. Where the model's tokenizer is not at hand, an estimate on the high side."""
+        """Return the number of tokens of a prompt; a high estimate if the model's tokenizer is not available."""
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         """Answer prompts.
 
-        :returns: one answer for each prompt, in their order.
-        :raises LanguageModelError: if the model or its server fails for good. What is finished then is in the cache.
+        :returns: one answer per prompt, in the same order.
+        :raises LanguageModelError: if the model or its server fails permanently. Answers finished by then are cached.
         """
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
-        """Answer one prompt, and say what there is of the answer while it is written.
+        """Answer one prompt, passing partial answers to ``say`` while it is generated.
 
-        :param say: is told longer and longer beginnings of the answer's text, never what a stop text cuts off. The
-            whole of it may not be among them.
-        :returns: the same answer as :meth:`complete` gives. It may be none, though something was said: a server's
-            filter may take back what it has sent.
-        :raises LanguageModelError: if the model or its server fails for good, perhaps in the middle of an answer.
+        :param say: called with longer and longer prefixes of the answer's text, never with text beyond a stop text.
+            It may not be called with the complete text.
+        :returns: the same answer as :meth:`complete`. It may be :class:`NoAnswer` even after ``say`` was called: a
+            server's content filter may withdraw what was already sent.
+        :raises LanguageModelError: if the model or its server fails permanently, perhaps in the middle of an answer.
         """
 
 
 class Backend(LanguageModel, Protocol):
-    """A language model that gives each answer as soon as it is there, so that none is lost if a later one fails."""
+    """A language model that yields each answer as soon as it is finished, so none is lost if a later one fails."""
 
     @property
     def identity(self) -> str:
-        """What else decides its answers: the server's address, the state of the model's files. Never a secret."""
+        """What its answers depend on besides the name: the server's address or the model's files. Never a secret."""
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         """Answer prompts, in any order.
 
-        :returns: the number of a prompt, from 0, and its answer.
-        :raises LanguageModelError: if it fails for good, once what can be finished has been given.
+        :returns: pairs of a prompt's number, from 0, and its answer.
+        :raises LanguageModelError: if it fails permanently, after all answers that could be finished.
         """
 
 
 def in_order(backend: Backend, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-    """All answers of a backend, in the order of the prompts."""
+    """Return all answers of a backend, in the order of the prompts."""
     found = dict(backend.answers(prompts, sampling))
     return [found[number] for number in range(len(prompts))]

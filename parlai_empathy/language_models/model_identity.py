@@ -1,4 +1,4 @@
-"""Tells two states of a model apart that have the same name, so that the one is not answered from the other's cache."""
+"""Identifies the version of a model, so that a model that changed under the same name gets no stale cached answers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _SAMPLE = 65_536
 
 
 def model_identity(name: str, config: Any) -> str:
-    """A short digest of a folder's files, or the hub's own name for the model's version; empty if there is none.
+    """Return a short digest of a model folder's files, or the hub's commit hash; empty if neither is known.
 
-    Of each file it takes name, size, and both ends: a training changes the last weights too, and reading gigabytes
-    would take longer than answering.
+    The digest covers each file's name, size, first and last 64 KiB. Training changes the last weights too, and reading
+    gigabytes would take longer than answering.
 
     :param config: the model's Hugging Face configuration.
     """

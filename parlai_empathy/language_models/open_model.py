@@ -14,7 +14,7 @@ from parlai_empathy.language_models.server.openai_model import OpenAIModel
 from parlai_empathy.language_models.usage import Usage
 
 BACKENDS = ("hf", "openai", "echo")
-"""A Hugging Face model on this computer; an OpenAI-compatible server; no model at all, it repeats what was said."""
+"""A local Hugging Face model; an OpenAI-compatible server; no model, which repeats the last message."""
 
 
 def open_language_model(
@@ -33,18 +33,18 @@ def open_language_model(
     """Open a language model.
 
     :param backend: one of :data:`BACKENDS`.
-    :param model: ``hf``: a folder, or a name on the hub; ``openai``: the name at the server; ``echo``: anything.
-    :param cache: a file in which answers are kept and found again; None: none is kept.
-    :param device: ``hf``: as torch names it; None is the GPU if there is one.
-    :param precision: ``hf``: ``auto`` (bfloat16 where the device is made for it), ``float32`` or ``bfloat16``.
-    :param timeout: ``openai``: seconds until a whole answer must be there.
-    :param retries: ``openai``: how often a request that failed is repeated.
-    :param concurrency: how many prompts are worked at once: requests under way, or prompts in a batch.
-    :param prices: of a million tokens read and a million written, for the cost in :class:`Usage`.
-    :param context_length: how many tokens prompt and answer may have together, where the model does not say.
-    :raises OptionError: if one of these cannot be.
+    :param model: ``hf``: a folder, or a name on the hub; ``openai``: the name on the server; ``echo``: anything.
+    :param cache: the file in which answers are cached; None: no cache.
+    :param device: ``hf``: a torch device; None: the GPU if there is one.
+    :param precision: ``hf``: ``auto`` (bfloat16 if the device supports it natively), ``float32`` or ``bfloat16``.
+    :param timeout: ``openai``: the time limit for a complete answer, in seconds.
+    :param retries: ``openai``: the number of retries of a failed request.
+    :param concurrency: the number of prompts processed at once: concurrent requests, or the batch size.
+    :param prices: the price of a million tokens read, and of a million written, for the cost in :class:`Usage`.
+    :param context_length: the maximum number of tokens of prompt and answer together; overrides the model's own.
+    :raises OptionError: if a value is not allowed.
     :raises ModelFileError: if a local model cannot be loaded.
-    :raises DataError: if the cache's file cannot be used.
+    :raises DataError: if the cache file cannot be used.
     """
     _check(backend, model, timeout, retries, concurrency, context_length)
     usage = Usage(prices)

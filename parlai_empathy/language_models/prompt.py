@@ -1,4 +1,4 @@
-"""What is asked of a language model: a text to be continued or a chat to be answered, and how to choose the words."""
+"""The input of a language model: a text to continue or a chat to answer, and the sampling options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLES = ("system", "user", "assistant")
 class Message:
     """One message of a chat.
 
-    :param role: ``system`` (what the model is to do), ``user`` or ``assistant`` (the model itself).
+    :param role: ``system`` (instructions to the model), ``user`` or ``assistant`` (the model itself).
     """
 
     role: str
@@ -26,20 +26,20 @@ class Message:
 
 
 Prompt = str | tuple[Message, ...]
-"""A text to be continued, or a chat to be answered."""
+"""A text to continue, or a chat to answer."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is chosen, with OpenAI's names and meanings. The defaults are those of Lee et al. 2022.
+    """Sampling options, with OpenAI's names and meanings. The defaults are those of Lee et al. 2022.
 
-    :param temperature: 0..2; the scores are divided by it. 0 takes the most probable token each time.
-    :param top_p: above 0, up to 1: only the most probable tokens that have this share of the probability together.
-    :param max_tokens: how many tokens to write at most.
-    :param frequency_penalty: -2..2, taken off a token's score for each time that it was written.
-    :param presence_penalty: -2..2, taken off a token's score once it was written.
-    :param stop: texts before which the answer ends.
-    :param seed: for the same answer again. A server may not keep to it.
+    :param temperature: 0..2; the logits are divided by it. 0 is greedy decoding.
+    :param top_p: above 0, up to 1; nucleus sampling: only the most probable tokens whose probabilities add up to it.
+    :param max_tokens: the maximum number of tokens to generate.
+    :param frequency_penalty: -2..2, subtracted from a token's logit for each occurrence in the answer so far.
+    :param presence_penalty: -2..2, subtracted once from the logit of a token that occurs in the answer so far.
+    :param stop: texts that end the answer; they are not part of it.
+    :param seed: makes the answer reproducible. A server may ignore it.
     """
 
     temperature: float = 0.8

@@ -1,7 +1,7 @@
-"""Tells what a model has written so far, and nothing of it that may have to be taken back.
+"""Reports a model's partial answers, and never any text that may have to be withdrawn.
 
-A stop text ends an answer and is no part of it, and it may come in several pieces: ``Hum`` is shown only when what
-follows makes sure that it does not begin ``Human:``.
+A stop text ends an answer without being part of it, and it may arrive in several pieces: ``Hum`` is reported only once
+the text after it shows that it does not begin ``Human:``.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from collections.abc import Callable, Sequence
 
 Say = Callable[[str], None]
-"""Is told what there is of an answer, whenever there is more. Each text begins with the one before it."""
+"""Called with the answer so far whenever it grows. Each text begins with the previous one."""
 
-# What stands for the first part of a character whose rest is not written yet: of its bytes, or of UTF-16's two halves.
+# An incomplete character at the end: U+FFFD for the first of its bytes, or the first half of a surrogate pair.
 _UNFINISHED = re.compile("[\ufffd\ud800-\udbff]+$")
 
 
 def certain_part(text: str, stop: Sequence[str]) -> str:
-    """The beginning of an unfinished text that belongs to the answer, whatever follows.
+    """Return the prefix of an unfinished text that belongs to the answer, whatever follows.
 
-    :param text: what is written so far.
-    :param stop: texts before which the answer ends.
+    :param text: the text so far.
+    :param stop: the texts that end the answer.
     :returns: the text before the first place where a stop text begins, or may begin.
     """
     places = (_place(text, one) for one in stop)
@@ -28,7 +28,7 @@ def certain_part(text: str, stop: Sequence[str]) -> str:
 
 
 def _place(text: str, stop: str) -> int:
-    """Where a stop text stands first, all of it or, at the very end, its beginning."""
+    """Return the first position of a stop text, or of a prefix of it at the end of the text; else the text's length."""
     place = text.find(stop)
     if place >= 0:
         return place
@@ -37,22 +37,22 @@ def _place(text: str, stop: str) -> int:
 
 
 class Teller:
-    """Tells one answer while it grows.
+    """Reports one answer while it grows.
 
-    :param say: gets the answer so far, whenever it has become longer; not as long as it is spaces alone.
-    :param stop: texts before which the answer ends.
+    :param say: called with the answer so far whenever it grows, but not while it is only whitespace.
+    :param stop: the texts that end the answer.
     """
 
     def __init__(self, say: Say, stop: Sequence[str] = ()) -> None:
         self._say = say
         self._stop = stop
         self.told = ""
-        """What was said last; empty if nothing was."""
+        """The text last passed to ``say``; empty before the first call."""
 
     def tell(self, text: str) -> None:
-        """Say what is certain of a text, if it is more than was said.
+        """Pass the certain part of a text to ``say`` if it is longer than the last one.
 
-        :param text: all that is written so far, not only what is new.
+        :param text: the whole text so far, not only its new part.
         """
         certain = _UNFINISHED.sub("", certain_part(text, self._stop))
         if len(certain) > len(self.told) and certain.startswith(self.told) and certain.strip():

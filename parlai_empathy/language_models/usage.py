@@ -1,4 +1,4 @@
-"""What a language model was used for so far, and what it cost."""
+"""Counts of a language model's requests and tokens, and their cost."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from parlai_empathy.language_models.completion import Answer, Completion
 
 @dataclass
 class Usage:
-    """Counts that several threads may add to.
+    """Thread-safe counters.
 
-    :param prices: of a million tokens read and a million tokens written, in any currency; None: unknown.
-    :param requests: prompts that the model answered itself, in whatever way.
-    :param cached: prompts whose answer was there already.
-    :param retries: further attempts at the same prompt.
+    :param prices: the price of a million tokens read, and of a million written, in any currency; None: unknown.
+    :param requests: prompts answered by the model itself, including unusable answers.
+    :param cached: prompts answered from the cache.
+    :param retries: repeated attempts at the same prompt.
     :param prompt_tokens: tokens read for those requests.
     :param completion_tokens: tokens written for them.
-    :param no_answers: requests that brought nothing that can be used.
+    :param no_answers: requests with unusable answers.
     """
 
     prices: tuple[float, float] | None = None
@@ -39,7 +39,7 @@ class Usage:
 
     @property
     def cost(self) -> float | None:
-        """In the currency of the prices; None without prices."""
+        """The cost in the currency of the prices; None without prices."""
         if self.prices is None:
             return None
         return (self.prompt_tokens * self.prices[0] + self.completion_tokens * self.prices[1]) / 1_000_000
@@ -58,18 +58,18 @@ class Usage:
                 self.no_answers += 1
 
     def add_tokens(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count tokens of an answer that cannot be used: they are paid for all the same."""
+        """Count the tokens of an unusable answer, which are charged as well."""
         with self._lock:
             self.prompt_tokens += prompt_tokens
             self.completion_tokens += completion_tokens
 
     def add_retry(self) -> None:
-        """Count a further attempt."""
+        """Count a retry."""
         with self._lock:
             self.retries += 1
 
     def summary(self) -> str:
-        """One line for the log."""
+        """Return one line for the log."""
         with self._lock:
             parts = [
                 f"{self.requests} requests ({self.cached} more from the cache, {self.retries} retries)",

@@ -1,1 +1,1 @@
-"""Language models on this computer, as Hugging Face keeps them."""
+"""Local language models in Hugging Face's format."""

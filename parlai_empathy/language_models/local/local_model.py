@@ -1,8 +1,8 @@
-"""The backend ``hf``: a Hugging Face causal language model on this computer, on the GPU if there is one.
+"""The backend ``hf``: a local Hugging Face causal language model, on the GPU if there is one.
 
-The same prompt with the same seed gives the same answer, whatever else is in its batch: each answer has random numbers
-of its own (see token_choice.py). One limit remains: in another batch sums are rounded otherwise, and two tokens that
-are equally good to the last digits may change places; with bfloat16 this is more likely than in single precision.
+The same prompt with the same seed gets the same answer, whatever else is in the batch: each answer has its own random
+numbers (see token_choice.py). One limit remains: rounding differs between batches, so two tokens with almost equal
+logits may change places, more often in bfloat16 than in float32.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenize
 from parlai_empathy.modules.precision import keep_in_bfloat16
 
 OPTION = "--lm-model"
-"""Where a model's name is given, for errors."""
+"""The option that names the model, for error messages."""
 
-# Tokenizers may treat the beginning of a text in a way of their own: an answer is decoded behind the prompt's end.
+# An answer is decoded together with this many prompt tokens, since tokenizers may treat the start of a text specially.
 _LEAD = 16
 
 
@@ -38,10 +38,10 @@ class LocalModel:
     """A Hugging Face model that answers several prompts at once.
 
     :param model: a folder, or a model's name on the hub.
-    :param device: as torch names it; None is the GPU if there is one.
-    :param precision: ``auto``, ``float32`` or ``bfloat16``: in what the weights are kept, too.
-    :param batch: how many prompts are answered at once.
-    :param context_length: in the place of what the model's configuration says.
+    :param device: a torch device; None: the GPU if there is one.
+    :param precision: ``auto``, ``float32`` or ``bfloat16``; also the data type of the stored weights.
+    :param batch: the batch size.
+    :param context_length: overrides that of the model's configuration.
     :raises ModelFileError: if the model cannot be loaded.
     """
 
@@ -65,23 +65,23 @@ class LocalModel:
         self.batch = batch
         self.ends = _end_tokens(self.model, self.tokenizer)
         self.padding = next((i for i in (self.tokenizer.pad_token_id, *self.ends) if i is not None), 0)
-        # Without the makers' own settings: temperature and penalties are said for each prompt, by Sampling alone.
+        # Replaces the model's own generation settings: temperature and penalties come from Sampling alone.
         self.model.generation_config = transformers_library().GenerationConfig(
             do_sample=False, pad_token_id=self.padding, eos_token_id=self.ends or None
         )
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """How many tokens the model reads for a prompt, those of the chat template included."""
+        """Return the number of tokens of a prompt, including those of the chat template."""
         return len(prompt_tokens(self.tokenizer, prompt, self.name))
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Answer prompts, in their order."""
+        """Return the answers in the order of the prompts."""
         return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
-        """Answer one prompt, and say what there is of the answer with each token.
+        """Answer one prompt, passing the answer so far to ``say`` after each token.
 
-        :raises LanguageModelError: if the prompt and its answer do not fit the model's context.
+        :raises LanguageModelError: if the prompt and its answer exceed the context length.
         """
         tokens = prompt_tokens(self.tokenizer, prompt, self.name)
         self._check_length(len(tokens), sampling.max_tokens)
@@ -95,9 +95,9 @@ class LocalModel:
         return answer
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
-        """Answer prompts, those of like length together.
+        """Yield the number of each prompt and its answer; prompts of similar length share a batch.
 
-        :raises LanguageModelError: if a prompt and its answer do not fit the model's context; before any is answered.
+        :raises LanguageModelError: before any prompt is answered, if a prompt and its answer exceed the context length.
         """
         tokens = [prompt_tokens(self.tokenizer, prompt, self.name) for prompt in prompts]
         self._check_length(max(map(len, tokens), default=0), sampling.max_tokens)
@@ -105,7 +105,7 @@ class LocalModel:
         order = sorted(range(len(prompts)), key=lambda number: len(tokens[number]))
         for start in range(0, len(order), self.batch):
             numbers = order[start : start + self.batch]
-            # Without a seed the same prompt twice gets two answers.
+            # Without a seed, repeated prompts get different answers.
             seeds = [seed + number if sampling.seed is None else seed for number in numbers]
             found = self._answer_batch([tokens[number] for number in numbers], sampling, seeds)
             for number, answer in zip(numbers, found, strict=True):
@@ -157,7 +157,7 @@ class LocalModel:
         return answer
 
     def _end(self, row: list[int]) -> int | None:
-        """The place of the first token that ends an answer, if there is one."""
+        """Return the index of the first end token; None if there is none."""
         return next((place for place, token in enumerate(row) if token in self.ends), None)
 
     def _text(self, prompt: list[int], row: list[int]) -> str:
@@ -171,7 +171,7 @@ class LocalModel:
 
 
 def _seed(sampling: Sampling) -> int:
-    """Where none is given, torch's own seed decides, so that a program that sets it can be repeated."""
+    """Return the given seed, or draw one with torch, so that programs that set torch's seed are reproducible."""
     return int(torch.randint(2**62, ()).item()) if sampling.seed is None else sampling.seed
 
 
@@ -194,14 +194,14 @@ def _context_length(config: Any) -> int | None:
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
-    """What ends an answer: what the model's makers say, and the tokenizer's own end."""
+    """Return the tokens that end an answer: those of the model's generation settings and the tokenizer's end token."""
     said = model.generation_config.eos_token_id
     ends = said if isinstance(said, list) else [said]
     return sorted({token for token in (*ends, tokenizer.eos_token_id) if token is not None})
 
 
 def _pad_left(prompts: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
-    """Prompts of one width, so that each ends where its answer begins: tokens and mask, both ``(rows, width)``."""
+    """Pad prompts on the left, so that answers begin in the same column: tokens and mask, both ``(rows, width)``."""
     width = max(map(len, prompts))
     tokens = [[padding] * (width - len(prompt)) + list(prompt) for prompt in prompts]
     mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]

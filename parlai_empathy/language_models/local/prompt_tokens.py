@@ -1,4 +1,4 @@
-"""A prompt as the tokens that a Hugging Face model is to read."""
+"""Tokenizes a prompt for a Hugging Face model."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from parlai_empathy.language_models.prompt import Message, Prompt
 
 
 def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
-    """The tokens of a text with what the tokenizer puts before it, or of a chat in the model's own template.
+    """Return the token ids of a text, with the tokenizer's leading special tokens, or of a chat in the chat template.
 
-    :param model: its name, for errors.
-    :raises OptionError: for a chat, if there is no template, or it cannot hold these messages.
+    :param model: the model's name, for error messages.
+    :raises OptionError: if a chat has no chat template, or the template rejects the messages; if an empty prompt has no
+        token to begin with.
     """
     if isinstance(prompt, str):
         tokens = list(tokenizer(as_unicode(prompt))["input_ids"])
-        # Some tokenizers put an end token behind each text: a model would begin another text after it.
+        # Some tokenizers append an end token to each text, after which a model would begin another text.
         if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id:
             tokens.pop()
     else:
-        # The template writes the special tokens that it wants.
+        # The template adds the special tokens itself.
         tokens = list(tokenizer(_chat_text(tokenizer, prompt, model), add_special_tokens=False)["input_ids"])
     if tokens:
         return tokens
@@ -39,7 +40,7 @@ def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str
     plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
     try:
         text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
-    except Exception as error:  # a template is a program of the model's makers, and raises what it likes
+    except Exception as error:  # a chat template comes with the model and may raise anything
         roles = ", ".join(one.role for one in messages)
         raise OptionError(
             f"{model}: its chat template cannot hold these messages ({roles}): {one_line(error)}: "

@@ -1,4 +1,4 @@
-"""Ends the answers of a local model at their stop texts, though a stop text may begin and end inside of tokens."""
+"""Stops a local model at stop texts, which may begin or end in the middle of a token."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# The tokens that are looked at may begin in the middle of a character: so many more are taken to have it whole.
+# The decoded tail may begin in the middle of a character: this many extra tokens make sure that it is complete.
 _MARGIN = 8
 
 
 class StopWatch:
     """A stopping criterion for Hugging Face's ``generate``.
 
-    :param decode: gives the text of tokens.
-    :param prompt_width: how many tokens each row has before its answer.
+    :param decode: returns the text of token ids.
+    :param prompt_width: the number of tokens before the answer, padding included.
     :param stop: texts that end an answer.
     """
 
@@ -25,12 +25,12 @@ class StopWatch:
         self.prompt_width = prompt_width
         self.stop = stop
         self.ends: dict[int, int] = {}
-        """Of the rows that reached a stop text: how many tokens the answer has then."""
-        # A token is at least one byte, so that a stop text cannot reach further back than this.
+        """The length of the answer in tokens, by row, for rows that reached a stop text."""
+        # A token is at least one byte, so a stop text cannot reach further back than this.
         self._tail = max((len(one.encode()) for one in stop), default=0) + _MARGIN
 
     def __call__(self, tokens: Tensor, scores: Any, **_: Any) -> Tensor:
-        """Which rows have ended, ``(rows,)``."""
+        """Return which rows have ended, ``(rows,)``."""
         written = tokens.size(1) - self.prompt_width
         if self.stop:
             for row, tail in enumerate(tokens[:, self.prompt_width :][:, -self._tail :].tolist()):

@@ -1,7 +1,7 @@
-"""How a local model chooses its tokens, by OpenAI's rules and in a way that does not depend on the rest of the batch.
+"""Token sampling of a local model, by OpenAI's rules and independent of the rest of the batch.
 
-Each answer has random numbers of its own, which follow from the seed and its prompt. One number a token is enough: it
-falls on one of the tokens when they are laid side by side, each as wide as it is probable.
+Each answer has its own random numbers, determined by the seed and the prompt. One number per token is enough: tokens
+are sampled by inverting the cumulative distribution.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from parlai_empathy.language_models.prompt import Sampling
 
 
 def random_source(seed: int, tokens: Sequence[int]) -> torch.Generator:
-    """The random numbers for one answer.
+    """Return the random number generator of one answer.
 
-    :param tokens: the prompt's, so that other prompts get other numbers under the same seed.
+    :param tokens: the prompt's token ids, so that prompts get different numbers with the same seed.
     """
     digest = hashlib.sha256(f"{seed} {list(tokens)}".encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
 def penalize(scores: Tensor, written: Tensor, sampling: Sampling) -> Tensor:
-    """Take the penalties off the scores of tokens that stand in the answer already.
+    """Subtract the penalties from the scores of tokens that occur in the answer so far.
 
-    As OpenAI's reference defines them: ``score - times written x frequency_penalty - (written at all) x
-    presence_penalty``. What the prompt says does not count.
+    As in OpenAI's reference: ``score - count x frequency_penalty - (count > 0) x presence_penalty``. Tokens of the
+    prompt are not counted.
 
     :param scores: ``(rows, vocabulary)``
     :param written: ``(rows, time)``, the tokens of the answers so far.
@@ -42,10 +42,10 @@ def penalize(scores: Tensor, written: Tensor, sampling: Sampling) -> Tensor:
 
 
 def keep_top(scores: Tensor, share: float) -> Tensor:
-    """Leave only the most probable tokens that together have ``share`` of the probability, and at least one.
+    """Keep only the most probable tokens whose probabilities add up to ``share``, at least one.
 
     :param scores: ``(rows, vocabulary)``
-    :returns: the same; the others are minus infinity.
+    :returns: the same shape; the scores of all other tokens are minus infinity.
     """
     if share >= 1:
         return scores
@@ -57,23 +57,23 @@ def keep_top(scores: Tensor, share: float) -> Tensor:
 
 
 def draw(scores: Tensor, numbers: Tensor) -> Tensor:
-    """Choose a token for each row.
+    """Sample a token for each row.
 
-    :param scores: ``(rows, vocabulary)``; minus infinity is never chosen.
-    :param numbers: ``(rows,)``, 0 and more, below 1.
-    :returns: ``(rows,)``
+    :param scores: ``(rows, vocabulary)``; a token with minus infinity is never chosen.
+    :param numbers: random numbers in [0, 1), ``(rows,)``.
+    :returns: token ids, ``(rows,)``.
     """
-    # In doubles: single precision would lose the rare tokens of a large vocabulary.
+    # In float64: float32 would lose the rare tokens of a large vocabulary.
     ends = scores.double().softmax(dim=1).cumsum(dim=1)
     places = numbers.to(ends).unsqueeze(1) * ends[:, -1:]
     return torch.searchsorted(ends, places, right=True).clamp(max=scores.size(1) - 1).squeeze(1)
 
 
 class TokenChoice:
-    """A logits processor for Hugging Face's ``generate``, which then only has to take the highest score.
+    """A logits processor that samples, so that Hugging Face's ``generate`` only has to decode greedily.
 
-    :param prompt_width: how many tokens each row has before its answer.
-    :param sources: of random numbers, one for each row.
+    :param prompt_width: the number of tokens before the answer, padding included.
+    :param sources: random number generators, one per row.
     """
 
     def __init__(self, sampling: Sampling, prompt_width: int, sources: Sequence[torch.Generator]) -> None:
@@ -82,9 +82,9 @@ class TokenChoice:
         self.sources = sources
 
     def __call__(self, tokens: Tensor, scores: Tensor) -> Tensor:
-        """Scores of the next token, ``(rows, vocabulary)``; after chance has chosen, of one token alone.
+        """Return the scores of the next token, ``(rows, vocabulary)``; after sampling, all but one are minus infinity.
 
-        :raises LanguageModelError: if the model's scores are no numbers.
+        :raises LanguageModelError: if a score of the model is NaN.
         """
         if scores.isnan().any():
             raise LanguageModelError("the model's scores are no numbers: compute in float32, or take another model")

@@ -1,4 +1,4 @@
-"""Follows a local model while it writes one answer, token by token."""
+"""Reports the tokens of one answer while a local model generates it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# How vocabularies in the way of Llama's name a byte of a character for which they have no token.
+# A byte token of a Llama-style vocabulary, for characters without a token.
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 class TokenListener:
-    """For Hugging Face's ``generate`` a stopping criterion, which stops nothing: it is called after each token.
+    """A stopping criterion for Hugging Face's ``generate`` that never stops it, but is called after each token.
 
-    :param tell: gets the answer's tokens so far.
-    :param prompt_width: how many tokens stand before the answer.
+    :param tell: called with the answer's token ids so far.
+    :param prompt_width: the number of tokens before the answer.
     """
 
     def __init__(self, tell: Callable[[list[int]], None], prompt_width: int) -> None:
@@ -25,19 +25,19 @@ class TokenListener:
         self.prompt_width = prompt_width
 
     def __call__(self, tokens: Tensor, scores: Any, **_: Any) -> Tensor:
-        """No row has ended, ``(1,)``."""
+        """Return that the row has not ended, ``(1,)``."""
         self.tell(tokens[0, self.prompt_width :].tolist())
         return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
 
 
 def settled(tokenizer: Any, row: list[int]) -> list[int]:
-    """An answer's tokens without those at its end that further ones may turn into other characters.
+    """Return an answer's tokens without its trailing byte tokens, whose text may still change.
 
-    Bytes in a row are decoded together, and one byte that fits no character makes all of them unreadable.
+    Consecutive bytes are decoded together, and a single invalid byte makes all of them unreadable.
 
     :param tokenizer: a Hugging Face tokenizer.
     """
     names = tokenizer.convert_ids_to_tokens(row)
-    while names and _BYTE.fullmatch(names[-1] or ""):  # a model may have tokens that its tokenizer has no name for
+    while names and _BYTE.fullmatch(names[-1] or ""):  # a model may have tokens that its tokenizer lacks
         names.pop()
     return row[: len(names)]

@@ -1,6 +1,6 @@
-"""Where an OpenAI-compatible server is, and with what key: from the environment alone.
+"""The address and key of an OpenAI-compatible server, which are read from the environment only.
 
-A flag would land in logs, in the shell's history and in ParlAI's ``.opt`` files, and a key must not.
+An option would end up in logs, the shell's history and ParlAI's ``.opt`` files, where a key must not be.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from parlai_empathy.errors import OptionError
 
 OFFICIAL = "https://api.openai.com/v1"
 
-# The client insists on a key; servers of one's own mostly ask for none.
+# The client requires a key; self-hosted servers mostly do not.
 _PLACEHOLDER = "no-key"
 
 
@@ -22,7 +22,7 @@ _PLACEHOLDER = "no-key"
 class ServerAddress:
     """A server's address and key.
 
-    :param url: as the client gets it; it may hold a password.
+    :param url: the address as passed to the client; it may contain a password.
     """
 
     url: str = field(repr=False)
@@ -30,12 +30,12 @@ class ServerAddress:
 
     @property
     def public(self) -> str:
-        """The address without a user, a password and a query: for messages and for the cache."""
+        """The address without user, password and query, for messages and cache keys."""
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
 
     def without_secrets(self, text: str) -> str:
-        """A text in which key and password are hidden: some servers repeat in their messages what they were sent."""
+        """Return the text with key and password masked: some servers repeat them in their error messages."""
         for secret in self._secrets():
             text = text.replace(secret, "***")
         return text
@@ -43,16 +43,16 @@ class ServerAddress:
     def _secrets(self) -> list[str]:
         parts = urlsplit(self.url)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        # A user in the address is sent in the place of the key, in this form.
+        # The client sends a user in the address instead of the key, in this form.
         coded = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
         found = [self.key if self.key != _PLACEHOLDER else "", coded, parts.password or "", password]
         return [secret for secret in found if secret]
 
 
 def server_address() -> ServerAddress:
-    """Read ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; without the first it is OpenAI's own server.
+    """Read ``OPENAI_BASE_URL`` (default: OpenAI's own server) and ``OPENAI_API_KEY``.
 
-    :raises OptionError: if address or key is none, or OpenAI's own server is meant and there is no key.
+    :raises OptionError: if the address or the key is invalid, or neither is set.
     """
     url = os.environ.get("OPENAI_BASE_URL", "").strip()
     key = os.environ.get("OPENAI_API_KEY", "").strip()

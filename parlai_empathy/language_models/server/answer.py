@@ -1,4 +1,4 @@
-"""Reads the body of an OpenAI-compatible server's answer, whatever stands in it."""
+"""Parses the body of an OpenAI-compatible server's response, which may be anything."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ EMPTY = "an empty list of choices"
 
 
 class BrokenAnswerError(Exception):
-    """What a server sent is no answer; asked again, it may send one. The text says what was sent.
+    """The server sent something that is not an answer; a retry may succeed. The message says what was sent.
 
-    :param is_empty: whether it was all right, but for a list of choices with nothing in it.
+    :param is_empty: whether the response was valid except for its empty list of choices.
     """
 
     def __init__(self, text: str, is_empty: bool = False) -> None:
@@ -25,10 +25,10 @@ class BrokenAnswerError(Exception):
 
 @dataclass(frozen=True)
 class ServerAnswer:
-    """What a server answered.
+    """A server's answer.
 
-    :param prompt_tokens: how many it read; None if it does not say.
-    :param completion_tokens: how many it wrote; None if it does not say.
+    :param prompt_tokens: the number of tokens read; None if not reported.
+    :param completion_tokens: the number of tokens written; None if not reported.
     """
 
     text: str | None
@@ -39,9 +39,9 @@ class ServerAnswer:
 
 
 def read_server_answer(body: bytes) -> ServerAnswer:
-    """The first choice of a completion or a chat completion.
+    """Return the first choice of a completion or a chat completion.
 
-    :raises BrokenAnswerError: for HTML, a body that is cut, other JSON, or no choice at all.
+    :raises BrokenAnswerError: for HTML, a truncated body, other JSON, or no choice.
     """
     try:
         whole = json.loads(body)
@@ -49,7 +49,7 @@ def read_server_answer(body: bytes) -> ServerAnswer:
         begin = shortened(body.decode("utf-8", "replace"), 60)
         raise BrokenAnswerError(f"no JSON, or a part of it: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
-        # Some gateways report a failure behind them with status 200.
+        # Some gateways report upstream errors with status 200.
         said = error_message(whole)
         raise BrokenAnswerError(f"an error: {shortened(said)}" if said else "JSON without choices")
     if not whole["choices"]:
@@ -58,9 +58,9 @@ def read_server_answer(body: bytes) -> ServerAnswer:
 
 
 def read_choice(choice: Any, usage: Any) -> ServerAnswer:
-    """One choice, with the counts of tokens that came along.
+    """Return one choice, with the token counts of its response.
 
-    :raises BrokenAnswerError: if it is none.
+    :raises BrokenAnswerError: if it is not a choice.
     """
     if not isinstance(choice, dict):
         raise BrokenAnswerError("a choice that is none")
@@ -82,10 +82,10 @@ def _count(usage: Any, name: str) -> int | None:
 
 
 def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, completion_tokens: int) -> Answer:
-    """What can be used of it. Stop texts are cut off here too, since not every server does.
+    """Convert a server's answer. The text is also cut at stop texts here, since not every server does that.
 
-    :param prompt_tokens: of the prompt, where the server does not say.
-    :param completion_tokens: of the answer, where the server does not say.
+    :param prompt_tokens: used if the server does not report the number of tokens read.
+    :param completion_tokens: used if the server does not report the number of tokens written.
     """
     if found.finish == "content_filter":
         return NoAnswer("the server's content filter kept it back")
@@ -100,7 +100,7 @@ def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, comp
 
 
 def error_reason(body: bytes) -> tuple[str, str]:
-    """Why a server refused.
+    """Return why a server refused a request.
 
     :returns: its message in one line, empty if there is none; and its code, such as ``insufficient_quota``.
     """
@@ -114,9 +114,9 @@ def error_reason(body: bytes) -> tuple[str, str]:
 
 
 def error_message(whole: Any) -> str:
-    """What a server says of a failure; empty if nothing.
+    """Return the server's error message; empty if there is none.
 
-    It stands in ``{"error": {"message": ...}}`` (OpenAI), ``{"error": ...}``, ``{"message": ...}`` or
+    The forms are ``{"error": {"message": ...}}`` (OpenAI), ``{"error": ...}``, ``{"message": ...}`` and
     ``{"detail": ...}``.
     """
     while isinstance(whole, dict):
@@ -125,6 +125,6 @@ def error_message(whole: Any) -> str:
 
 
 def shortened(text: str, length: int = 200) -> str:
-    """A text without line ends, no longer than ``length``."""
+    """Return the text on one line, truncated to ``length`` characters."""
     joined = " ".join(text.split())
     return joined if len(joined) <= length else joined[: length - 3] + "..."

@@ -1,4 +1,4 @@
-"""Runs asynchronous work beside an ordinary program, which gets each result as soon as it is there."""
+"""Runs asynchronous work for synchronous code, which gets each result as soon as it is available."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _End:
 
 @dataclass
 class _Thread(Generic[T]):
-    """A thread with an event loop of its own, so that it works where another loop runs already, as in a notebook."""
+    """A thread with its own event loop, so that it works where another loop is already running, as in a notebook."""
 
     work: Callable[[Callable[[T], None]], Coroutine[Any, Any, None]]
     results: SimpleQueue[T | _End] = field(default_factory=SimpleQueue)
@@ -29,7 +29,7 @@ class _Thread(Generic[T]):
     def run(self) -> None:
         try:
             asyncio.run(self._main())
-        except BaseException as error:  # also what is no Exception: the program waits for it
+        except BaseException as error:  # not only Exception: the consumer waits for the end
             self.results.put(_End(error))
         else:
             self.results.put(_End(None))
@@ -47,15 +47,15 @@ class _Thread(Generic[T]):
 
 
 def results_of(work: Callable[[Callable[[T], None]], Coroutine[Any, Any, None]]) -> Iterator[T]:
-    """Do asynchronous work in a thread of its own.
+    """Run asynchronous work in its own thread, and yield its results.
 
-    Whoever takes no more results, or presses Control-C meanwhile, ends the work too.
+    The work is cancelled when the consumer closes the generator or presses Control-C.
 
-    :param work: gets a function, to which it gives its results.
-    :returns: the results, in the order in which they come; then an error of the work is raised.
+    :param work: called with a function to which it passes its results.
+    :returns: the results as they arrive; if the work failed, its error is raised after them.
     """
     thread = _Thread(work)
-    # A daemon: the end of the program does not wait for a server that hangs.
+    # A daemon thread, so that a hanging server does not keep the program from exiting.
     threading.Thread(target=thread.run, daemon=True).start()
     try:
         while not isinstance(result := thread.results.get(), _End):

@@ -1,4 +1,4 @@
-"""How requests are put to an OpenAI-compatible server: some know less than others, or know it under another name."""
+"""The variant of OpenAI's protocol that a server supports: some lack parameters or name them differently."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 @dataclass
 class Dialect:
-    """What a server understands, as far as its refusals have told.
+    """The parameters that a server supports, as learnt from the requests it refused.
 
-    :param limit: what the highest number of tokens to write is called.
-    :param counts: whether it can be asked for the numbers of tokens of an answer that comes in pieces.
+    :param limit: the name of the parameter for the maximum number of tokens.
+    :param counts: whether the server accepts a request for the token counts of a streamed answer.
     """
 
     limit: str = "max_tokens"
     counts: bool = True
 
     def learn(self, sent: Dialect, status: int, body: bytes) -> bool:
-        """Take from a refusal what can be said in another way, or left out.
+        """Adapt to a refusal by renaming or leaving out a parameter.
 
-        :param sent: as the refused request was put: others that were under way at the time are refused likewise.
-        :returns: whether there is anything, so that the request is worth putting again.
+        :param sent: the dialect of the refused request; concurrent requests in the same dialect are refused as well.
+        :returns: whether something can be changed, so that the request should be sent again.
         """
         if status not in (400, 422):
             return False
         if sent.limit == "max_tokens" and b"max_completion_tokens" in body:
-            self.limit = "max_completion_tokens"  # OpenAI's newer models know the limit under this name only
+            self.limit = "max_completion_tokens"  # OpenAI's newer models only accept this name
             return True
         if sent.counts and b"stream_options" in body:
-            self.counts = False  # the number of tokens is estimated then
+            self.counts = False  # token counts are then estimated
             return True
         return False

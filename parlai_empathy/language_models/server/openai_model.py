@@ -1,9 +1,9 @@
 """The backend ``openai``: any OpenAI-compatible server, through the official client.
 
-Address and key come from the environment (see address.py). Texts go to ``/completions``, chats to
-``/chat/completions``. What fails in a way that may pass (429, 5xx, a lost or cut connection, HTML, no answer in time)
-is asked again, with longer and longer waits or after the time that the server names; what is refused (4xx) is not.
-Nor is an answer asked for again of which something was shown already: it would begin anew, with other words perhaps.
+The address and key come from the environment (see address.py). Texts are sent to ``/completions``, chats to
+``/chat/completions``. Temporary failures (429, 5xx, a lost connection, HTML, a timeout) are retried with exponential
+backoff, or after the time that the server names; refusals (4xx) are not. Neither is a streamed answer that was already
+shown in part: a retry would start over, perhaps with other words.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ Numbered = tuple[int, Answer]
 class OpenAIModel:
     """A model behind a server.
 
-    :param model: its name there.
-    :param timeout: seconds until an answer must be there.
-    :param retries: how often a prompt is asked again.
-    :param concurrency: how many requests are under way at once.
-    :param context_length: which no server tells.
-    :param first_wait: seconds before the first repetition.
-    :raises OptionError: if the environment names no server.
+    :param model: its name on the server.
+    :param timeout: the time limit for an answer, in seconds.
+    :param retries: the maximum number of retries per prompt.
+    :param concurrency: the maximum number of concurrent requests.
+    :param context_length: servers do not report it.
+    :param first_wait: the wait before the first retry, in seconds.
+    :raises OptionError: if the address or key in the environment is missing or invalid.
+    :raises MissingDependencyError: if ``openai`` is not installed.
     """
 
     def __init__(
@@ -69,15 +70,15 @@ class OpenAIModel:
         self._not_before = 0.0
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """An estimate on the high side: the tokenizer is with the server."""
+        """Return a high estimate of the number of tokens, since the tokenizer is not available here."""
         return estimate_tokens(prompt)
 
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Answer prompts, in their order."""
+        """Return the answers in the order of the prompts."""
         return in_order(self, prompts, sampling)
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[Numbered]:
-        """Answer prompts, several at once. After one that fails for good, those under way are still finished."""
+        """Answer prompts concurrently. If one fails permanently, pending requests are still finished."""
 
         async def work(give: Callable[[Numbered], None]) -> None:
             await self._ask_all(prompts, sampling, give)
@@ -86,7 +87,7 @@ class OpenAIModel:
             yield from results_of(work)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
-        """Answer one prompt, and say what there is of the answer while the server sends it."""
+        """Answer one prompt, passing partial answers to ``say`` while the server sends them."""
         answers: list[Answer] = []
 
         async def work(give: Callable[[str | Numbered], None]) -> None:
@@ -106,7 +107,7 @@ class OpenAIModel:
         give: Callable[[Numbered], None],
         teller: Teller | None = None,
     ) -> None:
-        # The client closes its connections when the work ends: a program may make many models.
+        # The client is closed when the work ends, since a program may create many models.
         async with _client_library().AsyncOpenAI(
             api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
         ) as client:
@@ -118,22 +119,22 @@ class OpenAIModel:
             raise run.failure
 
     def hold_back(self, seconds: float) -> None:
-        """Let no request begin for some time: what a server asks of one holds for all."""
+        """Start no request for some time: a wait that the server demands applies to all requests."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
     def held_back(self) -> float:
-        """For how many seconds no request may begin."""
+        """Return the number of seconds for which no request may start."""
         return max(0.0, self._not_before - time.monotonic())
 
 
 class _StoppedError(Exception):
-    """Another prompt has failed for good: this one is not asked any more."""
+    """Another prompt failed permanently, so this one is abandoned."""
 
 
 class _Run:
-    """The prompts of one call, and whether one of them has failed for good.
+    """The prompts of one call, and whether one of them failed permanently.
 
-    :param teller: of the one prompt, if its answer is told while it comes.
+    :param teller: reports the answer of a single prompt if it is streamed.
     """
 
     def __init__(
@@ -147,7 +148,7 @@ class _Run:
         self.over = asyncio.Event()
 
     async def work(self, waiting: Iterator[tuple[int, Prompt]], give: Callable[[Numbered], None]) -> None:
-        """Take prompts, one after the other, as long as none has failed."""
+        """Answer one prompt after the other until one fails."""
         for number, prompt in waiting:
             if self.over.is_set():
                 return
@@ -206,11 +207,11 @@ class _Run:
         self.model.usage.add_retry()
         if retry_after(error.headers) is not None:
             self.model.hold_back(wait)
-            wait += random.uniform(0, self.model.first_wait)  # not all at the same moment
+            wait += random.uniform(0, self.model.first_wait)  # so that not all retry at the same moment
         await self._sleep(wait)
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleep, unless another prompt fails for good meanwhile."""
+        """Sleep; stop if another prompt fails permanently meanwhile."""
         if seconds > 0:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self.over.wait(), seconds)

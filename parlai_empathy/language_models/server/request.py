@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible server with the official client, and what to do if it fails."""
+"""Sends one request to an OpenAI-compatible server with the official client, and classifies failures."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from parlai_empathy.language_models.server.dialect import Dialect
 from parlai_empathy.language_models.server.stream import ServerStream
 from parlai_empathy.language_models.telling import Say
 
-# OpenAI takes no more; further ones are cut off on our side.
+# OpenAI's limit; the text is cut at further stop texts on our side.
 _MOST_STOPS = 4
 
-# Too slow, in conflict, too many: it may be better the next time. Of the others in the 400s it will not.
+# Timeout, conflict, too early, too many requests: the 4xx errors that a retry may resolve.
 _PASSING = (408, 409, 425, 429)
 _NO_MONEY = "insufficient_quota"
 
@@ -38,10 +38,10 @@ _REMEDIES = {
 
 
 class TryAgainError(Exception):
-    """The request failed, and may go well another time.
+    """The request failed, but a retry may succeed.
 
-    :param headers: of the server's answer, if there was one.
-    :param empty: whether the server did answer, with an empty list of choices.
+    :param headers: those of the server's response, if there was one.
+    :param empty: whether the server answered with an empty list of choices.
     """
 
     def __init__(self, reason: str, headers: Mapping[str, str] | None = None, empty: bool = False) -> None:
@@ -51,16 +51,16 @@ class TryAgainError(Exception):
 
 
 class _LostError(Exception):
-    """The connection broke while an answer came."""
+    """The connection was lost in the middle of an answer."""
 
 
 @dataclass
 class Requester:
     """Sends prompts to a server.
 
-    :param client: an ``openai.AsyncOpenAI`` that does not repeat requests by itself.
-    :param timeout: seconds until the whole answer must be there.
-    :param dialect: what the server understands; learns from its refusals.
+    :param client: an ``openai.AsyncOpenAI`` without retries of its own.
+    :param timeout: the time limit for a complete answer, in seconds.
+    :param dialect: the parameters that the server supports; adapted when it refuses a request.
     """
 
     client: Any
@@ -70,11 +70,11 @@ class Requester:
     dialect: Dialect
 
     async def ask(self, prompt: Prompt, sampling: Sampling, tell: Say | None = None) -> ServerAnswer:
-        """Send one prompt, once.
+        """Send one prompt, without retries.
 
-        :param tell: gets the text so far with each piece that comes; None: the answer is to come as a whole.
-        :raises TryAgainError: if that failed in a way that may pass.
-        :raises LanguageModelError: if it failed for good.
+        :param tell: called with the text so far after each piece; None: the answer is not streamed.
+        :raises TryAgainError: if it failed temporarily.
+        :raises LanguageModelError: if it failed permanently.
         """
         import openai
 
@@ -102,12 +102,12 @@ class Requester:
             raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
 
     async def _whole(self, where: Any, what: dict[str, Any]) -> ServerAnswer:
-        # The client's own limit is one for each piece of the answer: a server that trickles would never reach it.
+        # The client's own timeout applies to each piece of the answer, so a slow stream would never reach it.
         raw = await asyncio.wait_for(where.with_raw_response.create(**what), self.timeout)
         return read_server_answer(raw.content)
 
     async def _in_pieces(self, where: Any, what: dict[str, Any], stream: ServerStream) -> ServerAnswer:
-        """What comes in pieces has as much time as a whole answer. Once the text has ended nothing can go wrong."""
+        """Read a streamed answer within the same time limit; failures after the end of its text are ignored."""
         try:
             await asyncio.wait_for(self._follow(where, what, stream), self.timeout)
         except (asyncio.TimeoutError, _LostError):
@@ -116,7 +116,7 @@ class Requester:
         return stream.answer()
 
     async def _follow(self, where: Any, what: dict[str, Any], stream: ServerStream) -> None:
-        # The bytes, not the client's own events: those end in the same way whether or not the server was cut off.
+        # The raw bytes, since the client's own events end in the same way if the connection was cut off.
         async with where.with_streaming_response.create(**what, stream=True) as response:
             async for piece in _pieces(response):
                 stream.take(piece)
@@ -124,7 +124,7 @@ class Requester:
                     return
 
     def _request(self, prompt: Prompt, sampling: Sampling, limit: str) -> tuple[Any, dict[str, Any]]:
-        """Where a prompt is sent to, and what is said there."""
+        """Return the client's resource for a prompt, and the parameters of the request."""
         options = {"model": self.model, **_options(sampling, limit)}
         if isinstance(prompt, str):
             return self.client.completions, {"prompt": as_unicode(prompt), **options}
@@ -146,21 +146,21 @@ class Requester:
 
 
 async def _pieces(response: Any) -> AsyncIterator[bytes]:
-    """The body of a client's response, as it comes."""
+    """Yield the body of a streamed response."""
     try:
         async for piece in response.iter_bytes():
             yield piece
-    except Exception as error:  # the client hands its HTTP library's errors on, and that is another one in each version
+    except Exception as error:  # the client passes on errors of its HTTP library, which depends on its version
         raise _LostError from error
 
 
 def _options(sampling: Sampling, limit: str) -> dict[str, Any]:
-    """What a request says beside the prompt. What is at its neutral value is left out: some servers know less."""
+    """Return the parameters other than the prompt. Neutral values are left out, since some servers support fewer."""
     options: dict[str, Any] = {"temperature": sampling.temperature}
     if limit == "max_tokens":
         options[limit] = sampling.max_tokens
     else:
-        options["extra_body"] = {limit: sampling.max_tokens}  # older clients have no such argument
+        options["extra_body"] = {limit: sampling.max_tokens}  # older clients lack this argument
     for name in ("frequency_penalty", "presence_penalty"):
         if getattr(sampling, name):
             options[name] = getattr(sampling, name)

@@ -1,7 +1,7 @@
-"""Reads an answer that an OpenAI-compatible server sends bit by bit, as server-sent events, whatever stands in them.
+"""Parses an answer that an OpenAI-compatible server streams as server-sent events, whatever they contain.
 
-Each event holds a piece of the text; one of the last says why the answer ended, and the very last may count tokens.
-A body without events is read as a whole answer: some servers know no other, some send HTML or an error.
+Each event holds a piece of the text. One of the last says why the answer ended, and the last may hold token counts.
+A body without events is parsed as a complete answer: some servers cannot stream, and some send HTML or an error.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PART = "a part of an answer"
 
 
 class ServerStream:
-    """One answer on its way.
+    """One streamed answer.
 
-    :param tell: gets the text so far with each piece that comes; also what a stop text will cut off.
+    :param tell: called with the text so far after each piece, including text that a stop text will cut off.
     """
 
     def __init__(self, tell: Say) -> None:
@@ -42,26 +42,26 @@ class ServerStream:
         self._has_choice = False
         self._has_events = False
         self.is_over = False
-        """Whether the server has said that nothing more follows."""
+        """Whether the server has marked the end of the stream."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the text has come to its end, though counts may follow."""
+        """Whether the text is complete, though token counts may follow."""
         return self.is_over or bool(self._finish)
 
     def take(self, piece: bytes) -> None:
-        """Read some more bytes of the body.
+        """Parse the next bytes of the body.
 
-        :raises BrokenAnswerError: if an event is an error, or none that can be read.
+        :raises BrokenAnswerError: if an event is an error, or cannot be parsed.
         """
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
             self._take_line(line.removesuffix(b"\r"))
 
     def answer(self) -> ServerAnswer:
-        """The answer, once the body has ended.
+        """Return the answer, once the body has ended.
 
-        :raises BrokenAnswerError: if it is none, or only a part of one.
+        :raises BrokenAnswerError: if it is not an answer, or incomplete.
         """
         if not self.is_whole:
             self._take_line(self._unread)
@@ -84,10 +84,10 @@ class ServerStream:
         elif not line:
             self._take_event()
         else:
-            self._other.append(line)  # a name or a comment; or there are no events at all
+            self._other.append(line)  # an event's name or a comment; or a body without events
 
     def _take_event(self, is_last: bool = False) -> None:
-        """An event ends: read its data."""
+        """Parse the data of an event that has ended."""
         data, self._data = b"\n".join(self._data), []
         if data.startswith(_END):
             self.is_over = True
@@ -96,7 +96,7 @@ class ServerStream:
         try:
             event = json.loads(data)
         except ValueError as error:
-            # Without its words, which may be those of an answer, and logs are not to repeat them.
+            # The data is not quoted: it may be part of an answer, which must not end up in logs.
             raise BrokenAnswerError(_PART if is_last else "an event that is no JSON") from error
         if isinstance(event, dict):
             self._take_object(event)
@@ -123,5 +123,5 @@ class ServerStream:
 
 
 def _whole_characters(text: str) -> str:
-    """Join the halves of characters that JSON writes as two and a server has sent in two pieces."""
+    """Join surrogate pairs, whose halves a server may have sent in two pieces."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

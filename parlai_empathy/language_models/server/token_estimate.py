@@ -1,8 +1,8 @@
-"""How many tokens a prompt may have, where the model's tokenizer is not at hand.
+"""Estimates the number of tokens of a prompt without the model's tokenizer.
 
-English has about four letters a token under the usual vocabularies of 30,000 pieces and more. To cut a prompt that
-would have fitted costs an example; to send one that is too long costs the answer: so the estimate errs high. A
-vocabulary of a few thousand pieces needs more tokens than this.
+English has about four letters per token with the usual vocabularies of 30,000 tokens and more. The estimate errs on the
+high side: shortening a prompt that would have fitted costs an example, but sending one that is too long costs the
+answer. Vocabularies of a few thousand tokens need more tokens than estimated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from parlai_empathy.language_models.prompt import Prompt
 
-# What OpenAI's chat format puts round a message, and what its answer begins with.
+# The tokens that OpenAI's chat format adds to each message, and to the start of the answer.
 _PER_MESSAGE = 4
 _PER_CHAT = 3
 
@@ -20,7 +20,7 @@ _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|[^\S\n]+|\n+|.", re.DOTALL)
 
 
 def estimate_tokens(prompt: Prompt) -> int:
-    """An estimate on the high side for English and its like, 0 or more."""
+    """Return an estimate, 0 or more, that errs on the high side for English and similar languages."""
     if isinstance(prompt, str):
         return sum(map(_of_piece, _PIECE.findall(prompt)))
     return _PER_CHAT + sum(_PER_MESSAGE + estimate_tokens(message.content) for message in prompt)
@@ -28,7 +28,7 @@ def estimate_tokens(prompt: Prompt) -> int:
 
 def _of_piece(piece: str) -> int:
     if piece == " ":
-        return 0  # part of the word behind it
+        return 0  # part of the next word
     if piece.isascii() and piece.isalpha():
         return -(-len(piece) // _LETTERS_PER_TOKEN)
     if piece.isspace():

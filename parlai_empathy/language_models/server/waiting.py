@@ -1,4 +1,4 @@
-"""How long to wait before a server is asked again: what it says itself, or twice as long each time."""
+"""How long to wait before a retry: as long as the server demands, or exponential backoff."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 LONGEST = 60.0
-"""Seconds that a wait of our own choice lasts at most."""
+"""The maximum wait of the exponential backoff, in seconds."""
 
 PATIENCE = 600.0
-"""Seconds that a server may ask for at most; one that wants more has refused."""
+"""The longest wait that a server may demand, in seconds; more counts as a refusal."""
 
 
 def wait_before(attempt: int, headers: Mapping[str, str], first: float) -> float:
-    """Seconds until the next attempt.
+    """Return the number of seconds until the next attempt.
 
-    Without a word of the server's the wait doubles each time, from ``first`` to :data:`LONGEST`, and up to half of it
-    is left away by chance, so that many clients do not come back at the same moment.
+    Unless the server names a time, the wait doubles each time, from ``first`` to :data:`LONGEST`. It is shortened
+    randomly by up to half, so that many clients do not retry at the same moment.
 
-    :param attempt: how many have failed, from 1.
-    :param headers: of the server's last answer, with names in lower case.
+    :param attempt: the number of failed attempts, from 1.
+    :param headers: those of the server's last response, with names in lower case.
     """
     asked = retry_after(headers)
     if asked is not None:
@@ -31,7 +31,7 @@ def wait_before(attempt: int, headers: Mapping[str, str], first: float) -> float
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait for, 0 or more; None if it does not say, or not so that it can be read.
+    """Return the wait that the server demands in seconds, 0 or more; None if it is missing or cannot be parsed.
 
     ``Retry-After`` is a number of seconds or a date (RFC 9110, section 10.2.3); ``retry-after-ms`` is OpenAI's own.
     """
