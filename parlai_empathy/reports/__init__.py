@@ -1,1 +1,1 @@
-"""What people look at: tables and plots of data, of judges and of raters."""
+"""Reports with tables and plots: leaderboards, ratings, data sets and scored replies."""

@@ -1,4 +1,4 @@
-"""How far raters agree, as a table: weighted kappa as in HUMOD's Table 2, Fleiss' kappa, Krippendorff's alpha."""
+"""Report of inter-rater agreement: weighted kappa as in HUMOD's Table 2, Fleiss' kappa and Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def agreement_report(
     resamples: int,
     papers: Mapping[str, float] | None = None,
 ) -> Report:
-    """A table for each question.
+    """Return a report with one table per question.
 
     :param questions: each question's items, with the ratings of each.
-    :param scale: all values that a rating can have; None for the values that occur with a question.
-    :param papers: a paper's weighted kappas by pairing, to stand beside. No paper so far says how it weighted.
-    :raises NotComputableError: if no item has two ratings, whatever the question, a rating is not on the scale, or
-        without a scale there are too many different ones.
+    :param scale: all values that a rating can have; None: the values that occur in each question.
+    :param papers: a paper's weighted kappas by pairing, for comparison. No paper so far states its weights.
+    :raises NotComputableError: if no item of any question has two ratings, a rating is not on the scale, or there is no
+        scale and there are too many distinct ratings.
     """
     if not any(map(_two_on_an_item, questions.values())):
         raise NotComputableError("no agreement: no item has two ratings of the same question")
@@ -50,7 +50,7 @@ def agreement_report(
 
 def _values(name: str, items: Sequence[Sequence[float]]) -> list[float]:
     values = sorted({one for ratings in items for one in ratings})
-    if len(values) > _MOST_VALUES:  # the time that it takes grows with their square
+    if len(values) > _MOST_VALUES:  # the time needed grows with the square of their number
         raise NotComputableError(
             f"{name}: {len(values):,} different ratings are no scale, which has at most {_MOST_VALUES}: round them"
         )
@@ -93,7 +93,7 @@ def _table(
 
 
 def _cells(found: Agreement) -> list[Cell]:
-    """Value and interval."""
+    """Return the cells of the value and its interval."""
     if found.value is None or found.low is None or found.high is None:
         return ["not computable", None]
     return [found.value, (found.low, found.high)]

@@ -1,4 +1,4 @@
-"""What stands in the cells of tables, and how it is shown."""
+"""The contents of table cells, and how they are formatted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ Cell = str | int | float | tuple[float, float] | None
 
 
 class PValue(float):
-    """A p-value, which tables show as papers print it."""
+    """A p-value, which tables format as papers do."""
 
 
 def shown(cell: Cell, digits: int = 3) -> str:
-    """A cell's text, in one line.
+    """Return a cell's text on one line.
 
-    :param digits: of a float, behind its point.
+    :param digits: the number of decimal places of a float.
     """
     if cell is None:
         return ""
@@ -26,10 +26,10 @@ def shown(cell: Cell, digits: int = 3) -> str:
 
 
 def p_value(value: float) -> str:
-    """A p-value as papers print it."""
+    """Format a p-value as papers do."""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def one_line(text: str) -> str:
-    """A text with single spaces in place of line breaks and the like, and ``?`` for what no file could hold."""
+    """Collapse whitespace into single spaces, and replace characters that UTF-8 cannot encode with ``?``."""
     return " ".join(as_unicode(text).split())

@@ -1,4 +1,4 @@
-"""A report's tables as CSV files, one each, with all digits: for spreadsheets and for programs."""
+"""Saves a report's tables as CSV files with unrounded numbers, for spreadsheets and programs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def save_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
-    """Write each table to a file that is called after its title, and say which files these are.
+    """Write each table to a file named after its title, and return the paths.
 
-    A column of intervals becomes two, of their lower and their upper ends.
+    A column of intervals becomes two columns, for the lower and the upper ends.
 
     :raises OSError: if the folder cannot be written to.
     """

@@ -1,6 +1,6 @@
-"""The fingerprint of a task's data: it changes when any of its files does, all folds counted.
+"""The fingerprint of a task's data, which changes whenever one of its files changes, in any fold.
 
-Those of the training decide too: pools of replies and a prompt's examples are taken from there.
+The training fold matters too: reply pools and few-shot examples are taken from it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from parlai_empathy.tasks.builder import sha256_of
 
 
 def data_fingerprint(task: str, options: Sequence[str], datapath: str) -> str:
-    """A digest of the files of one of this package's tasks, which are built if need be.
+    """Return a digest of the files of one of this package's tasks; the data set is built if needed.
 
-    :param task: its name, such as ``empathy:reddit``; what stands behind a second colon does not matter.
-    :param options: more of ``eval_model``'s, as they are typed: some say which files are read.
+    :param task: the task's name, such as ``empathy:reddit``; anything after a second colon is ignored.
+    :param options: further command-line options of ``eval_model``: some determine which files are read.
     :returns: 64 hexadecimal digits.
-    :raises EmpathyError: if the data are not to be had, or cannot be read.
+    :raises EmpathyError: if the data are not available, or cannot be read.
     """
     opt = typed_options(["-t", task, "--datapath", datapath, *options])
     name = task.split(":")[1]
@@ -35,7 +35,7 @@ def data_fingerprint(task: str, options: Sequence[str], datapath: str) -> str:
 
 
 def _files(built: Any) -> Iterator[Path]:
-    """The files of what a task's builder gives: a file or a folder, or several."""
+    """Yield all files in what a task's builder returned: a file, a folder, or several of them."""
     if isinstance(built, Path):
         yield from sorted(path for path in built.rglob("*") if path.is_file()) if built.is_dir() else [built]
         return
@@ -53,5 +53,5 @@ def _sha256(file: Path) -> str:
 
 @cache
 def _sha256_of_state(file: Path, size: int, changed: int) -> str:
-    """The digest of a file, read once as long as nothing writes it: many models are measured on the same data."""
+    """Return a file's digest, cached until the file changes, since many models are evaluated on the same data."""
     return sha256_of(file)

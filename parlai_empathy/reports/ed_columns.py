@@ -1,4 +1,4 @@
-"""The columns of the EmpatheticDialogues leaderboard, and where in a report of ``eval_model`` each is found."""
+"""The columns of the EmpatheticDialogues leaderboard, and the key of each in ``eval_model``'s report."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from parlai_empathy.metrics.signature import signature
 class Column:
     """One column.
 
-    :param name: by which rows have their values.
-    :param title: what stands above it.
-    :param key: of the metric, where a report of ``eval_model`` has it.
-    :param factor: 100 for a share that is shown in percent, and Dist-n, as its papers print it.
+    :param name: its key in the rows' values.
+    :param title: the column header.
+    :param key: the metric's key in a report of ``eval_model``; None if the report does not contain it.
+    :param factor: 100 for shares that are shown in percent.
     """
 
     name: str
@@ -40,7 +40,7 @@ REPLY_COLUMNS = (
     Column("emotion_context", "emotion: context", "emotion_accuracy", 100),
 )
 _TASK = "empathy:empathetic_dialogues"
-# Each task of a classifier, with the column of its accuracy.
+# The tasks that evaluate a classifier, each with the column of its accuracy.
 EMOTION_COLUMNS = {
     f"{_TASK}:SituationEmotion": Column("emotion_situation", "emotion: situation", "accuracy", 100),
     f"{_TASK}:SituationEmotionCut": Column("emotion_cut", "emotion: situation, cut", "accuracy", 100),
@@ -57,7 +57,7 @@ COLUMNS = (*REPLY_COLUMNS[:-1], *EMOTION_COLUMNS.values(), *COST_COLUMNS)
 def numbers(
     report: Mapping[str, Mapping[str, Any]], columns: Sequence[Column], fold: str, task: str
 ) -> dict[str, Number]:
-    """The columns' numbers in a report, by the columns' names; those that are no numbers are left out."""
+    """Return the columns' numbers in a report, by column name, without those that are missing or not finite."""
     found = {}
     for column in columns:
         metric = report.get(column.key or "")
@@ -68,8 +68,8 @@ def numbers(
 
 
 def _parlais(key: str, report: Mapping[str, Mapping[str, Any]], fold: str, task: str) -> str:
-    """A signature for a metric of ParlAI's own, which has none."""
-    mean = "tokens" if key == "ppl" else "examples"  # perplexity is of the mean loss of a token, whichever example's
+    """Return a signature for one of ParlAI's own metrics, which have none."""
+    mean = "tokens" if key == "ppl" else "examples"  # perplexity averages the loss over all tokens
     count = report.get("exs", {}).get("value")
     return signature(
         key, source="parlai", mean=mean, task=task, n=None if count is None else round(count), split=fold.split(":")[0]

@@ -1,4 +1,4 @@
-"""The leaderboard of EmpatheticDialogues: models that are measured, beside what papers report."""
+"""The EmpatheticDialogues leaderboard: measured models beside published figures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _Rows = Mapping[str, Mapping[str, float]]
 
 
 def tables(models: Sequence[Measured], datasets: Sequence[str], about: str) -> list[Table]:
-    """One table a data set. Published figures are of EmpatheticDialogues, and stand below what was measured there.
+    """Return one table per data set. That of EmpatheticDialogues ends with the published figures.
 
-    :param about: which part of the data was measured, for the titles.
+    :param about: which part of the data was evaluated, for the titles.
     """
     return [_table(models, dataset, about) for dataset in datasets]
 
@@ -56,7 +56,7 @@ def _explained(others: Sequence[Published], columns: Sequence[Column]) -> Iterab
 
 
 def plots(models: Sequence[Measured]) -> list[RowBars]:
-    """What the table of EmpatheticDialogues says, for those who look; a plot without a measured bar is left out."""
+    """Return plots of the EmpatheticDialogues table; a plot without a measured value is left out."""
     values = {model.name: model.values["ed"] for model in models if "ed" in model.values}
     found = [_precision(values), _emotions(values), _perplexity(values)]
     return [plot for plot in found if any(row in values for row in plot.rows)]
@@ -85,7 +85,7 @@ def _perplexity(values: _Rows) -> RowBars:
 
 
 def _series(values: _Rows, columns: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """For each title the values of its column by row, if there are any."""
+    """Return the values of each title's column by row; titles without values are left out."""
     series = {
         title: {name: found[column] for name, found in values.items() if column in found}
         for title, column in columns.items()
@@ -98,7 +98,7 @@ def _rows(series: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 
 def _lines(column: str, series: str | None = None) -> list[Line]:
-    """The published values of a column."""
+    """Return a line for each published value of a column."""
     what = f"{series}: " if series else ""
     return [
         Line(f"{what}{one.system} {one.values[column]:.2f}", one.values[column], series) for one in published(column)

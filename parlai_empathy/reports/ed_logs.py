@@ -1,4 +1,4 @@
-"""Replies that other systems wrote, scored and set beside what papers report of their own."""
+"""Scores of replies that other systems wrote, beside published figures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _COLUMNS = {
     "dist_2": "Dist-2",
     "words": "words a reply",
 }
-_DRAWN = ("avg_bleu", "dist_2")  # like the people's replies, and unlike one another: the one is bought with the other
+_DRAWN = ("avg_bleu", "dist_2")  # similarity to people's replies, and diversity, which is often gained at its expense
 
 
 def score_logs(systems: Sequence[System], words: Words) -> list[SystemScores]:
-    """Score each system by what EmpatheticDialogues' papers count in replies."""
+    """Score each system with the word metrics of the EmpatheticDialogues papers."""
     metrics: dict[str, ReplyMetric] = {
         "length": Length(words),
         "distinct": Variety(words),
@@ -34,7 +34,7 @@ def score_logs(systems: Sequence[System], words: Words) -> list[SystemScores]:
 
 
 def logs_table(scores: Sequence[SystemScores]) -> Table:
-    """The systems' numbers, and below them what papers report of the same columns."""
+    """Return a table of the systems' numbers, with published figures of the same columns below them."""
     others = published("dist_1", "dist_2")
     rows: list[list[Cell]] = [
         [one.name, len(one.system.replies), one.system.empty, *(one.numbers.get(column) for column in _COLUMNS)]
@@ -64,7 +64,7 @@ def logs_table(scores: Sequence[SystemScores]) -> Table:
 
 
 def logs_plot(scores: Sequence[SystemScores]) -> RowBars:
-    """How like the people's the systems' replies are, and how unlike one another, beside what papers report."""
+    """Return a plot of similarity to people's replies and of diversity, beside published figures."""
     rows = {one.name: one.numbers for one in scores} | {one.name: one.values for one in published("dist_2")}
     series = {
         _COLUMNS[column]: {name: float(values[column]) for name, values in rows.items() if column in values}

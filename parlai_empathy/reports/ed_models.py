@@ -1,4 +1,4 @@
-"""The models of an EmpatheticDialogues leaderboard: what each is evaluated on, what comes out, what it cost."""
+"""The models of an EmpatheticDialogues leaderboard: evaluation tasks, results and training cost."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 @dataclass
 class Measured:
-    """A model, and what is known of it so far.
+    """A model and its results so far.
 
-    :param values: for each of :data:`REPLY_TASKS` the columns' numbers; a classifier's stand under ``ed``.
-    :param cost: what it took to make it, by column.
-    :param failures: one line for each evaluation that failed.
+    :param values: the columns' numbers for each of :data:`REPLY_TASKS`; a classifier's are under ``ed``.
+    :param cost: parameters, epochs and minutes of training, by column.
+    :param failures: one line for each failed evaluation.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class _Step:
-    """One evaluation: of which model, and which of its numbers stand in which table."""
+    """One evaluation: its model, its job, and the table and columns of its numbers."""
 
     model: Measured
     path: str
@@ -58,12 +58,12 @@ def measure(
     evaluations: Evaluations,
     datapath: str,
 ) -> list[Measured]:
-    """Evaluate all models, with a progress bar. One that fails does not keep the others from theirs.
+    """Evaluate all models, with a progress bar. If one fails, the others are still evaluated.
 
-    :param models: name to file, which may be ``zoo:...``.
-    :param datasets: of :data:`REPLY_TASKS`.
+    :param models: model files by name; a file may be ``zoo:...``.
+    :param datasets: keys of :data:`REPLY_TASKS`.
     :param fold: ``valid`` or ``test``.
-    :param options: more of ``eval_model``'s, as they are typed.
+    :param options: further command-line options of ``eval_model``.
     """
     measured = [Measured(name, file) for name, file in models.items()]
     steps = [step for model in measured for step in _steps(model, datasets, fold, options, datapath)]
@@ -78,7 +78,7 @@ def measure(
 
 
 def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequence[str], datapath: str) -> list[_Step]:
-    """The evaluations of a model; none, and a failure noted, if it is no model that can be evaluated."""
+    """Return the evaluations of a model; if it cannot be evaluated, record the failure and return none."""
     try:
         path = str(Path(modelzoo_path(datapath, model.file)).expanduser())
         opt = model_options(path)
@@ -101,16 +101,16 @@ def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequenc
 
 
 def _is_classifier(opt: Mapping[str, Any], path: str) -> bool:
-    """Whether a model says an emotion, and not a reply.
+    """Whether a model predicts an emotion, rather than a reply.
 
-    :raises EmpathyError: if its agent is not to be found, or it says something else.
+    :raises EmpathyError: if its agent is not found, or it predicts something else.
     """
     kind = agent_class(opt, f"{path}.opt")
     classes = opt.get("classes")
     if issubclass(kind, TorchRankerAgent | TorchGeneratorAgent):
         return False
     if not classes and hasattr(kind, "score_pairs") and not opt.get("retriever"):
-        # It would be asked for a score of each of 100 candidates of each example, to no avail.
+        # A judge would score 100 candidates for each example, to no avail.
         raise OptionError(f"{path} judges the replies of others and gives none: see --suite humod")
     if not classes:
         return False
@@ -120,7 +120,7 @@ def _is_classifier(opt: Mapping[str, Any], path: str) -> bool:
 
 
 def _take(step: _Step, evaluations: Evaluations, datapath: str) -> None:
-    """Evaluate, and keep what the table shows, or why there is nothing."""
+    """Evaluate, and record the table's numbers, or the reason of the failure."""
     try:
         result = evaluations.result(step.job, step.path, datapath)
         found = numbers(result.report, step.columns, step.job.fold, step.job.task)
@@ -141,7 +141,7 @@ def _keys(result: Result) -> str:
 
 
 def training_cost(path: str) -> dict[str, float]:
-    """What ParlAI noted of a training: epochs, and minutes without the validations. Nothing if it noted nothing."""
+    """Return what ParlAI recorded of a training: epochs, and minutes without validation. Empty if nothing."""
     try:
         stats = json.loads(Path(f"{path}.trainstats").read_text(encoding="utf-8"))
         return {"epochs": float(stats["total_epochs"]), "minutes": float(stats["train_time"]) / 60}

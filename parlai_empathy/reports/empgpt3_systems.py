@@ -1,4 +1,4 @@
-"""Who is compared on EmpGPT-3's prompts: models that are asked for their replies, and the people who replied."""
+"""The systems compared on EmpGPT-3's prompts: models, and the people whose replies are in the data."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ TASK = "empathy:empathetic_dialogues:LastReply"
 """The last Listener turn of each conversation, given all before it (Lee et al. 2022, section 4)."""
 
 PEOPLE = "people"
-"""What tables call those who replied in the data."""
+"""The name of the people's replies in tables."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of asking models.
+    """The replies of models.
 
-    :param systems: those that replied.
-    :param logs: all that they were asked, with what could not be answered.
-    :param failures: one line for each of the others.
+    :param systems: the models that replied.
+    :param logs: their logs, including items without an answer.
+    :param failures: one line for each model that failed.
     """
 
     systems: list[System] = field(default_factory=list)
@@ -43,10 +43,10 @@ class Asked:
 def asked(
     models: Mapping[str, str], fold: str, options: Sequence[str], evaluations: Evaluations, datapath: str
 ) -> Asked:
-    """Ask each model for its reply to each prompt, with a progress bar. One that fails does not keep the others.
+    """Let each model reply to each prompt, with a progress bar. If one fails, the others still reply.
 
-    :param models: name to file, which may be ``zoo:...``.
-    :param options: more of ``eval_model``'s, as they are typed.
+    :param models: model files by name; a file may be ``zoo:...``.
+    :param options: further command-line options of ``eval_model``.
     """
     found = Asked()
     for name, file in tqdm(models.items(), desc="asking models", disable=not models):
@@ -65,15 +65,18 @@ def asked(
 
 
 def _from_the_pool(path: str) -> list[str]:
-    """What lets a model that chooses its replies do so as in a chat: the true one is among a message's candidates."""
+    """Return the options that let a retrieval model choose from its pool, as in a chat.
+
+    By default it would choose from the message's candidates, which include the true reply.
+    """
     return ["--eval-candidates", "fixed"] if "eval_candidates" in model_options(path) else []
 
 
 def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
-    """Those who replied to what systems were asked; None where no log says what they did.
+    """Return the people's replies to the logged items as a system; None if no log has references.
 
-    Each item stands once, or as often as one system was asked it, whether or not it could be answered. What compares
-    replies with people's has no part here: these would be compared with themselves.
+    An item occurs once, or as often as it occurs in one system's log, whether or not it was answered. The replies have
+    no references, so metrics that need references skip them: they would be compared with themselves.
     """
     most: Counter[LoggedReply] = Counter()
     for log in logs:
@@ -87,5 +90,5 @@ def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
 
 
 def _asked_of(one: LoggedReply) -> LoggedReply:
-    """What a log says of a reply's item, and nothing of the reply."""
+    """Return the item of a logged reply, without the reply."""
     return LoggedReply("", one.context, one.references, one.emotion)

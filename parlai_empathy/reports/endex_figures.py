@@ -1,6 +1,6 @@
-"""What EnDex's paper reports of judges of engagingness (Xu et al. 2022, Table 2), to set beside what is measured here.
+"""Published figures of judges of engagingness (Xu et al. 2022, Table 2), for comparison with what is measured here.
 
-Only figures whose source is certain stand here: a gap means that nobody has entered the figure yet.
+Only figures whose source is certain are listed. A gap means that the figure has not been entered yet.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TITLES: Mapping[str, str] = {
     "red_test": "RED-Test",
     "grade": "GRADE",
 }
-"""How tables call the sets."""
+"""The titles of the test sets in tables."""
 
 FIGURES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "EnDex, mean of ten": {
@@ -27,4 +27,4 @@ FIGURES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "question": {"predeng_600": (0.073, 0.074), "fed": (0.320, 0.320)},
     "specificity": {"predeng_600": (0.076, 0.102), "fed": (0.254, 0.254)},
 }
-"""By judge and set, Pearson's and Spearman's correlation with people's ratings of single replies."""
+"""Pearson's and Spearman's correlation with people's ratings of single replies, by judge and set."""

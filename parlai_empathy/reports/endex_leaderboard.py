@@ -1,4 +1,4 @@
-"""How well judges' scores follow people's ratings of how engaging replies are (Xu et al. 2022, Table 2, Figure 2)."""
+"""Correlation of judges' scores with people's ratings of engagingness (Xu et al. 2022, Table 2, Figure 2)."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.tasks.engagement.reader import RatedReply
 
 KINDS = {"pearson": "Pearson", "spearman": "Spearman"}
-"""The paper's two correlations, and how tables call them."""
+"""The paper's two correlations, with their titles in tables."""
 
 AGGREGATE = "RED's aggregate"
-"""What a judge of RED's own labels learnt from. Which dimensions these are of, the curation of its file decided."""
+"""The training labels of a judge of RED's own labels; the dimensions that they combine were chosen in curation."""
 
 _PAPER = "Xu et al. 2022"
 _NONE = "not computable"
 
 Sets = Mapping[str, Sequence[RatedReply]]
-"""By name, the replies of the sets that are to be had."""
+"""The replies of the available test sets, by name."""
 
 
 @dataclass(frozen=True)
 class JudgeScores:
-    """What a judge, or several trainings of it, says of all sets.
+    """The scores of a judge, or of several training runs of it, on all sets.
 
-    :param runs: of each training the scores by set, in the order of the set's replies.
-    :param signatures: of each training.
-    :param learnt: which dimension of RED it learnt from, or :data:`AGGREGATE`; None if it did not learn from RED.
+    :param runs: for each run, the scores by set, in the order of the set's replies.
+    :param signatures: those of the runs.
+    :param learnt: the dimension of RED that it was trained on, or :data:`AGGREGATE`; None if not trained on RED.
     """
 
     name: str
@@ -53,8 +53,8 @@ class JudgeScores:
 class _Found:
     """A judge's correlations with the ratings of one set.
 
-    :param kinds: by kind; a kind is not there if there is none for any run.
-    :param reasons: why there is none, or none for some of the runs.
+    :param kinds: the correlations by kind; a kind is missing if it cannot be computed.
+    :param reasons: why a correlation is missing, for all runs or for some.
     """
 
     kinds: Mapping[str, RunsCorrelation]
@@ -62,13 +62,13 @@ class _Found:
 
 
 _All = Mapping[str, Mapping[str, _Found]]
-"""By judge and set."""
+"""The correlations by judge and set."""
 
 
 def judge_scores(name: str, judges: Iterable[Judge], sets: Sets, learnt: str | None = None) -> JudgeScores:
-    """Score all sets with each training of a judge, one after another: only one has to be in memory.
+    """Score all sets with each training run of a judge, one after another, so that only one has to be in memory.
 
-    :param judges: at least one.
+    :param judges: the runs, at least one.
     """
     runs, signatures = [], []
     for judge in judges:
@@ -93,13 +93,13 @@ def leaderboard(
 ) -> Report:
     """Correlate all scores with people's mean ratings, set by set.
 
-    :param judges: each with a name of its own.
+    :param judges: with distinct names.
     :param sets: at least one, each with at least one reply.
-    :param resamples: for the intervals.
-    :param seed: which resamples these are.
-    :param about: which data these are, for the title.
-    :param left_out: what is not in the report though one may look for it, for notes.
-    :raises NotComputableError: if there is nothing at all to correlate.
+    :param resamples: the number of bootstrap samples for the intervals.
+    :param seed: the seed of the bootstrap samples.
+    :param about: a description of the data, for the title.
+    :param left_out: what the report lacks although readers may expect it, for notes.
+    :raises NotComputableError: if no correlation can be computed.
     """
     found = {
         judge.name: {name: _correlations(judge, name, sets[name], resamples, seed) for name in sets} for judge in judges
@@ -118,7 +118,7 @@ def leaderboard(
 
 
 def _correlations(judge: JudgeScores, name: str, replies: Sequence[RatedReply], resamples: int, seed: int) -> _Found:
-    """Both correlations, of those runs that have one."""
+    """Return both correlations, over the runs for which they can be computed."""
     people = [one.human for one in replies]
     kinds: dict[str, RunsCorrelation] = {}
     reasons: dict[str, None] = {}
@@ -133,13 +133,13 @@ def _correlations(judge: JudgeScores, name: str, replies: Sequence[RatedReply], 
         try:
             kinds[kind] = correlation_of_runs(kind, usable, people, resamples, seed, about=name)
         except NotComputableError as error:
-            if usable:  # there is a value, but no interval
+            if usable:  # a value exists, but no interval
                 reasons[f"{judge.name}, {TITLES[name]}: {error}"] = None
     return _Found(kinds, list(reasons))
 
 
 def _run_names(judge: JudgeScores) -> list[str]:
-    """What each training is called: as the judge, with a number if there are several."""
+    """Return the names of the runs: the judge's name, with a number if there are several."""
     return [judge.name] if len(judge.runs) == 1 else [f"{judge.name} #{n}" for n in range(1, len(judge.runs) + 1)]
 
 
@@ -156,7 +156,7 @@ def _mean(one: RunsCorrelation | None) -> Cell:
 
 
 def _of_sets(found: Mapping[str, _Found]) -> list[Cell]:
-    """Pearson's and Spearman's mean of each set in turn."""
+    """Return the cells of the mean Pearson and Spearman correlations of each set in turn."""
     return [_mean(one.kinds.get(kind)) for one in found.values() for kind in KINDS]
 
 
@@ -166,7 +166,7 @@ def _header(found: _All) -> list[str]:
 
 
 def _overall(judges: Sequence[JudgeScores], found: _All, resamples: int, seed: int, left_out: Sequence[str]) -> Table:
-    """Table 2: a row a judge, and below them the paper's. Each number has its signature; what all share is noted."""
+    """Return Table 2: one row per judge, then the paper's. Shared parts of the signatures are in the notes."""
     rows: list[list[Cell]] = [[judge.name, len(judge.runs), *_of_sets(found[judge.name])] for judge in judges]
     sets = list(next(iter(found.values())))
     for name, figures in FIGURES.items():
@@ -185,7 +185,7 @@ def _overall(judges: Sequence[JudgeScores], found: _All, resamples: int, seed: i
 
 
 def _intervals(found: _All, sets: Sets) -> Table:
-    """A row for each set and judge, with the intervals."""
+    """Return a table with one row per set and judge, with intervals."""
     header = ["set", "n", "judge", *(text for title in KINDS.values() for text in (title, "95 % interval"))]
     rows: list[list[Cell]] = []
     for name, replies in sets.items():
@@ -197,7 +197,7 @@ def _intervals(found: _All, sets: Sets) -> Table:
 
 
 def _runs(judges: Sequence[JudgeScores], found: _All) -> Table:
-    """How the trainings of a judge differ."""
+    """Return a table of the variation between training runs of a judge."""
     parts = ("mean", "best", "standard deviation")
     header = ["judge", "set", "runs", *(f"{title}, {part}" for title in KINDS.values() for part in parts)]
     rows: list[list[Cell]] = []
@@ -213,7 +213,7 @@ def _runs(judges: Sequence[JudgeScores], found: _All) -> Table:
 
 
 def _ablation(learners: Sequence[JudgeScores], found: _All) -> Table:
-    """A row for each judge that learnt from RED, by what it learnt from."""
+    """Return a table with one row per judge trained on RED, with the dimensions that it was trained on."""
     rows: list[list[Cell]] = [[judge.learnt, judge.name, *_of_sets(found[judge.name])] for judge in learners]
     notes = [
         "- EE: positive emotions of the replies, AE: their words and edits, BE: votes, RE: how many replies",
@@ -248,7 +248,7 @@ def _ablation_plot(kind: str, learners: Sequence[JudgeScores], found: _All) -> R
 
 
 def _items(name: str, replies: Sequence[RatedReply], judges: Sequence[JudgeScores]) -> list[dict[str, Any]]:
-    """What is kept of each reply: who wrote it, how it was rated, all scores; a score that is no number as None."""
+    """Return a record of each reply: its author, ratings and scores; a score that is not finite becomes None."""
     scores = {
         run: of_sets[name] for judge in judges for run, of_sets in zip(_run_names(judge), judge.runs, strict=True)
     }

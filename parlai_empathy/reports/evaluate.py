@@ -1,9 +1,9 @@
-"""One evaluation in a process of its own: ``python -m parlai_empathy.reports.evaluate ANSWER ARGUMENT...``.
+"""Runs one evaluation in its own process: ``python -m parlai_empathy.reports.evaluate ANSWER ARGUMENT...``.
 
-It runs ParlAI's ``eval_model`` with the arguments, and writes to the file ANSWER, as JSON, what came out: either
-``report`` (each metric's value, and its signature if it has one) with ``parameters``, or ``error``, one line. A process
-of its own gives each model what it has on the command line: a fresh random state, all of the memory, and a death that
-takes nobody along.
+It runs ParlAI's ``eval_model`` with the arguments, and writes the result to the file ANSWER as JSON: either ``report``
+(each metric's value, and its signature if it has one) and ``parameters``, or ``error``, one line. In its own process
+each model runs as it would on the command line: with a fresh random state and all of the memory, and without affecting
+others if it crashes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from parlai_empathy.files.whole_file import write_whole
 
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:
-    """Run ``eval_model``, and say what came out."""
+    """Run ``eval_model``, and return its report and the model's number of parameters."""
     eval_model: Any = importlib.import_module("parlai.scripts.eval_model")
     create, agents = eval_model.create_agent, []
 
@@ -31,7 +31,7 @@ def evaluate(arguments: list[str]) -> dict[str, Any]:
         agents.append(create(*given, **named))
         return agents[-1]
 
-    eval_model.create_agent = create_and_keep  # eval_model returns its report alone
+    eval_model.create_agent = create_and_keep  # eval_model returns only its report
     try:
         report = eval_model.EvalModel.main(*arguments)
     finally:
@@ -51,13 +51,13 @@ def _number(metric: Any) -> dict[str, Any]:
 
 
 def main(answer: str, *arguments: str) -> None:
-    """Evaluate, and write the answer whole or not at all."""
-    torch.manual_seed(0)  # for models that draw their replies; eval_model seeds Python's own numbers
+    """Evaluate, and write the answer atomically."""
+    torch.manual_seed(0)  # for models that sample their replies; eval_model only seeds Python's random
     try:
         found = evaluate(list(arguments))
     except EmpathyError as error:
         found = {"error": str(error)}
-    except Exception as error:  # whatever a stranger's model file makes ParlAI or torch do
+    except Exception as error:  # a foreign model file may raise anything in ParlAI or torch
         traceback.print_exc()
         found = {"error": f"{type(error).__name__}: {one_line(error)}"}
     write_whole(Path(answer), json.dumps(found))

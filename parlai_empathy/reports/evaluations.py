@@ -1,4 +1,4 @@
-"""Evaluations that remember: what was measured once is not measured again, unless model, data or options change."""
+"""Cached evaluations: none is repeated unless the model, the data or the options change."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MODULE = "parlai_empathy.reports.evaluate"
 
 @dataclass(frozen=True)
 class Job:
-    """What decides a result. Two jobs that are the same have the same one.
+    """Everything that determines a result: equal jobs have equal results.
 
     :param model: the model's fingerprint: see :mod:`parlai_empathy.reports.fingerprint`.
-    :param options: those of ``eval_model`` that change its numbers, as they are typed.
+    :param options: the command-line options of ``eval_model`` that affect its numbers.
     :param data: the data's fingerprint: see :mod:`parlai_empathy.reports.data_fingerprint`.
     """
 
@@ -46,16 +46,16 @@ class Job:
 
     @property
     def name(self) -> str:
-        """A file's name for it."""
+        """The base name of its files."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an evaluation gave.
+    """The result of an evaluation.
 
     :param report: ParlAI's metrics: ``value``, and ``signature`` for those that have one.
-    :param parameters: of the model; None if it is none of torch's.
+    :param parameters: the number of the model's parameters; None if it is not a torch module.
     """
 
     report: dict[str, dict[str, Any]]
@@ -63,10 +63,11 @@ class Result:
 
 
 class Evaluations:
-    """Runs jobs, and keeps their results.
+    """Runs jobs, and caches their results.
 
-    :param folder: where results and logs are kept; None keeps nothing.
-    :param run: given a job's arguments, an answer's file and a log, lets :mod:`~.evaluate` do it.
+    :param folder: where results and logs are stored; None: nothing is stored.
+    :param run: runs :mod:`~.evaluate` with the arguments, the answer file and the log file, and returns its exit
+        status; :func:`run_process` by default.
     """
 
     def __init__(self, folder: Path | None, run: Callable[[list[str], Path, Path], int] | None = None) -> None:
@@ -74,9 +75,9 @@ class Evaluations:
         self._run = run
 
     def result(self, job: Job, model_file: str, datapath: str) -> Result:
-        """The job's result: the one that is kept, or a new one, which is kept from then on.
+        """Return the job's cached result, or evaluate and cache it.
 
-        :raises ModelFileError: if the evaluation fails; nothing is kept then but its log.
+        :raises ModelFileError: if the evaluation fails; only its log is stored then.
         """
         if kept := self._kept(job):
             return kept
@@ -84,12 +85,12 @@ class Evaluations:
             with self._workplace(job) as workplace:
                 return self._new(job, model_file, datapath, workplace)
         except ModelFileError:
-            if kept := self._kept(job):  # a command that runs beside this one was luckier
+            if kept := self._kept(job):  # another process may have succeeded meanwhile
                 return kept
             raise
 
     def replies(self, job: Job, model_file: str, datapath: str) -> list[LoggedReply]:
-        """What the model replied in the job: from the log that is kept, or a new one.
+        """Return the model's replies in the job, from the stored log or a new one.
 
         :raises ModelFileError: if the evaluation fails.
         """
@@ -101,7 +102,7 @@ class Evaluations:
             return read_replies_log(self._keep(workplace / name))
 
     def is_kept(self, job: Job) -> bool:
-        """Whether the job has been done before."""
+        """Whether the job's result is cached."""
         return self._kept(job) is not None
 
     def _kept(self, job: Job) -> Result | None:
@@ -117,7 +118,7 @@ class Evaluations:
 
     @contextmanager
     def _workplace(self, job: Job) -> Iterator[Path]:
-        """A folder of this evaluation's own: the same job may be done by another command at the same time."""
+        """Yield a temporary folder for this evaluation alone: another command may run the same job at the same time."""
         folder = self.folder or Path(tempfile.gettempdir())
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -143,14 +144,14 @@ class Evaluations:
         return Result(found["report"], found["parameters"])
 
     def _keep(self, file: Path) -> Path:
-        """Move a file to where results are kept, if they are: it is whole there. Gives its new path."""
+        """Move a finished file into the folder of results, if there is one, atomically. Return its path."""
         return file.replace(self.folder / file.name) if self.folder and file.exists() else file
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:
-    """Evaluate in a process of its own, with everything it prints in ``log``; returns its exit status.
+    """Evaluate in a child process whose output goes to ``log``, and return its exit status.
 
-    :raises SystemExit: if this process is asked to end (SIGTERM): the other one has ended then.
+    :raises SystemExit: if this process receives SIGTERM; the child process has been ended by then.
     """
     command = [sys.executable, "-m", _MODULE, str(answer), *arguments]
     with log.open("wb") as output, _ending_on_sigterm():
@@ -161,14 +162,14 @@ def run_process(arguments: list[str], answer: Path, log: Path) -> int:
 
 @contextmanager
 def _ending_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM be an error, as Ctrl-C is: at its default it would end this process alone, and not what it runs."""
+    """Let SIGTERM raise SystemExit: its default action would end this process, but not its child process."""
     is_default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not is_default or threading.current_thread() is not threading.main_thread():
-        yield  # whoever runs this has seen to signals
+        yield  # the caller handles signals
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)  # the status that shells give to a death by it
+        raise SystemExit(128 + number)  # the exit status that shells report for this signal
 
     signal.signal(signal.SIGTERM, end)
     try:
@@ -178,7 +179,7 @@ def _ending_on_sigterm() -> Iterator[None]:
 
 
 def _death(code: int, log: Path) -> str:
-    """Why a process ended without an answer, in one line."""
+    """Return why a process ended without an answer, in one line."""
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         memory = " (is there enough memory for it?)" if name == "SIGKILL" else ""

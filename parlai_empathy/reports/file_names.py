@@ -1,4 +1,4 @@
-"""What the files of a report are called, each after its title."""
+"""File names for the parts of a report, made from their titles."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-_LONGEST = 60  # letters of a file's name, its ending apart: 255 bytes are the most that file systems take
+_LONGEST = 60  # characters of a file name without its extension: file systems allow at most 255 bytes
 
 
 def file_names(titles: Sequence[str], ending: str, otherwise: str) -> Iterator[str]:
-    """A file's name for each title, all different, also where a disk does not tell ``A`` from ``a``.
+    """Yield a file name for each title; all are distinct, even on case-insensitive file systems.
 
-    :param ending: of all of them, with its dot.
-    :param otherwise: what a file is called whose title has no letter.
+    :param ending: the file extension, with its dot.
+    :param otherwise: the name for a title without letters or digits.
     """
     taken = set()
     for title in titles:

@@ -1,4 +1,4 @@
-"""A model file's fingerprint: it changes when anything changes that decides what the model answers."""
+"""A model file's fingerprint, which changes whenever something changes that affects the model's answers."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.reports.typed_options import typed_options
 from parlai_empathy.tasks.builder import sha256_of
 
-# What stands beside a model and decides: options, dictionary, and a Hugging Face encoder's own files.
+# The files beside a model that affect its answers: options, dictionary, and those of a Hugging Face encoder.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")
 _FOLDER = ".encoder"
-# Options that name files which a training began with, and which are in the weights by now, or which are its output.
+# Options that name output files, or inputs of the training, which are part of the weights by now.
 _NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
-# Options that may name the folder of a Hugging Face model which is read each time.
+# Options that may name the folder of a Hugging Face model that is loaded at evaluation time.
 _FOLDERS = ("lm_model", "sentence_encoder")
 
 
 def model_fingerprint(model_file: str | Path, options: Sequence[str] = ()) -> str:
-    """A digest of a model's weights, options and dictionary, and of the files and models that its options name.
+    """Return a digest of a model's weights, options and dictionary, and of the files and models that its options name.
 
-    An agent may be put together with others (``--classifier``, ``--retriever``): if one of these changes, so does it.
-    A language model is told by its folder's content, or by the address of its server.
+    An agent may consist of several models (``--classifier``, ``--retriever``); the digest covers all of them. A
+    language model is identified by its folder's content, or by the address of its server.
 
-    :param options: of ``eval_model``, as they are typed: what they name decides in place of what the model remembers.
+    :param options: command-line options of ``eval_model``; they override the model's own.
     :returns: 64 hexadecimal digits.
-    :raises ModelFileError: if there is no model, or a file of it cannot be read.
-    :raises OptionError: if it asks a server, and the environment names none.
+    :raises ModelFileError: if the model is missing, or one of its files cannot be read.
+    :raises OptionError: if an option is invalid, or the model uses a server and the environment names none.
     """
     path, digest = Path(model_file).expanduser(), hashlib.sha256()
     typed = typed_options(["-m", model_options(path)["model"], *options])["override"] if options else {}
@@ -63,7 +63,7 @@ def _add(path: Path, digest: Any, seen: set[Path], typed: Mapping[str, Any]) -> 
 
 
 def _in_zoo(value: str, opt: Mapping[str, Any]) -> Path | None:
-    """Where a model of the zoo is, once it has been brought."""
+    """Return the path of a downloaded zoo model; None for other values."""
     if not value.startswith(("zoo:", "models:")):
         return None
     return Path(opt.get("datapath") or "", "models", value.partition(":")[2])

@@ -1,4 +1,4 @@
-"""What the report that a folder held before wrote beside itself: the next report may not have all of it."""
+"""Removes files of a folder's former report, which the next report may not overwrite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WRITTEN = re.compile(r"items\.jsonl|[^/\\\0]+\.png|tables/[^/\\\0]+\.csv")
 
 
 def remove_former(folder: Path) -> None:
-    """Remove the items, the plots and the tables that ``report.json`` in a folder lists as its own, and nothing else.
+    """Remove the items, plots and tables that the folder's ``report.json`` lists, and nothing else.
 
     :raises OSError: if one of them cannot be removed.
     """
@@ -18,6 +18,6 @@ def remove_former(folder: Path) -> None:
         files = json.loads((folder / "report.json").read_text(encoding="utf-8"))["files"]
         written = [file for file in files if _WRITTEN.fullmatch(file)]
     except (OSError, ValueError, LookupError, TypeError):
-        return  # no report of ours
+        return  # not one of our reports
     for file in written:
         (folder / file).unlink(missing_ok=True)

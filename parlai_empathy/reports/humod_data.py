@@ -1,4 +1,4 @@
-"""What is in HUMOD: turns, lengths, ratings and raters (the data figures of Merdivan et al. 2020, section 3)."""
+"""Statistics of HUMOD: turns, lengths, ratings and raters (the data figures of Merdivan et al. 2020, section 3)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.tasks.humod.exchanges import exchanges
 from parlai_empathy.tasks.humod.reader import SCALE, Pair
 
-_MOST_VALUES = 12  # a column with more different values than this is no group of people
-_WIDTH = 5  # words in a step of the histogram of lengths
+_MOST_VALUES = 12  # a column with more distinct values does not group raters
+_WIDTH = 5  # bin width of the histogram of lengths, in words
 _LONGEST = 50
-_RATER = ("worker id", "user id", "rater id")  # columns that may say who the rater is
+_RATER = ("worker id", "user id", "rater id")  # columns that may identify the rater
 
-# Merdivan et al. 2020: so many of the 14,250 ratings of each kind.
+# Merdivan et al. 2020: shares of the 14,250 ratings of each kind.
 PAPERS_SHARES = {"original: rated 4 or 5": 10_610 / 14_250, "random: rated 1 or 2": 10_404 / 14_250}
 
 
 def data_report(pairs: Sequence[Pair], title: str) -> Report:
-    """Tables and plots of a file.
+    """Return tables and plots of a file.
 
     :param pairs: at least one.
     """
@@ -50,7 +50,7 @@ def _size(pairs: Sequence[Pair]) -> Table:
 
 
 def _turns(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
-    """A context with an original reply and a random one is one dialogue."""
+    """Count turns per dialogue; a context with its original and its random reply is one dialogue."""
     counts = Counter(len(exchange.context) + 1 for exchange in exchanges(pairs))
     numbers = sorted(counts)
     title = "Turns, the reply counted"
@@ -60,7 +60,7 @@ def _turns(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
 
 
 def _lengths(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
-    """Each different context counts once."""
+    """Count words per text; each distinct context is counted once."""
     texts = {
         "original replies": [pair.reply for pair in pairs if pair.is_original],
         "human replies": [text for pair in pairs for text in pair.human_replies if text],
@@ -81,7 +81,7 @@ def _histogram(lengths: Sequence[int], groups: int) -> list[float]:
 
 
 def _ratings(pairs: Sequence[Pair]) -> tuple[Table, Bars]:
-    """Every single rating where the file has them, else the pairs' means, rounded."""
+    """Count single ratings where the file has them, else the pairs' rounded means."""
     series = {kind: _counts(pairs, is_original) for kind, is_original in (("original", True), ("random", False))}
     title = "Ratings of original and random replies"
     rows = [(kind, *counts, _mean(pairs, kind == "original")) for kind, counts in series.items()]
@@ -128,7 +128,7 @@ def _shares(pairs: Sequence[Pair]) -> Table:
 
 
 def _people(pairs: Sequence[Pair]) -> list[tuple[Table, Bars]]:
-    """One table for each further column that groups the raters."""
+    """Return a table and a plot for each extra column that groups raters."""
     columns = {column: _values(pairs, column) for column in _columns(pairs)}
     raters = next((columns[name] for name in _RATER if name in columns), None)
     ratings = [rating for pair in pairs if pair.raters for rating in pair.ratings]
@@ -140,7 +140,7 @@ def _columns(pairs: Sequence[Pair]) -> list[str]:
 
 
 def _values(pairs: Sequence[Pair], column: str) -> list[str]:
-    """What the column has for each single rating with a rater of whom anything is told."""
+    """Return the column's value for each single rating whose rater has extra columns."""
     return [rater.get(column, "") or "(not told)" for pair in pairs for rater in pair.raters]
 
 
@@ -151,7 +151,7 @@ def _groups_people(values: Sequence[str]) -> bool:
 def _group(
     column: str, values: Sequence[str], ratings: Sequence[int], raters: Sequence[str] | None
 ) -> tuple[Table, Bars]:
-    """The ratings by what the column says of their raters, and how many raters these are, if it is known."""
+    """Return the ratings grouped by the column's value, with the number of raters in each group if known."""
     groups = sorted(set(values))
     given = {group: [r for value, r in zip(values, ratings, strict=True) if value == group] for group in groups}
     rows: list[list[str | int | float]] = [[group, len(given[group]), fmean(given[group])] for group in groups]

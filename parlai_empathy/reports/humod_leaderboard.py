@@ -1,4 +1,4 @@
-"""How well judges' scores follow people's ratings of HUMOD replies (Merdivan et al. 2020, Tables 3 and 4)."""
+"""Correlation of judges' scores with people's ratings of HUMOD replies (Merdivan et al. 2020, Tables 3 and 4)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SHORT = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 _HEADER = [text for kind in KINDS for text in (_SHORT[kind], "95 % interval", "p")]
 
 Found = Mapping[str, Correlation | NotComputableError]
-"""For each kind the correlation, or why there is none."""
+"""The correlation of each kind, or why it cannot be computed."""
 
 
 def rated_pairs(pairs: Sequence[Pair], references: str) -> list[tuple[Pair, list[str]]]:
-    """The rated pairs, each with the texts that word overlap is counted with; there may be none for a pair.
+    """Return the rated pairs, each with its references for word overlap; a pair may have none.
 
-    :param references: ``human``: what the raters of the context's pairs would have said. ``original``: the film's own
-        reply, which an original reply is the same as. ``all``: both.
+    :param references: ``human``: the replies that raters wrote to the context. ``original``: the film's own reply,
+        which is identical to an original reply. ``all``: both.
     :raises OptionError: for other references.
     :raises NotComputableError: if no pair is rated.
     """
@@ -67,18 +67,18 @@ def leaderboard(
     about: str,
     left_out: Sequence[str] = (),
 ) -> Report:
-    """Score all rated pairs with all judges, and correlate.
+    """Score all rated pairs with all judges, and correlate the scores with the mean ratings.
 
-    A rated pair without a reference is left out for all judges, so that their numbers are of the same pairs.
+    A rated pair without a reference is excluded for all judges, so that their numbers are based on the same pairs.
 
-    :param judges: each with a name of its own, which is not :data:`ORACLE` either.
-    :param pairs: of one fold.
+    :param judges: with distinct names, none of them :data:`ORACLE`.
+    :param pairs: those of one fold.
     :param references: see :func:`rated_pairs`.
-    :param resamples: for the intervals.
-    :param seed: which resamples these are.
-    :param about: which data these are, for the title.
-    :param left_out: what is not in the report though one may look for it, for a note.
-    :raises NotComputableError: if no pair is rated and has a reference, or there is nothing to correlate.
+    :param resamples: the number of bootstrap samples for the intervals.
+    :param seed: the seed of the bootstrap samples.
+    :param about: a description of the data, for the title.
+    :param left_out: what the report lacks although readers may expect it, for notes.
+    :raises NotComputableError: if no rated pair has a reference, or no correlation can be computed.
     """
     rated, without = _with_references(rated_pairs(pairs, references), references)
     left_out = [*left_out, *without]
@@ -107,7 +107,7 @@ def leaderboard(
 def _with_references(
     rated: list[tuple[Pair, list[str]]], references: str
 ) -> tuple[list[tuple[Pair, list[str]]], list[str]]:
-    """The rated pairs with a reference, and what to say of the others."""
+    """Return the rated pairs with a reference, and a note on the others."""
     kept = [(pair, texts) for pair, texts in rated if texts]
     if not kept:
         raise NotComputableError(f"no rated pair has a reference of --references {references}: take other references")
@@ -116,12 +116,12 @@ def _with_references(
 
 
 def _turns(pair: Pair) -> int:
-    """The reply counted."""
+    """Return the number of turns, including the reply."""
     return len(pair.context) + 1
 
 
 def _item(place: int, pair: Pair, scores: Mapping[str, NDArray[np.float64]]) -> dict[str, Any]:
-    """What is kept of a pair; a score that is no number, for which JSON has no word, as None."""
+    """Return a pair's record; a score that is not finite becomes None, since JSON cannot represent it."""
     numbers = {name: float(values[place]) for name, values in scores.items()}
     return {
         "pair_id": pair.pair_id,
@@ -149,7 +149,7 @@ def _correlate(scores: NDArray[np.float64], ratings: Sequence[float], resamples:
 
 
 def _notes(found: Mapping[str, Found]) -> list[str]:
-    """The signatures of what was computed, and why the rest was not; an error if all is of the rest."""
+    """Return the signatures of the correlations, and why others are missing; raise an error if all are missing."""
     signatures: dict[str, None] = {}
     reasons: dict[str, None] = {}
     for name, kinds in found.items():
@@ -171,7 +171,7 @@ def _overall(found: Mapping[str, Found], notes: Sequence[str]) -> Table:
 
 
 def _cells(kinds: Found) -> list[Cell]:
-    """As many as :data:`_HEADER` has."""
+    """Return one cell for each column of :data:`_HEADER`."""
     cells: list[Cell] = []
     for kind in KINDS:
         one = kinds[kind]
@@ -189,7 +189,7 @@ def _by_turns(
     resamples: int,
     seed: int,
 ) -> tuple[Table, Intervals]:
-    """The correlations among the pairs with as many turns, the reply counted."""
+    """Return the correlations by number of turns, including the reply."""
     rows: list[list[Cell]] = []
     names: list[str] = []
     reasons: dict[str, None] = {}
@@ -221,5 +221,5 @@ def _plot(found: Mapping[str, Found]) -> Intervals:
 
 
 def _interval(row: str, found: Correlation | NotComputableError) -> dict[str, Interval]:
-    """The row of a plot, if there is anything to plot."""
+    """Return the row's interval for a plot; empty if there is no correlation."""
     return {row: (found.value, found.low, found.high)} if isinstance(found, Correlation) else {}

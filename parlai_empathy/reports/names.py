@@ -1,9 +1,9 @@
-"""What the options of leaderboards call data sets and references. It imports nothing that reports."""
+"""Values of the leaderboards' options. This module imports no other report module, so that it loads quickly."""
 
 from __future__ import annotations
 
 REPLY_TASKS = {"ed": "empathy:empathetic_dialogues", "dd": "empathy:daily_dialog", "r": "empathy:reddit"}
-"""What the paper trains and tests on: EmpatheticDialogues, DailyDialog, Reddit (Rashkin et al. 2019)."""
+"""The tasks of Rashkin et al. 2019: EmpatheticDialogues, DailyDialog and Reddit."""
 
 REFERENCES = ("human", "original", "all")
-"""What HUMOD's word overlap is counted with: :func:`parlai_empathy.reports.humod_leaderboard.rated_pairs`."""
+"""The references for HUMOD's word overlap: see :func:`parlai_empathy.reports.humod_leaderboard.rated_pairs`."""

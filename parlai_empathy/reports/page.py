@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: its few rules of style and its plots are part of it."""
+"""Renders a report as a self-contained HTML page, with its styles and plots embedded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 from parlai_empathy.reports.cells import Cell, one_line, shown
 
-# Wide tables scroll in a frame of their own, with the names of the rows in sight; nothing is wider than a phone.
+# Wide tables scroll in their own frame with the row names in view, so the page fits the width of a phone.
 _STYLE = """
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1rem }
@@ -26,7 +26,7 @@ details { margin: .7rem 0; font-size: .85rem } summary { cursor: pointer } li { 
 figure { margin: 2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem }
 """
 
-_TEXT = 32  # letters in a line of a cell: what is shorter is not broken, and what is longer leaves room for numbers
+_TEXT = 32  # characters: shorter cells are not wrapped; longer ones are, which leaves room for numbers
 
 
 class _Table(Protocol):
@@ -43,9 +43,9 @@ class _Table(Protocol):
 
 
 def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes]]) -> str:
-    """The page's HTML.
+    """Return the page's HTML.
 
-    :param images: each plot's title, and its SVG.
+    :param images: the title and the SVG of each plot.
     """
     name = escape(one_line(title))
     parts = [*map(_table, tables), *(_figure(text, svg) for text, svg in images)]
@@ -69,12 +69,12 @@ def _table(table: _Table) -> str:
 
 
 def _has_numbers(table: _Table, place: int) -> bool:
-    """Whether it is a column of numbers, with a word here and there why there is none."""
+    """Whether a column has numbers; some of its cells may hold text instead."""
     return any(not isinstance(row[place], str | None) for row in table.rows)
 
 
 def _head(table: _Table, place: int, is_number: bool) -> str:
-    """The head of a column: above numbers at the right; over texts it is wide enough that few lines will do."""
+    """Return a column header: right-aligned for numbers; for text with a minimum width that limits wrapping."""
     letters = max((len(shown(row[place], table.digits)) for row in table.rows), default=0)
     look = ' class="number"' if is_number else f' style="min-width: min({min(letters, _TEXT)}ch, 40vw)"'
     return f'<th scope="col"{look}>{escape(one_line(table.header[place]))}</th>'
@@ -87,7 +87,7 @@ def _row(row: Sequence[Cell], digits: int, numbers: Sequence[bool]) -> str:
 
 
 def _cell(cell: Cell, digits: int, is_number: bool) -> str:
-    """A cell; a number's signature shows where the mouse rests on it, and stands among the notes as well."""
+    """Return a cell; a number's signature is its tooltip."""
     signature = getattr(cell, "signature", None)
     title = f' title="{escape(signature)}"' if signature else ""
     look = ' class="number"' if is_number else ""

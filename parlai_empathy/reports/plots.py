@@ -1,6 +1,4 @@
-"""The plots that reports have: bars beside one another, bars in rows, values with their intervals, panels of these, a
-grid, curves.
-"""
+"""The plots in reports: vertical bars, horizontal bars, values with intervals, panels of these, a grid, and curves."""
 
 from __future__ import annotations
 
@@ -18,24 +16,24 @@ from parlai_empathy.files.whole_file import whole_file
 Interval = tuple[float, float, float]
 """A value, and the lower and upper end of its interval."""
 
-_SIZE = (8.0, 4.5)  # inches; a plot of many rows is higher
+_SIZE = (8.0, 4.5)  # inches; a plot with many rows is higher
 _DPI = 120
-_TITLE = 72  # letters in a line of the title
-_NAME = 44  # letters in a line beside a row: longer ones would leave no room for the plot
-_DARK = 0.6  # of a grid's colours: letters on darker ones are white
-_TICKS = 20  # as many can be read below an axis
+_TITLE = 72  # characters per line of the title
+_NAME = 44  # characters per line of a row label: longer lines would leave no room for the plot
+_DARK = 0.6  # absolute value in a grid above which the text is white
+_TICKS = 20  # the most tick labels that are legible below an axis
 _PANELS = 3  # side by side
-_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # told apart in print, where colours are not
+_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # distinguishable without colours, in print
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars, one bar a series in each group, side by side or one upon the other.
+    """Groups of vertical bars, with one bar per series in each group, side by side or stacked.
 
-    :param name: what its file is called after.
-    :param groups: what stands below the groups; there may be none.
-    :param series: each series' name and its heights, one a group; at least one series.
-    :param stacked: whether the bars stand one upon the other: for parts of a whole.
+    :param name: the base of its file name.
+    :param groups: the labels of the groups; may be empty.
+    :param series: the heights of each series by its name, one per group; at least one series.
+    :param stacked: whether the bars are stacked, for parts of a whole.
     """
 
     name: str
@@ -48,11 +46,11 @@ class Bars:
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         return _SIZE[1]
 
     def draw(self, axes: Any) -> dict[str, Any]:
-        """Draw on matplotlib's axes; returns what a legend shows, by name."""
+        """Draw on matplotlib axes; returns the legend entries by name."""
         drawn, below = {}, [0.0] * len(self.groups)
         width = 0.8 if self.stacked else 0.8 / len(self.series)
         for place, (name, heights) in enumerate(self.series.items()):
@@ -67,9 +65,9 @@ class Bars:
 
 @dataclass(frozen=True)
 class Line:
-    """A value to compare with, drawn across all rows.
+    """A reference value, drawn as a line across all rows.
 
-    :param series: whose colour it has, for it compares with that alone; by default it is grey.
+    :param series: the series that it applies to, whose colour it takes; by default it is grey.
     """
 
     name: str
@@ -79,11 +77,11 @@ class Line:
 
 @dataclass(frozen=True)
 class RowBars:
-    """Bars that lie: one row a name, in each row a bar for each series that has a value there.
+    """Horizontal bars: each row has a bar for each series with a value there.
 
-    :param name: what its file is called after.
-    :param rows: what stands beside the rows, each once, from top to bottom; there may be none.
-    :param series: each series' name and its values by row; a row may be missing. At least one series.
+    :param name: the base of its file name.
+    :param rows: the distinct labels of the rows, from top to bottom; may be empty.
+    :param series: the values of each series by row; a row may be missing. At least one series.
     """
 
     name: str
@@ -96,13 +94,13 @@ class RowBars:
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         legend = 0.22 * ((len(self.series) + len(self.lines) + 1) // 2)
         bars = sum(row in values for row in self.rows for values in self.series.values())
         return max(_SIZE[1], 1.2 + legend + 0.12 * len(self.rows) + 0.2 * bars)
 
     def draw(self, axes: Any) -> dict[str, Any]:
-        """Draw on matplotlib's axes, the first row at the top; returns what a legend shows, by name."""
+        """Draw on matplotlib axes, with the first row at the top; returns the legend entries by name."""
         drawn: dict[str, Any] = {}
         colors = {name: f"C{place}" for place, name in enumerate(self.series)}
         for name, values in self.series.items():
@@ -119,7 +117,7 @@ class RowBars:
         return drawn
 
     def _place(self, series: str, row: str) -> tuple[float, float]:
-        """Where in a row a series' bar lies, and how thick it is: the row's bars share its room."""
+        """Return the position and the thickness of a series' bar: the bars of a row share its height."""
         there = [name for name, values in self.series.items() if row in values]
         thick = 0.8 / len(there)
         return self.rows.index(row) + (there.index(series) - (len(there) - 1) / 2) * thick, thick
@@ -127,13 +125,13 @@ class RowBars:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Values with their intervals, one row a name; several series side by side.
+    """Values with their intervals, one row per label, for one or several series.
 
-    :param name: what its file is called after.
-    :param rows: what stands beside the rows, each once, from top to bottom; there may be none.
-    :param series: each series' name and its values by row; a row may be missing. A value may lie outside its interval:
-        that of a bootstrap need not hold it.
-    :param from_zero: whether 0 says something, and is drawn: to a mean on a scale of 1 to 5 it does not.
+    :param name: the base of its file name.
+    :param rows: the distinct labels of the rows, from top to bottom; may be empty.
+    :param series: the values of each series by row; a row may be missing. A value may lie outside its interval, since
+        a bootstrap interval need not contain it.
+    :param from_zero: whether to draw a line at 0, which has no meaning for a mean on a scale of 1 to 5.
     """
 
     name: str
@@ -146,11 +144,11 @@ class Intervals:
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         return max(_SIZE[1], 1 + 0.15 * (len(self.series) + 1) * len(self.rows))
 
     def draw(self, axes: Any) -> dict[str, Any]:
-        """Draw on matplotlib's axes, the first row at the top; returns what a legend shows, by name."""
+        """Draw on matplotlib axes, with the first row at the top; returns the legend entries by name."""
         drawn = {}
         for place, (name, values) in enumerate(self.series.items()):
             shift = (place - (len(self.series) - 1) / 2) * 0.8 / len(self.series)
@@ -161,7 +159,7 @@ class Intervals:
             axes.plot([*low, *high], [*at, *at], "|", color=color)
             (drawn[name],) = axes.plot(value, at, "o", color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
-        axes.yaxis.set_inverted(True)  # of panels that share it, each says so
+        axes.yaxis.set_inverted(True)  # idempotent: panels share the axis
         if self.from_zero:
             axes.axvline(0, color="grey", linewidth=0.8)
         return drawn
@@ -169,10 +167,10 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Panels:
-    """Intervals side by side, each with a scale of its own, for what has the same rows and other units.
+    """Interval plots side by side, each with its own scale, for the same rows in different units.
 
-    :param name: what its file is called after.
-    :param parts: what the panels show; their rows are the same, and stand at the left alone. At least one.
+    :param name: the base of its file name.
+    :param parts: the panels, at least one; all have the same rows, which are labelled only at the left.
     """
 
     name: str
@@ -181,33 +179,33 @@ class Panels:
 
     @property
     def lines(self) -> int:
-        """How many rows of panels there are."""
+        """The number of rows of panels."""
         return ceil(len(self.parts) / _PANELS)
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         return 0.5 + self.lines * (0.8 + 0.25 * len(self.parts[0].rows))
 
     def draw(self, figure: Any) -> None:
-        """Draw on matplotlib's figure."""
+        """Draw on a matplotlib figure."""
         columns = min(len(self.parts), _PANELS)
         places = list(figure.subplots(self.lines, columns, sharey=True, squeeze=False).flat)
         for part, axes in zip(self.parts, places, strict=False):
             part.draw(axes)
             axes.set_title(part.title, fontsize="medium")
-            axes.locator_params(axis="x", nbins=4)  # more numbers would run into one another
+            axes.locator_params(axis="x", nbins=4)  # more tick labels would overlap
         for axes in places[len(self.parts) :]:
             axes.remove()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Numbers from -1 to 1 in a square grid, each in its colour, such as correlations.
+    """A heat map of a square matrix of numbers from -1 to 1, such as correlations.
 
-    :param name: what its file is called after.
-    :param names: of the rows, and of the columns.
-    :param values: one list a row; None where there is no number.
+    :param name: the base of its file name.
+    :param names: the labels of the rows and of the columns.
+    :param values: one list per row; None for a missing number.
     """
 
     name: str
@@ -219,11 +217,11 @@ class Grid:
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         return max(_SIZE[1], 2.5 + 0.35 * len(self.names))
 
     def draw(self, axes: Any) -> dict[str, Any]:
-        """Draw on matplotlib's axes; there is nothing for a legend to show."""
+        """Draw on matplotlib axes; returns no legend entries."""
         numbers = [[float("nan") if value is None else value for value in row] for row in self.values]
         axes.imshow(numbers, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
         places = range(len(self.names))
@@ -240,10 +238,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Curves:
-    """Points joined by lines, one line a series.
+    """Line plots with markers, one line per series.
 
-    :param name: what its file is called after.
-    :param series: each series' name and its points, from left to right; at least one series.
+    :param name: the base of its file name.
+    :param series: the points of each series by its name, from left to right; at least one series.
     """
 
     name: str
@@ -254,11 +252,11 @@ class Curves:
 
     @property
     def height(self) -> float:
-        """Of the whole plot, in inches."""
+        """The height of the whole plot, in inches."""
         return _SIZE[1]
 
     def draw(self, axes: Any) -> dict[str, Any]:
-        """Draw on matplotlib's axes; returns what a legend shows, by name."""
+        """Draw on matplotlib axes; returns the legend entries by name."""
         drawn = {}
         for place, (name, points) in enumerate(self.series.items()):
             style = _LINES[place % len(_LINES)] if place else "solid"
@@ -283,9 +281,9 @@ def draw(plot: Plot, path: Path) -> None:
 
 
 def drawing(plot: Plot, form: str) -> bytes:
-    """A plot as a file's content.
+    """Return a plot as the content of a file.
 
-    :param form: ``png``, 960 pixels wide, or ``svg``, the same whenever it is drawn.
+    :param form: ``png``, 960 pixels wide, or ``svg``, which is deterministic.
     :raises MissingDependencyError: without matplotlib.
     """
     try:
@@ -294,15 +292,15 @@ def drawing(plot: Plot, form: str) -> bytes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError('no plots: they need matplotlib: pip install "parlai-empathy[plots]"') from error
-    # A name may have dollar signs, and is no formula; an SVG's marks of its parts are otherwise drawn by lot.
+    # Dollar signs in names do not start formulas; the salt makes the ids in an SVG deterministic.
     with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": plot.name}):
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
-        FigureCanvasAgg(figure)  # draws into memory: no screen is needed
+        FigureCanvasAgg(figure)  # renders in memory, without a display
         if isinstance(plot, Panels):
             plot.draw(figure)
         else:
             _draw_one(figure, plot)
-        figure.suptitle(fill(plot.title, _TITLE))  # of the whole figure: beside long names the axes are narrow
+        figure.suptitle(fill(plot.title, _TITLE))  # above the whole figure: long row labels make the axes narrow
         content = BytesIO()
         figure.savefig(content, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
         return content.getvalue()
@@ -317,8 +315,8 @@ def _draw_one(figure: Any, plot: Bars | RowBars | Intervals | Grid | Curves) -> 
 
 
 def _explain(figure: Any, drawn: Mapping[str, Any]) -> None:
-    """Put a legend below: inside the plot it could hide what it explains."""
-    texts = [f" {fill(name, _NAME)}" for name in drawn]  # matplotlib leaves out what begins with _
+    """Add a legend below the plot: inside, it could cover data."""
+    texts = [f" {fill(name, _NAME)}" for name in drawn]  # matplotlib ignores labels that begin with _
     for columns in (4, 3, 2, 1):
         legend = figure.legend(list(drawn.values()), texts, loc="outside lower center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:

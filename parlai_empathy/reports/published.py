@@ -1,7 +1,7 @@
-"""Figures that papers report for EmpatheticDialogues, each with where it stands, to set beside what is measured here.
+"""Published figures for EmpatheticDialogues with their sources, for comparison with what is measured here.
 
-Only figures whose source is known are in this list: a gap means that nobody has entered the figure yet, not that the
-paper lacks it. Shares are in percent.
+Only figures whose source is known are listed. A gap means that the figure has not been entered yet, not that the paper
+lacks it. Shares are in percent.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ ZHOU = "Zhou et al. 2023"
 
 @dataclass(frozen=True)
 class Published:
-    """What a paper says of one system.
+    """A paper's figures for one system.
 
-    :param source: the paper, and its table where there is no doubt of it.
-    :param values: by the names of the leaderboard's columns (:mod:`parlai_empathy.reports.ed_columns`).
+    :param source: the paper, and the table if it is certain.
+    :param values: the figures by column name (:mod:`parlai_empathy.reports.ed_columns`).
     """
 
     system: str
@@ -27,15 +27,15 @@ class Published:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The row's name in tables."""
         return f"{self.system} ({self.source})"
 
 
-# Rashkin et al. 2019, ACL, fine-tuned on EmpatheticDialogues after 1.7 billion Reddit conversations, unless said. Of
-# what has learnt from Reddit alone the figure is that with the replies of EmpatheticDialogues; these two and 5.88 are
-# as summaries of the paper quote them, which agree with it in all other figures. The paper does not
-# say which protocol its P@1,100 is of. Perplexity is per word over 250,006 words. Parameters are as the paper prints
-# them, in millions.
+# Rashkin et al. 2019, ACL: pretrained on 1.7 billion Reddit conversations and fine-tuned on EmpatheticDialogues unless
+# stated otherwise. For the models trained on Reddit alone, the figures are those with replies from EmpatheticDialogues.
+# These two and 5.88 are quoted from summaries of the paper, which agree with it in all other figures. The paper does
+# not state the protocol of its P@1,100. Perplexity is per word, with 250,006 words. Parameters are in millions, as
+# printed in the paper.
 _PAPER = (
     Published("retrieval Transformer", RASHKIN, {"p_at_1": 56.90, "avg_bleu": 5.88, "parameters": 84.3}),
     Published("retrieval Transformer, Reddit alone", RASHKIN, {"p_at_1": 43.25}),
@@ -49,9 +49,9 @@ _PAPER = (
     Published("DeepMoji", f"{RASHKIN}, Table 10", {"emotion_situation": 48.0}),
 )
 
-# The line of MoEL (Lin et al. 2019, EMNLP), without Reddit, on MoEL's preprocessing: all as reported side by side by
-# CASE (Zhou et al. 2023, ACL), whose peers' perplexity, corpus level Dist-n (x100) and emotion accuracy from the
-# context these are.
+# MoEL (Lin et al. 2019, EMNLP) and its successors, without Reddit, with MoEL's preprocessing, all as reported in one
+# table by CASE (Zhou et al. 2023, ACL): perplexity by the peers' protocol, corpus-level Dist-n (x100), and emotion
+# accuracy from the context.
 _PEERS = (
     Published("Transformer", ZHOU, {"ppl_peers": 37.65}),
     Published("MoEL", ZHOU, {"ppl_peers": 38.35, "dist_1": 0.44, "dist_2": 2.10, "emotion_context": 32.2}),
@@ -65,5 +65,5 @@ PUBLISHED = (*_PAPER, *_PEERS)
 
 
 def published(*columns: str) -> list[Published]:
-    """The systems for which at least one of the columns is known."""
+    """Return the systems with a figure in at least one of the columns."""
     return [one for one in PUBLISHED if any(column in one.values for column in columns)]

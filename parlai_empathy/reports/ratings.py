@@ -1,4 +1,4 @@
-"""What people's ratings say: of systems, of how far raters agree, of the raters, and of automatic metrics."""
+"""Report of people's ratings: systems, inter-rater agreement, raters, and automatic metrics."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from parlai_empathy.reports.report import Report, Table
 
 A_OR_B = "A or B"
 
-_LARGEST = 1e6  # a rating beyond it is a slip, and squares of some would be no numbers any more
+_LARGEST = 1e6  # larger ratings are mistakes, and their squares could overflow
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a report is to be like.
+    """Options of a report.
 
-    :param unit: what the sign test counts: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
-    :param scale: all points that a rating of a single reply can have; None for those that occur with a question.
-    :param tolerance: by how many points the answer to a check may differ, where it is a point of a scale.
-    :param excluded: rater to reason, of those who are left out.
-    :param exclude_flagged: whether those are left out too whom a rule saw.
-    :param hide_raters: whether raters are called by numbers: what a crowd calls them may lead to persons.
-    :param scores: what automatic metrics say of the same replies.
+    :param unit: the unit of the sign test: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
+    :param scale: all points that a rating of a single reply can have; None: the points that occur in each question.
+    :param tolerance: by how many points an answer to a check may differ, if it is a point on a scale.
+    :param excluded: the excluded raters, each with the reason.
+    :param exclude_flagged: whether to also exclude raters flagged by a rule.
+    :param hide_raters: whether to replace raters' names by numbers: crowdsourcing ids may identify persons.
+    :param scores: scores of automatic metrics for the same replies.
     """
 
     how: How = field(default_factory=How)
@@ -53,9 +53,9 @@ class Wishes:
 
 
 def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tuple[Report, list[Rater]]:
-    """Everything that there is to say, and what was seen of each rater, those who are left out too.
+    """Return the report, and statistics of every rater, including the excluded ones.
 
-    :raises NotComputableError: if there are no answers, or none are left.
+    :raises NotComputableError: if there are no ratings, none are left, or one is larger than any scale.
     """
     if not ratings:
         raise NotComputableError("no report of no ratings: at least one row is needed")
@@ -90,14 +90,14 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
 
 
 def _excluded(ratings: Sequence[Rating], raters: Sequence[Rater], wishes: Wishes) -> dict[str, str]:
-    """The reasons of those who are left out, in the order of the raters."""
+    """Return the excluded raters, in the order of ``raters``, each with the reason."""
     flagged = reasons(raters) if wishes.exclude_flagged else {}
     in_study = {one.rater: one.excluded for one in ratings if one.excluded}
     both = {**flagged, **in_study, **wishes.excluded}
     return {one.name: both[one.name] for one in raters if one.name in both}
 
 
-# --- what there is ---------------------------------------------------------------------------------------------------
+# --- overview --------------------------------------------------------------------------------------------------------
 
 
 def _overview(answers: Answers, n: int) -> Table:
@@ -138,7 +138,7 @@ def _overview(answers: Answers, n: int) -> Table:
 
 
 def _mixed(question: str, group: Sequence[Rating]) -> list[str]:
-    """A note where studies seem to have asked the same on different scales."""
+    """Return a note if studies seem to have asked the same question on different scales."""
     ranges: dict[str, tuple[float, float]] = {}
     for one in group:
         if one.rating is not None:
@@ -150,7 +150,7 @@ def _mixed(question: str, group: Sequence[Rating]) -> list[str]:
     return [f"- {question}: the studies use different points ({said}): if their scales differ, report them separately"]
 
 
-# --- what they say ---------------------------------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------------------------------------
 
 
 def _systems(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot]]:
@@ -174,7 +174,7 @@ def _preferences(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Pl
 
 
 def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
-    """How often each choice was made. Their numbers have no order, and so no mean."""
+    """Count how often each choice was made. Choices are nominal, so they have no mean."""
     if not answers.choices:
         return [], []
     counts = Counter((one.question, one.system, one.text or f"{one.rating:g}") for one in answers.choices)
@@ -188,7 +188,7 @@ def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
 
 
 def _agreement(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot]]:
-    """The tables of ``parlai agreement``, a question each."""
+    """Return the tables of ``parlai agreement``, one per question."""
     tables: list[Table] = []
     plots: list[Plot] = []
     for some, scale in ((answers.scores, wishes.scale), (answers.preferences, PREFERENCES)):
@@ -208,12 +208,12 @@ def _agreement(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot
 
 
 def _retitled(table: Table, title: str) -> Table:
-    """Counts, which change with each rating, among the notes: files are called after titles."""
+    """Move the counts from the title to the notes: they change with each rating, and files are named after titles."""
     return replace(table, title=title, notes=[f"- {table.title}", *table.notes])
 
 
 def _asked(question: str, is_comparison: bool, answers: Answers) -> str:
-    """A question's name; also asked of single replies, its comparisons have another."""
+    """Return a question's name; its comparisons are marked if it was also asked about single replies."""
     name = named(question, "question")
     both = is_comparison and any(one.question == question for one in answers.scores)
     return f"{name} ({A_OR_B})" if both else name
@@ -228,7 +228,7 @@ def _all_groups(answers: Answers) -> dict[str, list[Rating]]:
 
 
 def _records(answers: Answers) -> list[dict[str, object]]:
-    """One record for each thing that was judged: for those who compute with them."""
+    """Return one record per rated reply or pair of replies, for further analysis."""
     units: dict[tuple[str, ...], list[float]] = {}
     for one in answers.rated:
         key = (one.question, *one.place, one.system, one.other)

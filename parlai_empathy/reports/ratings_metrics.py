@@ -1,4 +1,4 @@
-"""How people's ratings and automatic metrics go together, reply by reply."""
+"""Correlation of people's ratings with automatic metrics, reply by reply."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from parlai_empathy.reports.report import Table
 def metrics_table(
     groups: Mapping[str, Sequence[Rating]], scores: Scores, resamples: int, seed: int
 ) -> tuple[Table, list[Plot]]:
-    """Spearman's and Pearson's correlation of each metric with each question.
+    """Return Spearman's and Pearson's correlation of each metric with each question.
 
-    :param groups: for each question, as tables call it, its ratings, or comparisons in the order of systems' names.
-    :raises NotComputableError: if nothing that was rated has a metric.
+    :param groups: the ratings of each question by its title, or its comparisons with the systems in order of name.
+    :raises NotComputableError: if nothing was rated, or no rated reply has a score.
     """
     found: dict[tuple[str, str], tuple[Correlation, float]] = {}
     counts: dict[tuple[str, str], int] = {}

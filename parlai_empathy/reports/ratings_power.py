@@ -1,4 +1,7 @@
-"""How many ratings a difference needs, and how small a difference so many ratings see: by formula and by trial."""
+"""Power analysis: the ratings needed to detect a difference, and the smallest detectable difference.
+
+Power is computed by formula, and checked by simulation.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +34,18 @@ from parlai_empathy.reports.plots import Curves, Plot
 from parlai_empathy.reports.report import Table
 
 NONE = "-"
-_MOST_SIMULATED = 20_000  # ratings of one system in a study that is drawn: more would take minutes
-_POINTS = 15  # of a curve
+_MOST_SIMULATED = 20_000  # ratings of one system in a simulated study: more would take minutes
+_POINTS = 15  # per curve
 
 
 @dataclass(frozen=True)
 class Aim:
-    """How sure one wants to be.
+    """The targets of a power analysis.
 
-    :param power: of seeing a difference that is there.
-    :param alpha: of seeing one that is not, in any of the comparisons.
-    :param comparisons: how many differences are tested at once.
-    :param runs: studies that are drawn.
+    :param power: the probability of detecting a real difference.
+    :param alpha: the probability of a false positive in any of the comparisons.
+    :param comparisons: the number of simultaneous tests.
+    :param runs: the number of simulated studies.
     """
 
     power: float = 0.8
@@ -53,11 +56,11 @@ class Aim:
 
     @property
     def each(self) -> float:
-        """Alpha of a single comparison: that of Bonferroni, which is also the first step of Holm's."""
+        """Alpha of a single comparison by Bonferroni's correction, which is also the first step of Holm's."""
         return self.alpha / self.comparisons
 
     def notes(self) -> list[str]:
-        """What a table has to say of it."""
+        """Return notes for a table."""
         corrected = f" divided by {self.comparisons} comparisons: {self.each:.4g}" if self.comparisons > 1 else ""
         return [
             f"- power {self.power:g}, two-sided alpha {self.alpha:g}{corrected}",
@@ -71,24 +74,24 @@ class Aim:
 
 @dataclass(frozen=True)
 class Scale:
-    """The points of a scale, and the mean of ratings on it; for trials with whole points."""
+    """The points of a scale, and the mean of its ratings, for simulations with whole points."""
 
     points: Sequence[float] = (1, 2, 3, 4, 5)
     mean: float | None = None
 
     @property
     def middle(self) -> float:
-        """The mean, or the middle of the scale if it is not known."""
+        """The mean, or the middle of the scale if the mean is unknown."""
         return (min(self.points) + max(self.points)) / 2 if self.mean is None else self.mean
 
 
 def likert_needed(
     design: LikertDesign, differences: Sequence[float], raters: Sequence[int], scale: Scale, aim: Aim
 ) -> tuple[Table, list[Plot]]:
-    """How many items each of two systems needs, for each difference and each number of raters a reply.
+    """Return how many items each of two systems needs, for each difference and number of raters per reply.
 
-    :param differences: in points.
-    :param raters: how many rate each reply.
+    :param differences: in points of the scale.
+    :param raters: numbers of raters per reply.
     """
     rows: list[list[Cell]] = []
     notes = []
@@ -151,7 +154,7 @@ def _likert_signature(design: LikertDesign, aim: Aim) -> str:
 
 
 def likert_seen(design: LikertDesign, items: Sequence[int], raters: Sequence[int], aim: Aim) -> Table:
-    """The smallest difference that so many items of each system show."""
+    """Return the smallest difference that can be detected with each number of items per system."""
     rows: list[list[Cell]] = []
     notes = []
     for n in items:
@@ -189,7 +192,7 @@ def _power_of_items(design: LikertDesign, difference: float, aim: Aim) -> Callab
 
 
 def _curve(power: Callable[[int], float], low: int, high: int) -> list[tuple[float, float]]:
-    """Points at equal distances, from left to right."""
+    """Return evenly spaced points, from left to right."""
     counts = sorted({round(low + (high - low) * step / (_POINTS - 1)) for step in range(_POINTS)})
     return [(float(count), power(count)) for count in counts]
 
@@ -198,10 +201,10 @@ def _curve(power: Callable[[int], float], low: int, high: int) -> list[tuple[flo
 
 
 def wins_needed(shares: Sequence[float], ties: float, aim: Aim) -> tuple[Table, list[Plot]]:
-    """How many comparisons each win rate needs.
+    """Return how many comparisons are needed to detect each win rate.
 
-    :param shares: of decided comparisons, 0..1.
-    :param ties: which share of all comparisons are ties, 0 to below 1.
+    :param shares: win rates among decided comparisons, 0..1.
+    :param ties: the share of ties among all comparisons, 0 to below 1.
     """
     rows: list[list[Cell]] = []
     notes, series = [], {}
@@ -243,9 +246,9 @@ def _power_of_wins(share: float, aim: Aim) -> Callable[[int], float]:
 
 
 def wins_seen(counts: Sequence[int], ties: float, aim: Aim) -> Table:
-    """The smallest win rate above one half that so many comparisons show.
+    """Return the smallest win rate above one half that can be detected with each number of comparisons.
 
-    :param counts: of all comparisons, ties too.
+    :param counts: numbers of comparisons, including ties.
     """
     rows: list[list[Cell]] = []
     notes = []

@@ -1,4 +1,4 @@
-"""Which system people prefer when they see two: wins, ties and losses, and how strong each system is."""
+"""People's preferences between two systems: wins, ties and losses, and Bradley-Terry strengths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, str, str]
 
 
 def by_question(preferences: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Comparisons in groups, in the order in which the questions come."""
+    """Group comparisons by question, in order of first occurrence."""
     found: dict[str, list[Rating]] = {}
     for one in preferences:
         found.setdefault(one.question, []).append(one)
@@ -30,10 +30,10 @@ def by_question(preferences: Sequence[Rating]) -> dict[str, list[Rating]]:
 
 
 def wins_table(groups: Mapping[str, Sequence[Rating]], unit: str) -> tuple[Table, list[Plot]]:
-    """Each two systems that were compared: shares of wins, ties and losses, and an exact sign test.
+    """Return the shares of wins, ties and losses of each pair of systems, with an exact sign test.
 
     :param groups: comparisons by question, at least one.
-    :param unit: what the test counts: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
+    :param unit: the unit of the test: see :func:`parlai_empathy.rating.analysis.preferences.tallies`.
     """
     said: dict[Key, Tally] = {(q, *pair): one for q, group in groups.items() for pair, one in tallies(group).items()}
     counted = {(q, *pair): one for q, group in groups.items() for pair, one in tallies(group, unit).items()}
@@ -71,7 +71,7 @@ def wins_table(groups: Mapping[str, Sequence[Rating]], unit: str) -> tuple[Table
 
 
 def _sides(preferences: Sequence[Rating]) -> list[str]:
-    """A note on how often the left side of the page was preferred, whoever stood there."""
+    """Return a note on how often the left reply was preferred, whichever system it came from."""
     left = [(one.rating or 0.0) * (1 if one.side == "left" else -1) for one in preferences if one.side]
     try:
         found = win_rate(sum(one > 0 for one in left), sum(one == 0 for one in left), sum(one < 0 for one in left))
@@ -95,7 +95,7 @@ _TESTED = {
 
 
 def _bars(said: Mapping[Key, Tally]) -> Plot:
-    """Shares of ratings; the question stands beside the systems where there are several."""
+    """Return a plot of the shares; rows name the question if there are several."""
     several = len({question for question, _, _ in said}) > 1
     rows = {
         key: f"{named(key[1], 'system')} : {key[2]}" + (f" ({named(key[0], 'question')})" if several else "")
@@ -111,7 +111,7 @@ def _bars(said: Mapping[Key, Tally]) -> Plot:
 def strengths_table(
     groups: Mapping[str, Sequence[Rating]], clusters: str, resamples: int, seed: int
 ) -> tuple[Table, list[Plot]]:
-    """Bradley and Terry's strengths of all systems that were compared.
+    """Return the Bradley-Terry strengths of all compared systems.
 
     :param groups: comparisons by question, at least one.
     """

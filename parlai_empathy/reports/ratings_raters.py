@@ -1,4 +1,4 @@
-"""What raters did, which of them should be looked at, and who was left out."""
+"""Tables of raters: what they did, who should be reviewed, and who was excluded."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from parlai_empathy.reports.report import Table
 
 
 def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: Mapping[str, str]) -> Table:
-    """One row a rater; those with most to look at first.
+    """Return a table with one row per rater, those with the most flags first.
 
-    :param raters: all of them, those who are left out too.
-    :param excluded: rater to reason.
-    :param called: what the table calls raters, if not by their names.
+    :param raters: all raters, including the excluded ones.
+    :param excluded: the excluded raters, each with the reason.
+    :param called: the names to show instead of the raters' own, if any.
     """
     order = sorted(raters, key=lambda one: -len(one.flags))
     rows: list[list[Cell]] = [
@@ -50,11 +50,11 @@ def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: M
 def excluded_table(
     excluded: Mapping[str, str], answers: Mapping[str, int], unknown: Sequence[str], called: Mapping[str, str]
 ) -> Table | None:
-    """Who is left out of all numbers, and why; None if nobody is.
+    """Return a table of the excluded raters and the reasons; None if there are none.
 
-    :param answers: how many answers each rater gave.
-    :param unknown: raters who should be left out, and have given none.
-    :param called: what the table calls raters, if not by their names.
+    :param answers: the number of answers of each rater.
+    :param unknown: raters to exclude who gave no answers.
+    :param called: the names to show instead of the raters' own, if any.
     """
     if not excluded and not unknown:
         return None

@@ -1,4 +1,4 @@
-"""How people rate systems: means as in EmpatheticDialogues' tables, and which systems differ."""
+"""People's ratings of systems: mean ratings as in EmpatheticDialogues' tables, and tests of differences."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from parlai_empathy.reports.plots import Interval, Intervals, Plot
 from parlai_empathy.reports.report import Table
 
 NONE = "-"
-"""A number that is not to be had; a note below the table says why."""
+"""The cell of a missing number; a note below the table says why it is missing."""
 
 Groups = Mapping[str, Mapping[str, Sequence[Rating]]]
-"""For each question each system's ratings."""
+"""The ratings by question and system."""
 
 _DRAWN = {"item": "items", "rater": "raters", "both": "items and raters, apart,"}
 
 
 def by_question_and_system(scores: Sequence[Rating]) -> dict[str, dict[str, list[Rating]]]:
-    """Ratings of single replies in groups: questions in the order in which they come, systems by their names."""
+    """Group ratings of single replies by question, in order of first occurrence, and system, in order of name."""
     found: dict[str, dict[str, list[Rating]]] = {}
     for one in sorted(scores, key=lambda one: one.system):
         found.setdefault(one.question, {}).setdefault(one.system, []).append(one)
@@ -34,8 +34,8 @@ def by_question_and_system(scores: Sequence[Rating]) -> dict[str, dict[str, list
 
 
 def means_tables(groups: Groups, how: How) -> tuple[list[Table], list[Plot]]:
-    """One row a system and one column a question (the layout of Rashkin et al. 2019, Tables 2 and 8), and the same with
-    all that is known of each number.
+    """Return a table with one row per system and one column per question (the layout of Rashkin et al. 2019, Tables 2
+    and 8), and a table of the same means with intervals and counts.
     """
     found = {
         (question, system): system_mean(columns_of(ratings), how.clusters, how.resamples, how.seed)
@@ -112,7 +112,7 @@ def _plot(groups: Groups, systems: Sequence[str], found: Mapping[tuple[str, str]
 
 
 def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | None:
-    """Each two systems that were asked the same; None if there are no two."""
+    """Compare each pair of systems rated on the same question; None if there is no pair."""
     pairs = [(question, one, other) for question, systems in groups.items() for one, other in combinations(systems, 2)]
     if not pairs:
         return None

@@ -1,4 +1,4 @@
-"""RED's data card: what is in it, by class, dimension and subreddit, and what became of every line of the dumps."""
+"""RED's data card: posts by class, dimension and subreddit, and what became of every line of the dumps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
 
-_SUBREDDITS = 30  # that the card names; the others are counted together
+_SUBREDDITS = 30  # rows of their own on the card; the others are counted together
 
 
 def data_card(curated: Curated, plan: Plan, engine: str) -> Report:
-    """The card."""
+    """Return the card."""
     tables = [_classes(curated), _constants(curated, plan, engine), _lines(curated), _subreddits(curated)]
     return Report("RED: posts that people engaged with, and posts that they did not", tables, [_plot(curated)])
 

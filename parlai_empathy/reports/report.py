@@ -1,4 +1,4 @@
-"""A report: tables and plots with a title, printed, or saved as a folder."""
+"""A report: tables and plots with a title, which can be printed or saved to a folder."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from parlai_empathy.reports.plots import Plot, draw, drawing
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers.
+    """A table.
 
     :param header: the columns' names.
-    :param rows: as many cells each; a pair is shown as an interval, None as nothing.
-    :param notes: what one has to know to read it, such as the numbers' signatures.
-    :param digits: how many are shown behind a float's point.
+    :param rows: each with one cell per column; a pair is shown as an interval, None as an empty cell.
+    :param notes: explanations, such as the numbers' signatures.
+    :param digits: the number of decimal places of floats.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Table:
     digits: int = 3
 
     def text(self) -> str:
-        """The table in Markdown, with its columns aligned."""
+        """Return the table in Markdown, with aligned columns."""
         lines = [[_in_markdown(shown(cell, self.digits)) for cell in line] for line in (self.header, *self.rows)]
         widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(self.header))]
         aligned = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
@@ -49,7 +49,7 @@ class Table:
         return "\n".join([f"## {one_line(self.title)}", "", *table, *notes])
 
     def record(self) -> dict[str, Any]:
-        """The table for JSON: numbers in full, and their signatures where they have some."""
+        """Return the table for JSON, with unrounded numbers, and their signatures if there are any."""
         signatures = [[getattr(cell, "signature", None) for cell in row] for row in self.rows]
         return {
             "title": self.title,
@@ -62,9 +62,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, and plots of what is in them.
+    """Tables and plots.
 
-    :param items: one record an item, such as each judge's score of it: kept for those who compute with them.
+    :param items: one record per item, such as its scores by all judges, saved for further analysis.
     """
 
     title: str
@@ -73,26 +73,27 @@ class Report:
     items: Sequence[dict[str, Any]] = ()
 
     def text(self) -> str:
-        """All tables in Markdown."""
+        """Return all tables in Markdown."""
         return "\n\n".join([f"# {one_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
 
     def show(self, folder: str | Path | None = None) -> None:
-        """Print the tables, and save everything if a folder is named: see :meth:`save`."""
+        """Print the tables, and save everything if a folder is given: see :meth:`save`."""
         try:
             print(self.text())
-        finally:  # whoever reads what is printed may have had enough
+        finally:  # also if the reader of a pipe has closed it
             if folder:
                 self.save(folder)
         if folder:
             logging.info(f"saved in {folder}")
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and
-        the tables as CSV files below ``tables``, each whole or not at all. What a former report wrote there goes; of
-        two commands that save at once, the second waits.
+        """Save the report to a folder.
 
-        The page holds everything that it shows, plots too, and can be sent about as it is. Without matplotlib the
-        plots are left out, with a warning.
+        Writes ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and the tables
+        as CSV files below ``tables``, each atomically. Files of a former report are removed. If two commands save at
+        once, the second waits.
+
+        The HTML page is self-contained, plots included. Without matplotlib the plots are left out, with a warning.
 
         :raises OptionError: if the folder cannot be written to.
         """
@@ -118,7 +119,7 @@ class Report:
         write_whole(folder / "report.json", json.dumps(record, indent=1))
 
     def _draw(self, folder: Path) -> dict[str, Plot]:
-        """Draw the plots; the files of those that could be."""
+        """Draw the plots, and return them by file name; empty without matplotlib."""
         drawn = dict(zip(file_names([plot.name for plot in self.plots], ".png", "plot"), self.plots, strict=True))
         try:
             for file, plot in drawn.items():
@@ -141,5 +142,5 @@ def _in_brackets(text: str) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """A cell's text, which no ``|`` in it may end."""
+    """Escape ``|``, which would end the cell."""
     return text.replace("|", "&#124;")

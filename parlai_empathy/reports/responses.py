@@ -1,4 +1,4 @@
-"""What replies measure: the systems' numbers, how sure they are, how the systems differ, and what people think."""
+"""Report of scored replies: metrics, intervals, differences between systems, and correlation with people's ratings."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items
 
-_FEWEST = 3  # pairs that a correlation needs
+_FEWEST = 3  # the minimum number of pairs for a correlation
 _REPEATED = "resampling repeats replies, which lowers variety"
 Ratings = Mapping[str, Mapping[str, Sequence[float]]]
-"""For each question each item's ratings."""
+"""The ratings by question and item."""
 
 
 def columns(scores: Sequence[SystemScores]) -> dict[str, str]:
-    """The metrics of any of the systems: key and title."""
+    """Return the keys and titles of all metrics that any system has."""
     return {key: one.title for system in scores for key, one in system.scores.items()}
 
 
 def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) -> Table:
-    """One row a system, one column a metric.
+    """Return a table with one row per system and one column per metric.
 
-    :param left_out: notes on metrics that nobody has, and on systems that are not among them.
+    :param left_out: notes on metrics that no system has, and on systems that are missing.
     """
     titles = columns(scores)
     rows: list[list[Cell]] = [
@@ -56,9 +56,9 @@ def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) 
 
 
 def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> tuple[Table, list[Plot]]:
-    """Each number with its bootstrap interval over the replies, and how many replies have no value.
+    """Return each number with its bootstrap interval over the replies, and the number of replies without a value.
 
-    Where there are several systems a plot shows them side by side, metric by metric.
+    If there are several systems, a plot shows them side by side for each metric.
     """
     rows: list[list[Cell]] = []
     notes: dict[str, None] = {}
@@ -98,9 +98,10 @@ def _interval(found: Scored, resamples: int, seed: int) -> tuple[float, float] |
 
 
 def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table | None:
-    """Each system less the first, on the items that both have; None for a single system.
+    """Return the difference of each system from the first, on their common items; None for a single system.
 
-    :param resamples: for the intervals; for the tests as many swaps, or more where there are many rows.
+    :param resamples: the number of bootstrap samples for the intervals, and of swaps for the tests, which take more
+        if there are many rows.
     """
     first, *others = scores
     if not others:
@@ -133,7 +134,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
 
 
 def _comparisons(system: SystemScores, first: SystemScores) -> Iterator[tuple[str, Scored, list[tuple[Any, Any]]]]:
-    """The system's name, each metric that both have, and what it is computed from of the items that have it of both."""
+    """Yield the system's name, each metric that both systems have, and its pairs of values on their common items."""
     places = common_items(system.system, first.system)
     for key, mine in system.scores.items():
         theirs = first.scores.get(key)
@@ -152,10 +153,10 @@ def _difference(
 
 
 def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | None:
-    """EPITOME by the reply's turn in its conversation (Figure 1 of Lee et al. 2022), with a plot for each mechanism;
-    None without such levels.
+    """Return EPITOME levels by the reply's turn in its conversation (Figure 1 of Lee et al. 2022), with a plot for
+    each mechanism; None without EPITOME levels.
 
-    A reply to the first turn is turn 2; the person and the system take turns.
+    A reply to the first turn is turn 2.
     """
     rows: list[list[Cell]] = []
     curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
@@ -177,7 +178,7 @@ def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | No
 
 
 def _by_turn(one: SystemScores, found: Scored) -> list[tuple[int, int, float]]:
-    """For each turn with replies that have a value: the turn, how many they are, and their number."""
+    """Return for each turn: the turn, the number of replies with a value, and the metric over them."""
     levels: dict[int, list[float]] = {}
     for reply, item in zip(one.system.replies, found.items, strict=True):
         if item is not None:
@@ -186,15 +187,15 @@ def _by_turn(one: SystemScores, found: Scored) -> list[tuple[int, int, float]]:
 
 
 def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Table, list[Plot]]:
-    """How people's mean ratings and the metrics go together, reply by reply (Figure 2 of Lee et al. 2022).
+    """Correlate people's mean ratings and the metrics, reply by reply (Figure 2 of Lee et al. 2022).
 
-    :param ratings: their items are named as the replies are: see :func:`item_names`.
+    :param ratings: items have the names of the replies: see :func:`item_names`.
     :raises NotComputableError: if no rated item is a reply of these systems.
     :raises DataError: if two replies have the same name.
     """
     check_rated([one.system for one in scores], ratings)
     series = _by_item(scores)
-    nameless = "no question" if "rating" in ratings else "rating"  # two columns of one name would be one
+    nameless = "no question" if "rating" in ratings else "rating"  # avoids two columns with the same name
     people = {
         question or nameless: {item: float(np.mean(values)) for item, values in items.items()}
         for question, items in ratings.items()
@@ -212,9 +213,9 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
 
 
 def check_rated(systems: Sequence[System], ratings: Ratings) -> None:
-    """See that people rated some of these replies.
+    """Check that some of these replies were rated.
 
-    :raises NotComputableError: if they did not.
+    :raises NotComputableError: if none were.
     :raises DataError: if two replies have the same name.
     """
     names = Counter(name for one in systems for name in item_names(one))
@@ -231,14 +232,14 @@ def check_rated(systems: Sequence[System], ratings: Ratings) -> None:
 
 
 def item_names(system: System) -> list[str]:
-    """What records and ratings call a system's replies: as the log does, or else by the system and the reply's place
-    among all its items, from 1, such as ``MoEL#7``.
+    """Return the names of a system's replies in records and ratings: the log's item, or else the system's name and the
+    reply's position among all its items, from 1, such as ``MoEL#7``.
     """
     return [one.item or f"{system.name}#{system.place(reply) + 1}" for reply, one in enumerate(system.replies)]
 
 
 def _by_item(scores: Sequence[SystemScores]) -> dict[str, dict[str, float]]:
-    """For each metric that gives single replies a number: its values by the replies' names."""
+    """Return the values by reply name for each metric that scores single replies."""
     series: dict[str, dict[str, float]] = {}
     for one in scores:
         names = item_names(one.system)
@@ -258,7 +259,7 @@ def _spearman(first: Mapping[str, float], second: Mapping[str, float]) -> float 
 
 
 def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
-    """One record a reply, with what each metric says of it by itself: for those who compute with them."""
+    """Return one record per reply, with its value of each metric, for further analysis."""
     found = []
     for one in scores:
         for place, (reply, name) in enumerate(zip(one.system.replies, item_names(one.system), strict=True)):
@@ -282,6 +283,6 @@ def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
 
 
 def plots_of(*found: tuple[Table, list[Plot]] | None) -> tuple[list[Table], list[Plot]]:
-    """Tables and plots apart, of those that there are."""
+    """Collect tables and plots into two lists, skipping None."""
     known = [one for one in found if one]
     return [table for table, _ in known], [plot for _, plots in known for plot in plots]

@@ -1,4 +1,4 @@
-"""The signatures of a table's numbers as notes below it, each once."""
+"""Notes with the signatures of a table's numbers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from parlai_empathy.metrics.number import Number
 
 
 def signature_notes(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """One note for each different signature, with the names of the rows whose numbers have it, unless all have it.
+    """Return one note per distinct signature, followed by the names of its rows unless all rows have it.
 
-    :param rows: each row's values by column; those that are no :class:`Number` have no signature.
+    :param rows: each row's values by column; only a :class:`Number` has a signature.
     """
     found: dict[str, dict[str, None]] = {}
     for name, values in rows.items():

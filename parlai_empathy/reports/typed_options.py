@@ -1,4 +1,4 @@
-"""What options mean that are typed for ``eval_model``, before it runs."""
+"""Parses command-line options of ``eval_model`` before it runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from parlai_empathy.errors import OptionError
 
 
 class _Parser(ParlaiParser):
-    """ParlAI's, which would print its whole help and end the process."""
+    """ParlAI's parser, except that errors raise :class:`OptionError` instead of printing the help and exiting."""
 
     def error(self, message: str) -> NoReturn:
         raise OptionError(f"{message.removeprefix('argument ')}: parlai eval_model would not take it")
 
 
 def typed_options(arguments: Sequence[str]) -> Opt:
-    """The options as ParlAI reads them, those of the task (``-t``) and of the agent (``-m``) among them.
+    """Parse the options as ParlAI does, including those of the task (``-t``) and the agent (``-m``).
 
-    What none of them knows is left out: ``eval_model`` says so itself. ``opt["override"]`` has what was typed.
+    Unknown options are ignored here, since ``eval_model`` reports them itself. ``opt["override"]`` holds the options
+    given explicitly.
 
-    :raises OptionError: for a value that an option does not take.
+    :raises OptionError: for a value that an option does not accept.
     """
     parser, typed = _Parser(True, True), list(arguments)
     parser.add_extra_args(typed)
-    parser.args, _ = parser.parse_known_args(typed)  # parse_and_process_known_args would not know short names
+    parser.args, _ = parser.parse_known_args(typed)  # parse_and_process_known_args does not accept short names
     parser._process_args_to_opts(typed)
     return parser.opt
