@@ -1,4 +1,4 @@
-"""What a zoo model is, and how its files are found: already there, on a mirror, downloaded, or trained by a command."""
+"""Zoo models and where their files come from: the data folder, a mirror, a download, or a training command."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class ZooModel:
     """One model of the zoo.
 
     :param name: as in ``zoo:empathy/<name>/model``.
-    :param title: what it is, in a few words.
-    :param recipe: the arguments of ``parlai train_model`` that make it, without ``-mf``; none for a file that others
-        publish.
-    :param companions: the endings of the files that belong to the model file.
-    :param paper: what the paper reports of such a model, by metric.
-    :param measured: what this one gave, by metric; None if nobody has measured it.
+    :param title: a short description.
+    :param recipe: the arguments of ``parlai train_model`` that train it, without ``-mf``; None for a file that others
+        published.
+    :param companions: the suffixes of the files that belong to the model file.
+    :param paper: the paper's figures for such a model, by metric.
+    :param measured: the figures measured here, by metric; None if not measured.
     :param file: the model file's name.
     :param url: the public address of the model file.
-    :param sha256: the SHA-256 of what is there, if it is known.
-    :param remark: more that its user has to know, in whole sentences.
-    :param data: what it was trained on.
+    :param sha256: the SHA-256 of the file at that address, if known.
+    :param remark: further information for users, in full sentences.
+    :param data: the training data.
     """
 
     name: str
@@ -45,23 +45,23 @@ class ZooModel:
 
     @property
     def path(self) -> str:
-        """What ParlAI calls the model file."""
+        """The model file's name in ParlAI."""
         return f"zoo:empathy/{self.name}/{self.file}"
 
     @property
     def source(self) -> Source:
-        """Where its files are to be had, on a mirror or at its public address."""
+        """The source of its files on a mirror or at its public address."""
         files = (self.file, *(self.file + ending for ending in self.companions))
         return Source(f"{_FOLDER}/{self.name}", "1.0", None, files, self.url, self.sha256)
 
     def training(self, model_file: str | Path) -> str:
-        """The command that makes it."""
+        """Return the command that trains it."""
         return f"parlai train_model {self.recipe} -mf {model_file}"
 
     def download(self, datapath: str) -> None:
-        """Make the model's files available below ``datapath``; ParlAI calls this.
+        """Make the model's files available below ``datapath``; called by ParlAI.
 
-        :raises ModelFileError: if it is neither here nor to be had, with what can be done.
+        :raises ModelFileError: if they are neither there nor available elsewhere; the message says what to do.
         """
         model = Path(datapath) / _FOLDER / self.name / self.file
         if model.is_file():
@@ -80,7 +80,7 @@ class ZooModel:
 
 
 def download(datapath: str) -> None:
-    """ParlAI comes here when it finds no module of the name that was asked for."""
+    """Report an unknown model: ParlAI calls this if it finds no module with the model's name."""
     from parlai_empathy.zoo.model_list import MODELS
 
     names = ", ".join(model.path for model in MODELS.values())

@@ -1,4 +1,4 @@
-"""Model cards: a page for each model of the zoo, written from the list by ``python -m parlai_empathy.zoo.card``."""
+"""Model cards: ``python -m parlai_empathy.zoo.card`` writes a page for each model of the zoo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ wrong, or hurt, and is no help in an emergency.
 
 
 def card(model: ZooModel) -> str:
-    """A model's card in Markdown."""
+    """Return a model's card in Markdown."""
     parts = [f"# {model.title}", f"`{model.path}`", *([model.remark] if model.remark else []), _origin(model)]
     return "\n\n".join([*parts, _numbers(model), _ABOUT.format(data=model.data)])
 
@@ -34,7 +34,7 @@ def _origin(model: ZooModel) -> str:
 
 
 def _numbers(model: ZooModel) -> str:
-    """Expected numbers: the paper's, and this model's own."""
+    """Return the numbers: the paper's, and those measured here."""
     measured = model.measured or {}
     names = list(dict.fromkeys([*model.paper, *measured]))
     if not names:
@@ -49,7 +49,7 @@ def _shown(value: float | None) -> str:
 
 
 def main() -> None:
-    """Write all cards, and delete those of models that are gone."""
+    """Write all cards, and delete those of models that no longer exist."""
     CARDS.mkdir(exist_ok=True)
     for file in CARDS.glob("*.md"):
         if file.stem not in MODELS:

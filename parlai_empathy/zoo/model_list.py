@@ -1,8 +1,9 @@
-"""The models of the zoo: one recipe for each model of the EmpatheticDialogues paper, what its authors published, and
+"""The models of the zoo: a recipe for each model of the EmpatheticDialogues paper, its authors' published models, and
 judges of empathy.
 
-Numbers are of the test fold: P@1,100 and accuracies in percent. The paper's models of replies began with a training on
-1.7 billion Reddit conversations, which cannot be had any more: these recipes do without, and will stay below.
+Numbers are measured on the test fold; P@1,100 and accuracies are in percent. The paper's reply models were pretrained
+on 1.7 billion Reddit conversations, which are no longer available. These recipes skip that pretraining, so their
+results are lower.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _ACCURACY = "emotion accuracy from the situation"
 _NO_REDDIT = "The paper's model began with 1.7 billion Reddit conversations; this one does without."
 _DEEPMOJI = "It begins with the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which has to be there."
 _WITH_DEEPMOJI = "Its classifier begins with DeepMoji's published weights, which were not at hand to measure it."
-# From random weights the paper's Transformer that chooses hardly learns if it begins at the paper's rate; it has to
-# come to it slowly (docs/results.md).
+# From random weights, the paper's retrieval Transformer hardly learns at the paper's learning rate unless it is warmed
+# up (docs/results.md).
 _RATE = "--lr-scheduler invsqrt --warmup-updates 300"
-_BASES = {  # the two agents that reply, as parts are put round them
+_BASES = {  # the two reply agents that prepend, multitask and ensemble extend
     "retrieval": ("", "Transformer that chooses a reply", _POOL, _RATE),
     "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict"), ""),
 }
@@ -40,9 +41,9 @@ def _retrieval() -> Iterator[ZooModel]:
     yield ZooModel(
         "retrieval_sample",
         "Small retrieval model of the sample dialogues: the one that `parlai empathy_demo` trains",
-        # Half the units are all that 288 short dialogues can fill; the word vectors keep the paper's size. So few are
-        # soon known by heart: hence more dropout than elsewhere. Single precision, so that the README's numbers come
-        # out on processors without bfloat16, too.
+        # 288 short dialogues suffice for half the units; the word vectors keep the paper's size. Dropout is higher than
+        # elsewhere, since so small a training set is quickly memorised. float32 reproduces the README's numbers on
+        # processors with and without bfloat16.
         f"{_LISTENER} --edition sample -m empathy:retrieval --ffn-size 600 --dropout 0.3 --precision float32"
         f" --num-epochs 25 {_SEED}",
         _POOL,
@@ -132,7 +133,7 @@ def _classifiers() -> Iterator[ZooModel]:
     yield ZooModel(
         "deepmoji_new",
         "DeepMoji's network, small and trained anew, tells the emotion of a situation",
-        # A tenth of DeepMoji's size, whose own takes hours on a CPU.
+        # A tenth of DeepMoji's size, which would take hours on a CPU.
         f"{deepmoji} --embedding-size 128 --hidden-size 128 --batchsize 64 --num-epochs 4 {_SEED}",
         measured={_ACCURACY: 41.20},
     )
@@ -170,7 +171,7 @@ def _classifiers() -> Iterator[ZooModel]:
 
 
 def _empathy() -> Iterator[ZooModel]:
-    """What judges the empathy of replies."""
+    """Yield judges of the empathy and the intent of replies."""
     yield ZooModel(
         "epitome",
         "MiniLM judges how empathetic a reply is, by EPITOME's three mechanisms",
@@ -191,7 +192,7 @@ def _empathy() -> Iterator[ZooModel]:
 
 
 def _parts(base: str) -> Iterator[ZooModel]:
-    """Prepend, multitask and ensemble round a base."""
+    """Yield the prepend, multitask and ensemble models of a base agent."""
     suffix, what, companions, rate = _BASES[base]
     emotion, topic = (f"--classifier zoo:empathy/fasttext_{kind}/model --prepend-k" for kind in ("emotion", "topic"))
     ensemble = f"--base-model zoo:empathy/{base}_paper/model --classifier zoo:empathy"
@@ -211,14 +212,14 @@ def _parts(base: str) -> Iterator[ZooModel]:
     )
     for name, title, part, options in parts:
         own, remark = rate, _NO_REDDIT
-        if part == "ensemble":  # its base is trained: it begins with no random weights, and has a rate of its own
+        if part == "ensemble":  # its base is already trained, and it has its own learning rate
             own, remark = "", f"{_NO_REDDIT} {_WITH_DEEPMOJI}"
         words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {own} {options} {_SEED}".split()
         yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), companions, remark=remark)
 
 
 def _published() -> Iterator[ZooModel]:
-    """What the paper's authors, and DeepMoji's, offer for download. Nobody has published checksums of these files."""
+    """Yield the files that the paper's authors, and DeepMoji's, published. No checksums of them are published."""
     models: tuple[tuple[str, str, str, dict[str, float]], ...] = (
         (
             "transformer_pretrained",
