@@ -68,7 +68,7 @@ def _check(
     if not model and backend != "echo":
         raise OptionError(f"--lm-model is missing: --lm-backend {backend} needs the name of a model")
     if not (timeout > 0 and math.isfinite(timeout)):
-        raise OptionError(f"--lm-timeout {timeout}: must be seconds, more than 0")
+        raise OptionError(f"--lm-timeout {timeout}: must be a number of seconds above 0")
     if retries < 0:
         raise OptionError(f"--lm-retries {retries}: must be 0 or more")
     if concurrency < 1:

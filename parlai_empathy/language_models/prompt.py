@@ -56,8 +56,8 @@ class Sampling:
             if not (math.isfinite(value) and low <= value <= high):
                 raise OptionError(f"{name} {value}: must be from {low} to {high}")
         if not 0 < self.top_p <= 1:
-            raise OptionError(f"top_p {self.top_p}: must be above 0, and 1 at most")
+            raise OptionError(f"top_p {self.top_p}: must be above 0, and at most 1")
         if self.max_tokens < 1:
             raise OptionError(f"max_tokens {self.max_tokens}: must be 1 or more")
         if isinstance(self.stop, str) or not all(self.stop):
-            raise OptionError(f"stop {self.stop!r}: must be texts that are not empty")
+            raise OptionError(f"stop {self.stop!r}: must be a list of non-empty texts")

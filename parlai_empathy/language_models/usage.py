@@ -34,7 +34,7 @@ class Usage:
     def __post_init__(self) -> None:
         if self.prices is not None and not (len(self.prices) == 2 and all(0 <= price < 1e9 for price in self.prices)):
             raise OptionError(
-                f"--lm-prices {self.prices}: must be two numbers, 0 or more: of a million tokens read, and written"
+                f"--lm-prices {self.prices}: must be two prices of 0 or more: of a million tokens read, and written"
             )
 
     @property

@@ -43,7 +43,7 @@ def test_the_backends() -> None:
     [
         ({"backend": "davinci"}, "--lm-backend davinci: must be one of hf, openai, echo"),
         ({"backend": "hf", "model": ""}, "--lm-backend hf needs the name of a model"),
-        ({"timeout": 0.0}, r"--lm-timeout 0\.0: must be seconds"),
+        ({"timeout": 0.0}, r"--lm-timeout 0\.0: must be a number of seconds"),
         ({"timeout": float("inf")}, "--lm-timeout inf"),
         ({"retries": -1}, "--lm-retries -1: must be 0 or more"),
         ({"concurrency": 0}, "concurrency 0: must be 1 or more"),

@@ -25,7 +25,7 @@ def test_the_defaults_are_the_papers() -> None:
         ({"max_tokens": 0}, "max_tokens 0: must be 1 or more"),
         ({"frequency_penalty": 2.1}, "frequency_penalty 2.1: must be from -2 to 2"),
         ({"presence_penalty": -3}, "presence_penalty -3"),
-        ({"stop": ("",)}, "must be texts that are not empty"),
+        ({"stop": ("",)}, "must be a list of non-empty texts"),
         ({"stop": "Human:"}, "stop 'Human:'"),
     ],
 )

@@ -115,8 +115,8 @@ class LocalModel:
     def _check_length(self, longest: int, max_tokens: int) -> None:
         if self.context_length is not None and longest + max_tokens > self.context_length:
             raise LanguageModelError(
-                f"{self.name}: a prompt of {longest} tokens and an answer of {max_tokens} do not fit its context of "
-                f"{self.context_length}: shorten the prompt, or let it write fewer tokens"
+                f"{self.name}: a prompt of {longest} tokens and an answer of {max_tokens} exceed the context length "
+                f"of {self.context_length}: shorten the prompt, or allow fewer new tokens"
             )
 
     def _answer_batch(
@@ -142,7 +142,7 @@ class LocalModel:
         except torch.cuda.OutOfMemoryError as error:
             raise LanguageModelError(
                 f"{self.name}: {len(prompts)} prompts at once do not fit into the memory of {self.device}: "
-                "lower the concurrency, or let it write fewer tokens"
+                "lower the concurrency, or allow fewer new tokens"
             ) from error
         written = rows[:, width:].tolist()
         return [self._answer(prompts[i], row[: watch.ends.get(i)], sampling) for i, row in enumerate(written)]
@@ -182,7 +182,7 @@ def _device(name: str | None) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).split("\n")[0]
         raise OptionError(
-            f"device {name} cannot be used ({reason}): leave it away, or name one of this machine"
+            f"device {name} cannot be used ({reason}): omit it, or name a device of this machine"
         ) from error
     return device
 

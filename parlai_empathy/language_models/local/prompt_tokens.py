@@ -28,22 +28,20 @@ def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
         return tokens
     begin = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     if begin is None:
-        raise OptionError(f"{model}: an empty prompt, and the model has no token to begin with: ask it something")
+        raise OptionError(f"{model}: the prompt is empty, and the model has no start token: pass a prompt")
     return [begin]
 
 
 def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str:
     if not tokenizer.chat_template:
-        raise OptionError(
-            f"{model} has no chat template: use a prompt that is a text, or a model that was made to chat"
-        )
+        raise OptionError(f"{model} has no chat template: use a text prompt, or a chat model")
     plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
     try:
         text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
     except Exception as error:  # a chat template comes with the model and may raise anything
         roles = ", ".join(one.role for one in messages)
         raise OptionError(
-            f"{model}: its chat template cannot hold these messages ({roles}): {one_line(error)}: "
+            f"{model}: its chat template rejects these messages ({roles}): {one_line(error)}: "
             "change their roles or order"
         ) from error
     return text

@@ -87,7 +87,7 @@ class TokenChoice:
         :raises LanguageModelError: if a score of the model is NaN.
         """
         if scores.isnan().any():
-            raise LanguageModelError("the model's scores are no numbers: compute in float32, or take another model")
+            raise LanguageModelError("the model's logits contain NaN: use float32, or another model")
         scores = penalize(scores.float(), tokens[:, self.prompt_width :], self.sampling)
         if self.sampling.temperature == 0:
             return scores

@@ -61,9 +61,9 @@ def server_address() -> ServerAddress:
             "OPENAI_API_KEY is not set: export a key, or OPENAI_BASE_URL for a server of your own that needs none"
         )
     if url and not _is_address(url):
-        raise OptionError("OPENAI_BASE_URL is no address: write it as http://localhost:8000/v1")
+        raise OptionError("OPENAI_BASE_URL is not a valid address: write it like http://localhost:8000/v1")
     if not (key.isascii() and key.isprintable()):
-        raise OptionError("OPENAI_API_KEY holds characters that no key has: copy it again")
+        raise OptionError("OPENAI_API_KEY contains characters that keys never have: copy it again")
     return ServerAddress(url or OFFICIAL, key or _PLACEHOLDER)
 
 

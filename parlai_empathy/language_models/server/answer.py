@@ -47,7 +47,7 @@ def read_server_answer(body: bytes) -> ServerAnswer:
         whole = json.loads(body)
     except ValueError as error:
         begin = shortened(body.decode("utf-8", "replace"), 60)
-        raise BrokenAnswerError(f"no JSON, or a part of it: {begin!r}" if begin else "nothing at all") from error
+        raise BrokenAnswerError(f"invalid or truncated JSON: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
         # Some gateways report upstream errors with status 200.
         said = error_message(whole)
@@ -63,7 +63,7 @@ def read_choice(choice: Any, usage: Any) -> ServerAnswer:
     :raises BrokenAnswerError: if it is not a choice.
     """
     if not isinstance(choice, dict):
-        raise BrokenAnswerError("a choice that is none")
+        raise BrokenAnswerError("an invalid choice")
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     text = message.get("content") if message else choice.get("text")
@@ -88,7 +88,7 @@ def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, comp
     :param completion_tokens: used if the server does not report the number of tokens written.
     """
     if found.finish == "content_filter":
-        return NoAnswer("the server's content filter kept it back")
+        return NoAnswer("the server's content filter blocked it")
     if found.text is None:
         reason = f"the model refused: {found.refusal}" if found.refusal else f"no text, finish {found.finish!r}"
         return NoAnswer(reason)

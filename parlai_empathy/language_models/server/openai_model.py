@@ -188,21 +188,21 @@ class _Run:
         if error.empty:
             return NoAnswer(EMPTY)
         raise LanguageModelError(
-            f"{self.model.address.public} failed {attempts} time(s), at last with {error}: see whether the server at "
-            "OPENAI_BASE_URL is well, then run the same again"
+            f"{self.model.address.public} failed {attempts} time(s), last with {error}: check the server at "
+            "OPENAI_BASE_URL, then run the command again"
         ) from error
 
     def _broken_off(self, error: TryAgainError) -> LanguageModelError:
         return LanguageModelError(
-            f"{self.model.address.public} broke off in the middle of an answer ({error}): ask the same again"
+            f"{self.model.address.public} broke off in the middle of an answer ({error}): try again"
         )
 
     async def _wait(self, error: TryAgainError, attempt: int) -> None:
         wait = wait_before(attempt, error.headers, self.model.first_wait)
         if wait > PATIENCE:
             raise LanguageModelError(
-                f"{self.model.address.public} wants no request for {wait:.0f} seconds ({error}): run the same again "
-                "then"
+                f"{self.model.address.public} accepts no requests for {wait:.0f} seconds ({error}): run the "
+                "command again after that"
             ) from error
         self.model.usage.add_retry()
         if retry_after(error.headers) is not None:

@@ -31,9 +31,9 @@ _NO_MONEY = "insufficient_quota"
 
 _REMEDIES = {
     401: "check OPENAI_API_KEY",
-    403: "check what OPENAI_API_KEY may do",
+    403: "check the permissions of OPENAI_API_KEY",
     404: "check the model's name and OPENAI_BASE_URL",
-    429: "see to the account's balance",
+    429: "check the account's balance",
 }
 
 
@@ -87,7 +87,7 @@ class Requester:
                 what["stream_options"] = {"include_usage": True}
             return await self._in_pieces(where, what, ServerStream(tell))
         except (asyncio.TimeoutError, openai.APITimeoutError) as error:
-            raise TryAgainError(f"no whole answer within {self.timeout:g} seconds") from error
+            raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from error
         except openai.APIStatusError as error:
             if self.dialect.learn(sent, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, tell)

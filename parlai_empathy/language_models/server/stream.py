@@ -97,7 +97,7 @@ class ServerStream:
             event = json.loads(data)
         except ValueError as error:
             # The data is not quoted: it may be part of an answer, which must not end up in logs.
-            raise BrokenAnswerError(_PART if is_last else "an event that is no JSON") from error
+            raise BrokenAnswerError(_PART if is_last else "an event that is not JSON") from error
         if isinstance(event, dict):
             self._take_object(event)
 

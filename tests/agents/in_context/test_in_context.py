@@ -618,7 +618,7 @@ def test_a_local_model(tmp_path: Path) -> None:
 
 def test_a_model_without_a_chat_template_says_so_at_once(tmp_path: Path) -> None:
     folder = write_language_model("llama", tmp_path / "llama")
-    with pytest.raises(OptionError, match="has no chat template: use a prompt that is a text"):
+    with pytest.raises(OptionError, match="has no chat template: use a text prompt"):
         agent(tmp_path, lm_backend="hf", lm_model=str(folder), prompt="chat", examples=3)
     assert not list(tmp_path.rglob("*.npy"))  # no example was encoded
 

@@ -31,7 +31,7 @@ def test_an_empty_text_begins_with_the_first_token_that_there_is(tmp_path: Path)
     gpt2.bos_token = None
     assert gpt2.convert_ids_to_tokens(prompt_tokens(gpt2, "", "m")) == ["</s>"]
     gpt2.eos_token = None
-    with pytest.raises(OptionError, match="m: an empty prompt, and the model has no token to begin with"):
+    with pytest.raises(OptionError, match="m: the prompt is empty, and the model has no start token"):
         prompt_tokens(gpt2, "", "m")
 
 
@@ -55,7 +55,7 @@ def test_a_broken_template_is_one_line(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{% for m in messages %}"
     with pytest.raises(
-        OptionError, match=r"^m: its chat template cannot hold these messages \(user\): .*: change"
+        OptionError, match=r"^m: its chat template rejects these messages \(user\): .*: change"
     ) as caught:
         prompt_tokens(llama, (Message("user", "a"),), "m")
     assert "\n" not in str(caught.value)

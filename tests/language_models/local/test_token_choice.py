@@ -79,7 +79,7 @@ def test_a_token_without_probability_is_never_drawn(scores: list[float], number:
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
     choose = TokenChoice(PLAIN, 0, [random_source(0, [])])
-    with pytest.raises(LanguageModelError, match="scores are no numbers: compute in float32"):
+    with pytest.raises(LanguageModelError, match="logits contain NaN: use float32"):
         choose(torch.zeros(1, 0, dtype=torch.long), torch.tensor([[0.0, math.nan]]))
 
 

@@ -32,14 +32,16 @@ def test_a_server_of_ones_own_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://", "http://x:port/v1", "http://[::1/v1"])
 def test_what_is_no_address(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, url, "sk-1")
-    with pytest.raises(OptionError, match="OPENAI_BASE_URL is no address"):
+    with pytest.raises(OptionError, match="OPENAI_BASE_URL is not a valid address"):
         server_address()
 
 
 @pytest.mark.parametrize("key", ["sk-\n1", "clé", "sk-\u200b"])
 def test_what_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, "", key)
-    with pytest.raises(OptionError, match="OPENAI_API_KEY holds characters that no key has: copy it again") as caught:
+    with pytest.raises(
+        OptionError, match="OPENAI_API_KEY contains characters that keys never have: copy it again"
+    ) as caught:
         server_address()
     assert key not in str(caught.value)
 

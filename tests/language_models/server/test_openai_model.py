@@ -351,8 +351,8 @@ def test_a_stream_that_does_not_begin_is_asked_again(misbehaviour: Any, server: 
         (cut_after(piece("Oh"), piece(" no")), "the connection failed ("),
         (cut_after(piece("Oh"), piece(" no"), connection=False), "it sent a part of an answer"),
         (events(piece("Oh"), piece(" no"), {"error": {"message": f"over\nload of {KEY}"}}), "error: over load of ***"),
-        (events(piece("Oh"), piece(" no"), b"data: {nonsense\n\n"), "(it sent an event that is no JSON)"),
-        (hang_after(piece("Oh"), piece(" no")), "no whole answer within 0.5 seconds"),
+        (events(piece("Oh"), piece(" no"), b"data: {nonsense\n\n"), "(it sent an event that is not JSON)"),
+        (hang_after(piece("Oh"), piece(" no")), "no complete answer within 0.5 seconds"),
     ],
     ids=["cut connection", "cut body", "error", "nonsense", "hangs"],
 )
@@ -365,7 +365,7 @@ def test_what_was_told_is_not_asked_again(
     message, told = breaks_off(model)
     assert message.startswith(f"{server.url} broke off in the middle of an answer (")
     assert reason in message
-    assert message.endswith("): ask the same again")
+    assert message.endswith("): try again")
     assert KEY not in message
     assert told == ["Oh", "Oh no"]
     assert (len(server.requests), model.usage.requests, model.usage.retries) == (1, 0, 0)
@@ -401,7 +401,7 @@ def test_who_says_that_nothing_follows_is_believed(server: ModelServer) -> None:
     ("misbehaviour", "reason"),
     [
         (events(piece(refusal="I will"), piece(refusal=" not.", finish="stop")), "the model refused: I will not."),
-        (events(piece("Half of"), piece(finish="content_filter")), "the server's content filter kept it back"),
+        (events(piece("Half of"), piece(finish="content_filter")), "the server's content filter blocked it"),
         (events(piece(" "), piece(finish="stop")), "an empty text"),
         (events(piece(finish="length")), "no text, finish 'length'"),
     ],
@@ -415,7 +415,7 @@ def test_no_answer_in_pieces(misbehaviour: Any, reason: str, server: ModelServer
 def test_a_stream_that_is_refused(server: ModelServer) -> None:
     server.always = status(403, "no.")
     message, told = breaks_off(parrot())
-    assert "(403): no: check what OPENAI_API_KEY may do" in message
+    assert "(403): no: check the permissions of OPENAI_API_KEY" in message
     assert (told, len(server.requests)) == ([], 1)
 
 

@@ -40,7 +40,7 @@ from parlai_empathy.language_models.server.waiting import wait_before
     ],
     ids=[
         *("429", "500", "503", "408", "HTML", "HTML with 502", "cut connection", "cut body", "dropped", "a list"),
-        *("an error with 200", "no choices", "a choice that is none"),
+        *("an error with 200", "no choices", "an invalid choice"),
     ],
 )
 def test_what_passes_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
@@ -67,10 +67,10 @@ def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServ
     [
         (status(429, "Slow\ndown."), "status 429: Slow down"),
         (status(500, "boom"), "status 500: boom"),
-        (html(), "it sent no JSON, or a part of it: '<!DOCTYPE html> <html>"),
+        (html(), "it sent invalid or truncated JSON: '<!DOCTYPE html> <html>"),
         (html(502), "status 502: Bad Gateway"),
         (cut(), "the connection failed ("),
-        (cut(connection=False), 'it sent no JSON, or a part of it: \'{"id": "cmpl-1"'),
+        (cut(connection=False), 'it sent invalid or truncated JSON: \'{"id": "cmpl-1"'),
         (drop, "the connection failed ("),
         (raw({"error": "overloaded"}), "it sent an error: overloaded"),
         (raw({}), "it sent JSON without choices"),
@@ -90,7 +90,7 @@ def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServ
 def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
     message = fails(parrot(retries=1))
-    assert f"{server.url} failed 2 time(s), at last with {reason}" in message
+    assert f"{server.url} failed 2 time(s), last with {reason}" in message
     assert "OPENAI_BASE_URL" in message
     assert len(server.requests) == 2
 
@@ -98,14 +98,14 @@ def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: 
 @pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
 def test_a_server_that_hangs_for_good(misbehaviour: Any, server: ModelServer) -> None:
     server.always = misbehaviour
-    assert "failed 1 time(s), at last with no whole answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
+    assert "failed 1 time(s), last with no complete answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
 
 
 def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(EchoModel("parrot")) as gone:
         monkeypatch.setenv("OPENAI_BASE_URL", gone.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    assert "failed 1 time(s), at last with the connection failed (" in fails(parrot(retries=0))
+    assert "failed 1 time(s), last with the connection failed (" in fails(parrot(retries=0))
 
 
 def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
@@ -168,7 +168,7 @@ def test_one_that_is_told_to_wait_holds_back_all(server: ModelServer) -> None:
 
 def test_a_wait_of_hours_is_a_refusal(server: ModelServer) -> None:
     server.always = status(429, "daily limit", retry_after="7200")
-    assert "wants no request for 7200 seconds (status 429: daily limit)" in fails(parrot())
+    assert "accepts no requests for 7200 seconds (status 429: daily limit)" in fails(parrot())
     assert len(server.requests) == 1
 
 
@@ -183,10 +183,10 @@ def test_waits_are_spread() -> None:
     ("misbehaviour", "reason"),
     [
         (status(400, "too\nlong"), "refused a request to parrot (400): too long: change the prompt or its options"),
-        (status(403, "no."), "(403): no: check what OPENAI_API_KEY may do"),
+        (status(403, "no."), "(403): no: check the permissions of OPENAI_API_KEY"),
         (status(404, "unknown model"), "(404): unknown model: check the model's name and OPENAI_BASE_URL"),
         (html(404), "(404): Not Found: check the model's name"),
-        (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: see to"),
+        (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: check"),
         (raw({"detail": [{"msg": "bad"}]}, 422), "(422): [{'msg': 'bad'}]: change"),
     ],
     ids=["400", "403", "404", "HTML with 404", "no money", "422"],
@@ -242,10 +242,10 @@ def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch
         (no_text(), "no text, finish 'stop'", 1),
         (no_text("length"), "no text, finish 'length'", 1),
         (no_text(refusal="I will not."), "the model refused: I will not.", 1),
-        (no_text("content_filter"), "the server's content filter kept it back", 1),
+        (no_text("content_filter"), "the server's content filter blocked it", 1),
         (
             choices({"message": {"content": "half of"}, "finish_reason": "content_filter"}),
-            "the server's content filter kept it back",
+            "the server's content filter blocked it",
             1,
         ),
         (choices({"message": {"content": " \n"}, "finish_reason": "stop"}), "an empty text", 1),
