@@ -52,7 +52,7 @@ def _values(name: str, items: Sequence[Sequence[float]]) -> list[float]:
     values = sorted({one for ratings in items for one in ratings})
     if len(values) > _MOST_VALUES:  # the time needed grows with the square of their number
         raise NotComputableError(
-            f"{name}: {len(values):,} different ratings are no scale, which has at most {_MOST_VALUES}: round them"
+            f"{name}: {len(values):,} different ratings are too many for a scale (at most {_MOST_VALUES}): round them"
         )
     return values
 

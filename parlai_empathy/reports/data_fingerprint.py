@@ -48,7 +48,7 @@ def _sha256(file: Path) -> str:
         state = file.stat()
         return _sha256_of_state(file, state.st_size, state.st_mtime_ns)
     except OSError as error:
-        raise DataError(f"{file} cannot be read ({error.strerror}): see to it, or name other data") from error
+        raise DataError(f"{file} cannot be read ({error.strerror}): check the file, or name other data") from error
 
 
 @cache

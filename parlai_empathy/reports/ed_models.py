@@ -111,11 +111,11 @@ def _is_classifier(opt: Mapping[str, Any], path: str) -> bool:
         return False
     if not classes and hasattr(kind, "score_pairs") and not opt.get("retriever"):
         # A judge would score 100 candidates for each example, to no avail.
-        raise OptionError(f"{path} judges the replies of others and gives none: see --suite humod")
+        raise OptionError(f"{path} is a judge, which gives no replies: see --suite humod")
     if not classes:
         return False
     if not set(classes) <= set(EMOTIONS):
-        raise ModelFileError(f"{path} tells other classes than the 32 emotions: {', '.join(map(str, classes))[:80]}")
+        raise ModelFileError(f"{path} predicts classes other than the 32 emotions: {', '.join(map(str, classes))[:80]}")
     return True
 
 
@@ -126,7 +126,7 @@ def _take(step: _Step, evaluations: Evaluations, datapath: str) -> None:
         found = numbers(result.report, step.columns, step.job.fold, step.job.task)
         if not found:
             raise ModelFileError(
-                f"eval_model on {step.job.task} reports nothing that this table has, but {_keys(result)}"
+                f"eval_model on {step.job.task} reports none of this table's columns, only {_keys(result)}"
             )
     except EmpathyError as error:
         step.model.failures.append(f"{step.job.task}: {error}")

@@ -49,7 +49,7 @@ def asked(
     :param options: further command-line options of ``eval_model``.
     """
     found = Asked()
-    for name, file in tqdm(models.items(), desc="asking models", disable=not models):
+    for name, file in tqdm(models.items(), desc="getting replies", disable=not models):
         try:
             path = str(Path(modelzoo_path(datapath, file)).expanduser())
             choices = (*_from_the_pool(path), *options)

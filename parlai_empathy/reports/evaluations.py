@@ -113,7 +113,7 @@ class Evaluations:
             kept = json.loads(path.read_text(encoding="utf-8"))
             return Result({key: dict(number) for key, number in kept["report"].items()}, kept["parameters"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            logging.warning(f"{path} is no whole result: it is measured anew")
+            logging.warning(f"{path} is not a complete result: evaluating again")
             return None
 
     @contextmanager
@@ -185,7 +185,7 @@ def _death(code: int, log: Path) -> str:
         memory = " (is there enough memory for it?)" if name == "SIGKILL" else ""
         return f"its evaluation was ended by {name}{memory}"
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return f"its evaluation ended with status {code}: {lines[-1][:300] if lines else 'it said nothing'}"
+    return f"its evaluation ended with status {code}: {lines[-1][:300] if lines else 'no output'}"
 
 
 def _with_log(error: str, log: Path | None) -> str:

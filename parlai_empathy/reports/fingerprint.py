@@ -79,4 +79,6 @@ def _add_file(file: Path, name: Path, digest: Any) -> None:
     try:
         digest.update(f"{name} {sha256_of(file)}\n".encode())
     except OSError as error:
-        raise ModelFileError(f"{file} cannot be read ({error.strerror}): see to it, or name another model") from error
+        raise ModelFileError(
+            f"{file} cannot be read ({error.strerror}): check the file, or name another model"
+        ) from error

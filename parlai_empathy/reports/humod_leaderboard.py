@@ -49,7 +49,7 @@ def rated_pairs(pairs: Sequence[Pair], references: str) -> list[tuple[Pair, list
                 found[pair] = _references(exchange, references)
     rated = [(pair, found[pair]) for pair in pairs if pair in found]
     if not rated:
-        raise NotComputableError("no pair of this fold is rated: take --humod-split rated, or another file")
+        raise NotComputableError("no pair of this fold is rated: use --humod-split rated, or another file")
     return rated
 
 
@@ -110,7 +110,7 @@ def _with_references(
     """Return the rated pairs with a reference, and a note on the others."""
     kept = [(pair, texts) for pair, texts in rated if texts]
     if not kept:
-        raise NotComputableError(f"no rated pair has a reference of --references {references}: take other references")
+        raise NotComputableError(f"no rated pair has a reference of --references {references}: choose other references")
     lacking = len(rated) - len(kept)
     return kept, [f"{lacking:,} rated pair(s) without a reference of --references {references}"] if lacking else []
 

@@ -58,16 +58,16 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
     :raises NotComputableError: if there are no ratings, none are left, or one is larger than any scale.
     """
     if not ratings:
-        raise NotComputableError("no report of no ratings: at least one row is needed")
+        raise NotComputableError("no ratings: a report needs at least one row")
     if large := next((one for one in ratings if abs(one.rating or 0.0) > _LARGEST), None):
         raise NotComputableError(
-            f"item {large.item!r} is rated {large.rating:g} by {large.rater!r}: no scale goes so far: correct it"
+            f"item {large.item!r} is rated {large.rating:g} by {large.rater!r}: beyond any scale: correct it"
         )
     raters = judge_raters(ratings, wishes.tolerance)
     excluded = _excluded(ratings, raters, wishes)
     left = without(ratings, excluded)
     if not left:
-        raise NotComputableError(f"all {len(raters)} raters are left out: nothing remains to report of")
+        raise NotComputableError(f"all {len(raters)} raters are left out: no ratings remain")
     answers = sort_answers(left)
     parts = [_systems(answers, wishes), _preferences(answers, wishes), _choices(answers), _agreement(answers, wishes)]
     if wishes.scores is not None:

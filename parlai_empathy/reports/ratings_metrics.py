@@ -43,7 +43,7 @@ def metrics_table(
             except NotComputableError as error:
                 notes.append(f"- {question}, {metric}: {error}")
     if not groups:
-        raise NotComputableError("nobody rated any system: there is nothing to set beside metrics")
+        raise NotComputableError("no system was rated: there is nothing to compare with metrics")
     if not counts:
         raise NotComputableError(f"no rated reply has a metric: {notes[0].removeprefix('- ')}")
     corrected = dict(zip(found, holm([one.p_value for one, _ in found.values()]), strict=True))

@@ -147,7 +147,7 @@ def _difference(
     metric: Scored, pairs: Sequence[tuple[Any, Any]], resamples: int, seed: int, swaps: int
 ) -> PairedDifference:
     if not pairs:
-        raise NotComputableError("no comparison: there is no item that both have a value of")
+        raise NotComputableError("no comparison: no item has a value for both systems")
     both = stacked([item for pair in pairs for item in pair])
     return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval, swaps)
 
@@ -222,7 +222,7 @@ def check_rated(systems: Sequence[System], ratings: Ratings) -> None:
     if twice := next((name for name, count in names.items() if count > 1), None):
         raise DataError(
             f"{names[twice]} replies have the item {twice}, and ratings cannot tell them apart: give each reply of all "
-            "logs an item of its own, or none"
+            "logs a distinct item, or none"
         )
     if not any(item in names for items in ratings.values() for item in items):
         raise NotComputableError(

@@ -15,7 +15,7 @@ class _Parser(ParlaiParser):
     """ParlAI's parser, except that errors raise :class:`OptionError` instead of printing the help and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        raise OptionError(f"{message.removeprefix('argument ')}: parlai eval_model would not take it")
+        raise OptionError(f"{message.removeprefix('argument ')}: parlai eval_model would reject it")
 
 
 def typed_options(arguments: Sequence[str]) -> Opt:

@@ -146,7 +146,7 @@ def test_a_rating_beside_the_scale_is_an_error() -> None:
 
 def test_ratings_without_a_scale_have_few_values() -> None:
     items = [[2 * place, 2 * place + 1] for place in range(251)]
-    message = "^q: 502 different ratings are no scale, which has at most 500: round them$"
+    message = r"^q: 502 different ratings are too many for a scale \(at most 500\): round them$"
     with pytest.raises(NotComputableError, match=message):
         report_of({"q": items}, scale=None)
 

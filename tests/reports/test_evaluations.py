@@ -101,7 +101,7 @@ def test_a_broken_result_is_measured_anew(tmp_path: Path, content: str, monkeypa
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     (tmp_path / f"{JOB.name}.json").write_text(content)
     assert result(Evaluations(tmp_path, Runner(FOUND))) == RESULT
-    assert warnings == [f"{tmp_path / JOB.name}.json is no whole result: it is measured anew"]
+    assert warnings == [f"{tmp_path / JOB.name}.json is not a complete result: evaluating again"]
     assert result(Evaluations(tmp_path, Runner())) == RESULT, "from then on it is whole"
 
 
@@ -125,7 +125,7 @@ def test_a_failure_is_an_error_with_its_log_and_is_tried_again(tmp_path: Path) -
             "usage: ...\n\neval_model: error: no such option\n\n",
             "its evaluation ended with status 2: eval_model: error",
         ),
-        (1, "", "its evaluation ended with status 1: it said nothing"),
+        (1, "", "its evaluation ended with status 1: no output"),
     ],
 )
 def test_a_process_that_dies_without_an_answer_is_explained(tmp_path: Path, code: int, log: str, reason: str) -> None:
@@ -137,7 +137,7 @@ def test_a_process_that_dies_without_an_answer_is_explained(tmp_path: Path, code
 
 def test_an_old_answer_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
     (tmp_path / f"{JOB.name}.answer").write_text(json.dumps(FOUND))
-    with pytest.raises(ModelFileError, match="it said nothing"):
+    with pytest.raises(ModelFileError, match="no output"):
         result(Evaluations(tmp_path, Runner(code=1)))
 
 

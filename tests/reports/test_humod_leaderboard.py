@@ -134,7 +134,7 @@ def test_other_references_are_refused() -> None:
 
 @pytest.mark.parametrize("pairs", [PAIRS[10:], []])
 def test_nothing_rated_is_an_error(pairs: list[Pair]) -> None:
-    message = r"^no pair of this fold is rated: take --humod-split rated, or another file$"
+    message = r"^no pair of this fold is rated: use --humod-split rated, or another file$"
     with pytest.raises(NotComputableError, match=message):
         board(GOOD, pairs=pairs)
 
@@ -147,7 +147,7 @@ def test_pairs_without_references_are_left_out_counted_and_reported(monkeypatch:
     assert [item["pair_id"] for item in report.items] == [pair.pair_id for pair in PAIRS[:10]]
     assert warnings == ["left out: 2 rated pair(s) without a reference of --references human"]
     assert f"- {warnings[0]}" in report.tables[0].notes
-    message = "^no rated pair has a reference of --references original: take other references$"
+    message = "^no rated pair has a reference of --references original: choose other references$"
     with pytest.raises(NotComputableError, match=message):
         board(GOOD, pairs=alone, references="original")
 

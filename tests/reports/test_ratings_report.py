@@ -234,14 +234,14 @@ def test_odd_files_can_be_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rating", "said"), [(1e300, "1e+300"), (-1e300, "-1e+300")])
 def test_a_rating_beyond_any_scale_is_named(rating: float, said: str) -> None:
-    message = f"item '7' is rated {said} by 'Ann': no scale goes so far: correct it"
+    message = f"item '7' is rated {said} by 'Ann': beyond any scale: correct it"
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         report_of([*study(), Rating("7", "Ann", "q", rating, "A")])
 
 
 def test_nothing_to_report() -> None:
-    with pytest.raises(NotComputableError, match=r"^no report of no ratings: at least one row is needed$"):
+    with pytest.raises(NotComputableError, match=r"^no ratings: a report needs at least one row$"):
         report_of([])
-    message = r"^all 3 raters are left out: nothing remains to report of$"
+    message = r"^all 3 raters are left out: no ratings remain$"
     with pytest.raises(NotComputableError, match=message):
         report_of(study(), excluded={f"w{n}": "?" for n in range(3)})

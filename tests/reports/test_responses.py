@@ -235,7 +235,7 @@ def test_what_cannot_be_compared_is_a_note() -> None:
     assert table is not None
     assert table.rows == []
     assert table.notes[:2] == [
-        "- apart, M: no comparison: there is no item that both have a value of",
+        "- apart, M: no comparison: no item has a value for both systems",
         "- once, M: no comparison: 1 and 1 items; at least two that both have are needed",
     ]
 
@@ -344,7 +344,7 @@ def test_ratings_that_match_nothing_are_an_error() -> None:
 
 def test_replies_that_share_a_name_are_an_error() -> None:
     systems = [system(name, *said("r", item="7")) for name in ("one", "two")]
-    message = r"^2 replies have the item 7, and ratings cannot tell them apart: give each reply of all logs an item of"
+    message = r"^2 replies have the item 7, and ratings cannot tell them apart: give each reply of all logs a"
     with pytest.raises(DataError, match=message):
         check_rated(systems, {"q": {"7": [1]}})
     check_rated(systems[:1], {"q": {"7": [1]}})

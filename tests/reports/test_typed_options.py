@@ -27,7 +27,7 @@ def test_what_nobody_knows_is_left_out() -> None:
 
 def test_a_value_that_an_option_does_not_take_is_one_line() -> None:
     with pytest.raises(
-        OptionError, match=r"^--inference: invalid choice: 'beam' .*: parlai eval_model would not take it$"
+        OptionError, match=r"^--inference: invalid choice: 'beam' .*: parlai eval_model would reject it$"
     ):
         typed_options(["-m", "empathy:retrieval", "--inference", "beam"])
 
