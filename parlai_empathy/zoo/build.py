@@ -41,7 +41,7 @@ class ZooModel:
     url: str | None = None
     sha256: str | None = None
     remark: str = ""
-    data: str = "EmpatheticDialogues (CC BY-NC 4.0: not for commerce)"
+    data: str = "EmpatheticDialogues (CC BY-NC 4.0: non-commercial use only)"
 
     @property
     def path(self) -> str:
@@ -69,7 +69,7 @@ class ZooModel:
         if not (self.url or os.environ.get(MIRROR)):
             raise ModelFileError(
                 f"{self.path} has no public download; train it with `{self.training(model)}`, or set {MIRROR} to "
-                f"where {_FOLDER}/{self.name} is"
+                f"a mirror that holds {_FOLDER}/{self.name}"
             )
         try:
             obtain(datapath, self.source)
@@ -84,4 +84,4 @@ def download(datapath: str) -> None:
     from parlai_empathy.zoo.model_list import MODELS
 
     names = ", ".join(model.path for model in MODELS.values())
-    raise ModelFileError(f"no such model in the zoo; there are: {names}")
+    raise ModelFileError(f"no such model in the zoo; available: {names}")

@@ -12,8 +12,8 @@ CARDS = Path(__file__).with_name("cards")
 _ABOUT = """\
 ## Data and use
 
-Trained on {data}: English only, and it knows nothing that is not in these texts. For research. What it says may be \
-wrong, or hurt, and is no help in an emergency.
+Trained on {data}: English only, and it knows nothing beyond its training texts. For research use. Its output may be \
+wrong or hurtful, and is no help in an emergency.
 """
 
 
@@ -24,12 +24,12 @@ def card(model: ZooModel) -> str:
 
 
 def _origin(model: ZooModel) -> str:
-    mirror = f"Where `EMPATHY_MIRROR` names a mirror, it is taken from there: `{model.source.on_mirror}`."
+    mirror = f"If `EMPATHY_MIRROR` names a mirror, the model is taken from there: `{model.source.on_mirror}`."
     if model.recipe is not None:
         command = model.training(f"data/models/empathy/{model.name}/{model.file}")
         data = "`data` stands for ParlAI's data folder: `data` beside its package, or `--datapath`."
         return f"There is no public download. Train it:\n\n```console\n$ {command}\n```\n\n{data} {mirror}"
-    checksum = f"SHA-256 `{model.sha256}`" if model.sha256 else "no checksum is published: what came is logged"
+    checksum = f"SHA-256 `{model.sha256}`" if model.sha256 else "no checksum is published; the file's is logged"
     return f"Downloaded from <{model.url}> when it is first used ({checksum}). {mirror}"
 
 
@@ -38,7 +38,7 @@ def _numbers(model: ZooModel) -> str:
     measured = model.measured or {}
     names = list(dict.fromkeys([*model.paper, *measured]))
     if not names:
-        return "## Numbers\n\nNot measured, and no figure of the paper's is entered."
+        return "## Numbers\n\nNot measured, and no published figure is listed."
     rows = [f"| {name} | {_shown(model.paper.get(name))} | {_shown(measured.get(name))} |" for name in names]
     notes = [] if model.measured else ["", "Not measured yet."]
     return "\n".join(["## Numbers", "", "| test fold | the paper's | measured |", "|---|---|---|", *rows, *notes])

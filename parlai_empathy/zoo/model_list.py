@@ -22,28 +22,30 @@ _POOL = (".opt", ".dict", ".pool")
 _ENCODER = tuple(f".encoder/{file}" for file in ("config.json", "tokenizer.json", "tokenizer_config.json"))
 
 _ACCURACY = "emotion accuracy from the situation"
-_NO_REDDIT = "The paper's model began with 1.7 billion Reddit conversations; this one does without."
-_DEEPMOJI = "It begins with the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which has to be there."
-_WITH_DEEPMOJI = "Its classifier begins with DeepMoji's published weights, which were not at hand to measure it."
+_NO_REDDIT = "The paper's model was pretrained on 1.7 billion Reddit conversations; this one is not."
+_DEEPMOJI = "It is initialised from the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which must exist."
+_WITH_DEEPMOJI = (
+    "Its classifier is initialised from DeepMoji's published weights, which were not available to measure it."
+)
 # From random weights, the paper's retrieval Transformer hardly learns at the paper's learning rate unless it is warmed
 # up (docs/results.md).
 _RATE = "--lr-scheduler invsqrt --warmup-updates 300"
 _BASES = {  # the two reply agents that prepend, multitask and ensemble extend
-    "retrieval": ("", "Transformer that chooses a reply", _POOL, _RATE),
-    "generative": ("/generative", "Transformer that writes a reply", (".opt", ".dict"), ""),
+    "retrieval": ("", "Retrieval Transformer", _POOL, _RATE),
+    "generative": ("/generative", "Generative Transformer", (".opt", ".dict"), ""),
 }
 _PUBLISHED = "https://dl.fbaipublicfiles.com/parlai/empatheticdialogues/models"
-_BEGIN = "A file to begin with, `--init-model {path}`: it is no model of ParlAI's, and has no dictionary beside it."
+_BEGIN = "A file for `--init-model {path}`: it is not a complete ParlAI model, and comes without a dictionary."
 
 
 def _retrieval() -> Iterator[ZooModel]:
     paper = f"{_BOTH_ROLES} -m empathy:retrieval --preset paper {_SEED}"
     yield ZooModel(
         "retrieval_sample",
-        "Small retrieval model of the sample dialogues: the one that `parlai empathy_demo` trains",
-        # 288 short dialogues suffice for half the units; the word vectors keep the paper's size. Dropout is higher than
-        # elsewhere, since so small a training set is quickly memorised. float32 reproduces the README's numbers on
-        # processors with and without bfloat16.
+        "Small retrieval model trained on the sample dialogues: that of `parlai empathy_demo`",
+        # Half of the paper's feed-forward units suffice for 288 short dialogues; the word vectors keep the paper's
+        # size. Dropout is higher than elsewhere, since such a small training set is quickly memorised. float32 makes
+        # the README's numbers reproducible on processors with and without bfloat16.
         f"{_LISTENER} --edition sample -m empathy:retrieval --ffn-size 600 --dropout 0.3 --precision float32"
         f" --num-epochs 25 {_SEED}",
         _POOL,
@@ -69,7 +71,7 @@ def _retrieval() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "retrieval_paper_bert",
-        "The paper's retrieval BERT: two towers that begin with bert-base-cased",
+        "The paper's retrieval BERT: a bi-encoder initialised from bert-base-cased",
         f"{paper} --encoder hf",
         _POOL + _ENCODER,
         {"P@1,100": 65.92},
@@ -77,7 +79,7 @@ def _retrieval() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "retrieval_minilm",
-        "Retrieval with MiniLM, a small encoder that is pretrained on sentences",
+        "Retrieval with MiniLM, a small pretrained sentence encoder",
         f"{_BOTH_ROLES} -m empathy:retrieval --encoder hf --batchsize 256 --learningrate 1e-4 --lr-scheduler linear "
         f"--max-train-steps 505 --warmup-updates 50 --num-epochs 2 {_SEED}",
         _POOL + _ENCODER,
@@ -85,12 +87,12 @@ def _retrieval() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "rerank_minilm",
-        "A second look at retrieval_minilm's best replies, each read together with its context",
+        "Reranker of retrieval_minilm's best replies, which reads each together with its context",
         f"{_BOTH_ROLES} -m empathy:rerank --retriever zoo:empathy/retrieval_minilm/model {_SEED}",
         (".opt", ".dict", *_ENCODER),
-        remark="Nobody has trained it so long. Shorter trainings make it as good as its retriever and hardly better: "
-        "48.3 % against 48.6 % after 250 steps of 32 replies, and behind a weaker retriever 46.3 % against 45.6 % "
-        "after 628 (P@1,100 `inline` of the first 2,048 test examples).",
+        remark="This training has not been run to its end. After shorter runs it was about as good as its retriever: "
+        "48.3 % against 48.6 % after 250 steps of 32 replies, and with a weaker retriever 46.3 % against 45.6 % "
+        "after 628 (P@1,100 `inline` on the first 2,048 test examples).",
     )
 
 
@@ -115,14 +117,14 @@ def _generative() -> Iterator[ZooModel]:
 def _classifiers() -> Iterator[ZooModel]:
     yield ZooModel(
         "fasttext_emotion",
-        "fastText tells the emotion of a situation (the paper's classifier for EmoPrepend)",
+        "fastText classifier of a situation's emotion (the paper's classifier for EmoPrepend)",
         f"{_SITUATION} -m empathy:fasttext {_SEED}",
         paper={_ACCURACY: 43.0},
         measured={_ACCURACY: 43.44},
     )
     yield ZooModel(
         "fasttext_topic",
-        "fastText tells the topic of a text, of those of 20 Newsgroups (the paper's classifier for TopicPrepend)",
+        "fastText classifier of a text's topic, one of 20 newsgroups (the paper's classifier for TopicPrepend)",
         f"-t empathy:newsgroups -m empathy:fasttext {_SEED}",
         measured={"accuracy": 58.02},
         data="20 Newsgroups",
@@ -132,21 +134,21 @@ def _classifiers() -> Iterator[ZooModel]:
     data = f"tweets, and {ZooModel.data}"
     yield ZooModel(
         "deepmoji_new",
-        "DeepMoji's network, small and trained anew, tells the emotion of a situation",
+        "Small DeepMoji network, trained from scratch to classify the emotion of a situation",
         # A tenth of DeepMoji's size, which would take hours on a CPU.
         f"{deepmoji} --embedding-size 128 --hidden-size 128 --batchsize 64 --num-epochs 4 {_SEED}",
         measured={_ACCURACY: 41.20},
     )
     yield ZooModel(
         "deepmoji_as_is",
-        "A new last layer on DeepMoji as it was published tells the emotion of a situation",
+        "DeepMoji as published, with a new last layer that classifies the emotion of a situation",
         f"{published} last {_SEED}",
         remark=_DEEPMOJI,
         data=data,
     )
     yield ZooModel(
         "deepmoji_tuned",
-        "DeepMoji, fine-tuned layer by layer, tells the emotion of a situation",
+        "DeepMoji, fine-tuned layer by layer to classify the emotion of a situation",
         f"{published} chain-thaw {_SEED}",
         paper={_ACCURACY: 48.0},
         remark=_DEEPMOJI,
@@ -154,7 +156,7 @@ def _classifiers() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "text_classifier_emotion",
-        "MiniLM tells the emotion of a situation",
+        "MiniLM, fine-tuned to classify the emotion of a situation",
         f"{_SITUATION} -m empathy:text_classifier --batchsize 128 --learningrate 2e-4 --lr-scheduler linear "
         f"--max-train-steps 765 --warmup-updates 50 --num-epochs 5 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
@@ -162,11 +164,11 @@ def _classifiers() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "text_classifier_go_emotions",
-        "MiniLM tells the emotions of a comment, of GoEmotions' 28 (what `parlai curate_red --emotion-model` asks for)",
+        "MiniLM, fine-tuned to classify a comment's emotions, GoEmotions' 28 (for `parlai curate_red --emotion-model`)",
         f"-t empathy:go_emotions -m empathy:text_classifier --num-epochs 3 --max-tokens 64 {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"accuracy": 62.93},
-        data="GoEmotions, which are comments of Reddit (CC BY 4.0)",
+        data="GoEmotions, comments from Reddit (CC BY 4.0)",
     )
 
 
@@ -174,20 +176,20 @@ def _empathy() -> Iterator[ZooModel]:
     """Yield judges of the empathy and the intent of replies."""
     yield ZooModel(
         "epitome",
-        "MiniLM judges how empathetic a reply is, by EPITOME's three mechanisms",
+        "MiniLM, fine-tuned to judge the empathy of a reply by EPITOME's three mechanisms",
         f"-t empathy:epitome -m empathy:epitome {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"ER accuracy": 76.55, "IP accuracy": 80.46, "EX accuracy": 92.18},
-        data="EPITOME's Reddit part (for research, not for commerce)",
+        data="EPITOME's Reddit part (for non-commercial research only)",
     )
     yield ZooModel(
         "text_classifier_intent",
-        "MiniLM tells what a reply intends, one of nine intents",
+        "MiniLM, fine-tuned to classify the intent of a reply, one of nine",
         "-t empathy:empathetic_intents -m empathy:text_classifier --batchsize 128 --learningrate 1e-4 --lr-scheduler "
         f"linear --max-train-steps 835 --warmup-updates 50 --num-epochs 3 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"accuracy": 95.66},
-        data="EmpatheticIntents, which are utterances of EmpatheticDialogues (CC BY-NC 4.0: not for commerce)",
+        data="EmpatheticIntents, utterances from EmpatheticDialogues (CC BY-NC 4.0: non-commercial use only)",
     )
 
 
@@ -197,18 +199,23 @@ def _parts(base: str) -> Iterator[ZooModel]:
     emotion, topic = (f"--classifier zoo:empathy/fasttext_{kind}/model --prepend-k" for kind in ("emotion", "topic"))
     ensemble = f"--base-model zoo:empathy/{base}_paper/model --classifier zoo:empathy"
     parts = (
-        ("emoprepend_1", "with the likeliest emotion before the texts", "prepend", f"{emotion} 1"),
-        ("emoprepend_3", "with the three likeliest emotions before the texts", "prepend", f"{emotion} 3"),
-        ("emoprepend_5", "with the five likeliest emotions before the texts", "prepend", f"{emotion} 5"),
-        ("topicprepend_1", "with the likeliest topic before the texts", "prepend", f"{topic} 1"),
-        ("multitask", "which also learns to tell the emotion", "multitask", ""),
+        ("emoprepend_1", "with the most likely emotion prepended to the texts", "prepend", f"{emotion} 1"),
+        ("emoprepend_3", "with the three most likely emotions prepended to the texts", "prepend", f"{emotion} 3"),
+        ("emoprepend_5", "with the five most likely emotions prepended to the texts", "prepend", f"{emotion} 5"),
+        ("topicprepend_1", "with the most likely topic prepended to the texts", "prepend", f"{topic} 1"),
+        ("multitask", "trained to classify the emotion as well", "multitask", ""),
         (
             "ensemble_deepmoji",
-            "joined with DeepMoji as it was published",
+            "combined with DeepMoji as published",
             "ensemble",
             f"{ensemble}/deepmoji_as_is/model",
         ),
-        ("ensemble_deepmoji_tuned", "joined with fine-tuned DeepMoji", "ensemble", f"{ensemble}/deepmoji_tuned/model"),
+        (
+            "ensemble_deepmoji_tuned",
+            "combined with fine-tuned DeepMoji",
+            "ensemble",
+            f"{ensemble}/deepmoji_tuned/model",
+        ),
     )
     for name, title, part, options in parts:
         own, remark = rate, _NO_REDDIT
@@ -241,17 +248,17 @@ def _published() -> Iterator[ZooModel]:
         model = _download(f"published_{name}", f"The authors' own {title}", "model.mdl", f"{_PUBLISHED}/{file}.mdl")
         data = "Reddit conversations" if name.endswith("pretrained") else f"Reddit conversations and {model.data}"
         yield replace(model, paper=paper, data=data)
-    title = "The authors' own fastText, which tells the emotion of a situation"
+    title = "The authors' own fastText classifier of a situation's emotion"
     url = f"{_PUBLISHED}/fasttext_empathetic_dialogues.mdl"
     yield replace(_download("published_fasttext_emotion", title, "model.bin", url), paper={_ACCURACY: 43.0})
     yield replace(
         _download(
             "published_deepmoji",
-            "DeepMoji's own weights, as torchMoji has them",
+            "DeepMoji's own weights, as published by torchMoji",
             "pytorch_model.bin",
             "https://www.dropbox.com/s/q8lax9ary32c7t9/pytorch_model.bin?dl=1",
         ),
-        remark="Put `vocabulary.json` beside it, from torchMoji's repository, and name the folder with "
+        remark="Put `vocabulary.json` from torchMoji's repository beside it, and pass the folder with "
         "`--deepmoji-weights`.",
         data="tweets",
     )
