@@ -55,5 +55,5 @@ def test_threads_lose_nothing() -> None:
 
 @pytest.mark.parametrize("prices", [(-1.0, 1.0), (1.0,), (float("nan"), 1.0)])
 def test_prices_that_cannot_be(prices: Any) -> None:
-    with pytest.raises(OptionError, match="must be two numbers, 0 or more"):
+    with pytest.raises(OptionError, match="must be two prices of 0 or more"):
         Usage(prices)
