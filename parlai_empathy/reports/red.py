@@ -33,10 +33,10 @@ def _classes(curated: Curated) -> Table:
     notes = [f"{name.upper()} is {DIMENSIONS[name]}. " for name in dimensions]
     notes.append("The means are of the posts as they are, and (0..1) adjusted for popularity and normalised.")
     if "ee" not in dimensions:
-        notes.append("Emotional engagement was not measured, for want of --emotion-model, and has no weight.")
+        notes.append("Emotional engagement was not measured and has no weight: --emotion-model was not given.")
     if added := curated.added:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(added.items()))
-        notes.append(f"Besides, {sum(added.values()):,} negative samples, labelled {CLASSES[0]}: {kinds}.")
+        notes.append(f"Also added: {sum(added.values()):,} negative samples, labelled {CLASSES[0]}: {kinds}.")
     return Table("Classes", header, rows, notes)
 
 
