@@ -1,4 +1,4 @@
-"""A site: pages under addresses, with everything round them that no page should have to think of."""
+"""A site: routes requests to pages, and takes care of sessions, rate limits, headers, static files and errors."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _LOG = logging.getLogger(__name__)
 
 
 class Site:
-    """Pages, and what they share.
+    """A web site: its pages and what they share.
 
-    :param title: stands in the frame of every page.
+    :param title: shown in the frame of every page.
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
-    :param folders: with ``templates/`` and ``static/`` of the site's own; a template or file of the frame's name takes
-        its place.
-    :param limits: how often clients may come.
-    :param framed_by: origins whose pages may show this site inside theirs, ``https://worker.mturk.com``.
-    :param forms_to: origins to which its forms may be sent, beside itself.
-    :param longest_form: bytes.
-    :raises MissingDependencyError: if the libraries are not installed.
+    :param folders: hold the site's own ``templates/`` and ``static/``; a template or file there overrides the frame's
+        of the same name.
+    :param limits: rate limits for clients.
+    :param framed_by: origins whose pages may show this site in a frame, such as ``https://worker.mturk.com``.
+    :param forms_to: origins other than its own to which its forms may be sent.
+    :param longest_form: maximum size of a form's body, in bytes.
+    :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Site:
         self._routes: list[Any] = []
 
     def add(self, path: str, page: Page, method: str = "GET") -> None:
-        """Put a page under an address.
+        """Serve a page at a path.
 
-        :param path: with parts left open, ``/item/{id}``.
+        :param path: may have parameters, as in ``/item/{id}``.
         """
         from starlette.routing import Route
 
@@ -87,25 +87,25 @@ class Site:
         session: Session | None = None,
         **values: Any,
     ) -> Response:
-        """A page of a template."""
+        """Return a page rendered from a template."""
         from starlette.responses import HTMLResponse
 
         text = self._templates.rendered(template, session, values)
         return HTMLResponse(text, status, dict(headers or {}))
 
     def address_of(self, scope: Any) -> str:
-        """Who asks, for limits."""
+        """Return the client's address, as the rate limits count it; empty if it is unknown."""
         return client_of(scope["client"][0]) if scope.get("client") else ""
 
     def app(self) -> Callable[[Any, Any, Any], Awaitable[None]]:
-        """The site as an ASGI application."""
+        """Return the site as an ASGI application."""
         from starlette.routing import Router
 
         return _Application(self, Router(self._routes, redirect_slashes=False))
 
 
 class _Application:
-    """What stands between the server and a site's pages."""
+    """The ASGI application around a site's pages."""
 
     def __init__(self, site: Site, router: Any) -> None:
         self._site = site
@@ -135,12 +135,12 @@ class _Application:
         return Response(found.content, headers=headers)
 
     async def _visited(self, exchange: _Exchange, scope: Any, receive: Any) -> Response | None:
-        """Let a page answer; returns what is to be said if it could not."""
+        """Let a page answer the request; return an error page if it could not, and None otherwise."""
         from starlette.exceptions import HTTPException
         from starlette.requests import ClientDisconnect
 
         try:
-            scope["app"] = self  # the router then raises an error for what it does not know, in place of a bare text
+            scope["app"] = self  # unknown paths then raise HTTPException instead of sending plain text
             scope[_SESSION] = exchange.session = self._site._sessions.of(scope)
             self._check_limits(exchange.session, scope)
             await self._router(scope, receive, exchange.send)
@@ -173,7 +173,7 @@ class _Application:
 
 
 class _Exchange:
-    """A response on its way: it gets the headers that all have, and the session's cookie if the browser lacks it."""
+    """Sends a response with the headers that all responses have, and the session's cookie if the browser needs it."""
 
     def __init__(self, site: Site, scope: Any, send: Any) -> None:
         self.session: Session | None = None
@@ -183,7 +183,7 @@ class _Exchange:
         self._send = send
 
     async def send(self, message: Any) -> None:
-        """Send a part of it."""
+        """Send one ASGI message of the response."""
         if message["type"] == "http.response.start":
             self.has_begun = True
             own = list(message.get("headers", []))

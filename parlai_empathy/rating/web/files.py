@@ -1,4 +1,4 @@
-"""Files that pages load: styles and scripts. They are read once; what is not among them cannot be asked for."""
+"""Static files that pages load: styles, scripts and icons. They are read once; no other file can be requested."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PREFIX = "/static/"
 
 
 class StaticFile(NamedTuple):
-    """A file.
+    """A static file.
 
-    :param address: with a digest of what it holds in it, so that a browser may keep it for ever.
+    :param address: contains a digest of the content, so that browsers may cache the file forever.
     """
 
     address: str
@@ -23,7 +23,7 @@ class StaticFile(NamedTuple):
 
 
 def static_files(folders: Iterable[Path]) -> dict[str, StaticFile]:
-    """The files of all folders by name; a later folder's take the place of an earlier one's."""
+    """Return the files of all folders by name; a later folder's file overrides an earlier one of the same name."""
     found = (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_file())
     return {path.name: _static_file(path) for path in found}
 

@@ -11,7 +11,7 @@ _MOST_FIELDS = 1000
 
 
 class Form(Mapping[str, str]):
-    """What a form has sent: texts by the fields' names. Line breaks are single characters; of twins the last counts."""
+    """A submitted form: texts by field name. Line breaks are single characters; the last of repeated fields counts."""
 
     def __init__(self, fields: Mapping[str, str]) -> None:
         self._fields = dict(fields)
@@ -26,30 +26,30 @@ class Form(Mapping[str, str]):
         return len(self._fields)
 
     def text(self, name: str) -> str:
-        """A field; empty if it was not sent."""
+        """Return a field's text; empty if it was not sent."""
         return self._fields.get(name, "")
 
     def id(self, name: str) -> str:
-        """A field that names something in the store; empty if it was not sent, or nothing there can be called so."""
+        """Return a field that is an id in the store; empty if it was not sent or cannot be an id."""
         return storable_id(self.text(name))
 
 
 def storable_id(text: str) -> str:
-    """What a visitor calls something in the store; empty if nothing there can be called so.
+    """Return an id that a visitor sent; empty if it cannot be one.
 
-    Not each database can even look for a text with a character of value 0.
+    Some databases cannot even look up a text that contains a null character.
     """
     return "" if "\0" in text else text
 
 
 def fields_of(body: bytes) -> dict[str, str]:
-    """The fields of a form's body.
+    """Return the fields of a form's body.
 
-    :raises Refusal: if it is not encoded as forms are, or has more fields than any form.
+    :raises Refusal: if it is not URL-encoded, or has too many fields.
     """
     try:
         found = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError as error:
         raise unreadable() from error
-    # Browsers send two characters for a line break, whatever the page's script has counted.
+    # Browsers send a line break as two characters, but the page's script counts it as one.
     return {name: value.replace("\r\n", "\n") for name, value in found}

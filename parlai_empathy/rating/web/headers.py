@@ -1,4 +1,4 @@
-"""The headers that every response has: what a page may load, who may show it in a frame, and that nobody keeps it."""
+"""The headers of every response: what a page may load, who may show it in a frame, and that it is not cached."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def headers_of(framed_by: Sequence[str] = (), forms_to: Sequence[str] = ()) -> dict[str, str]:
-    """The headers of a site.
+    """Return the headers that all responses of a site have.
 
-    :param framed_by: origins whose pages may show the site inside theirs; nobody may, if empty.
-    :param forms_to: origins to which the site's forms may be sent, beside itself.
+    :param framed_by: origins whose pages may show the site in a frame; if empty, none may.
+    :param forms_to: origins other than its own to which the site's forms may be sent.
     """
     policy = {
         "default-src": "'self'",
@@ -33,7 +33,7 @@ def headers_of(framed_by: Sequence[str] = (), forms_to: Sequence[str] = ()) -> d
 
 
 def completed(own: Headers, usual: dict[str, str]) -> Headers:
-    """A response's own headers, and the usual ones that it has no word on."""
+    """Return a response's own headers, plus the usual ones that it does not set itself."""
     there = {name.lower() for name, _ in own}
     added = [(name.lower().encode(), value.encode()) for name, value in usual.items()]
     return [*own, *((name, value) for name, value in added if name not in there)]

@@ -1,4 +1,4 @@
-"""How often a client may come. All of the limits are here, and far above what people do."""
+"""Rate limits for clients. All of them are here, far above what people need."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MOST_CLIENTS = 100_000
 
 
 class Rate(NamedTuple):
-    """How often.
+    """A rate limit, enforced by a token bucket.
 
-    :param per_minute: in the long run.
-    :param at_once: in a moment, after a rest.
+    :param per_minute: requests per minute, in the long run.
+    :param at_once: requests in a burst, after a pause.
     """
 
     per_minute: float
@@ -26,8 +26,8 @@ class Limits(NamedTuple):
     """The limits of a site.
 
     :param visits: pages and forms of one session.
-    :param newcomers: visits without a session, from one address: a whole class may open the page at once.
-    :param logins: tries to log in, from one address.
+    :param newcomers: requests without a session, from one address: a whole class may open the page at once.
+    :param logins: login attempts from one address.
     """
 
     visits: Rate = Rate(240, 60)
@@ -36,34 +36,34 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
-"""Those of a site that says nothing else."""
+"""The default limits."""
 
 
 class Gate:
-    """Lets each client pass so often: a bucket of tokens for each, which fills at an even pace.
+    """Limits how often each client may pass, with a token bucket per client that refills at a constant rate.
 
-    :param clock: seconds.
+    :param clock: returns the time in seconds.
     """
 
     def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when there were so many
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when they were counted
 
     def wait(self, client: str) -> float:
-        """Let a client pass, or say after how many seconds they may; 0 if they have passed."""
+        """Let a client pass and return 0, or return the seconds until they may pass."""
         now = self._clock()
         tokens, then = self._buckets.pop(client, (float(self._rate.at_once), now))
         tokens = min(self._rate.at_once, tokens + (now - then) * self._rate.per_minute / 60)
         passes = tokens >= 1
         self._buckets[client] = (tokens - passes, now)
         if len(self._buckets) > _MOST_CLIENTS:
-            self._buckets.popitem(last=False)  # who was away longest
+            self._buckets.popitem(last=False)  # the least recent client
         return 0.0 if passes else (1 - tokens) * 60 / self._rate.per_minute
 
 
 def client_of(address: str) -> str:
-    """What counts as one client: an address; of IPv6 the network of 64 bits, all of which a household has."""
+    """Return what counts as one client: an IPv4 address, or the /64 network of an IPv6 address (one household)."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The libraries of web pages, which not everybody has installed."""
+"""The libraries that web pages need, which are an optional dependency."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from parlai_empathy.errors import MissingDependencyError
 
 
 def check_installed() -> None:
-    """See that there is what pages need.
+    """Check that the libraries for web pages are installed.
 
-    :raises MissingDependencyError: if there is not.
+    :raises MissingDependencyError: if one of them is missing.
     """
     for name in ("starlette", "uvicorn", "jinja2"):
         try:

@@ -1,4 +1,4 @@
-"""Plain pages for what cannot be done."""
+"""Error pages: exceptions that end a visit with a plain page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from __future__ import annotations
 class Refusal(Exception):
     """Ends a visit with a plain page.
 
-    :param status: of HTTP.
-    :param headline: what is the matter, in a few words.
+    :param status: the HTTP status.
+    :param headline: what went wrong, in a few words.
     :param text: what the visitor can do now.
-    :param headers: of the response, beside the usual ones.
+    :param headers: additional headers of the response.
     """
 
     def __init__(self, status: int, headline: str, text: str, headers: dict[str, str] | None = None) -> None:
@@ -24,17 +24,17 @@ KEPT = "What you had sent before is kept."
 
 
 def not_found() -> Refusal:
-    """There is no such page; or it is another visitor's, which is not to be told apart."""
+    """There is no such page, or it belongs to another visitor; the two must look the same."""
     return Refusal(404, "There is no such page", "Check the address, or go back to the beginning.")
 
 
 def wrong_method() -> Refusal:
-    """The page is there, but not for this method."""
+    """The page exists, but not for this HTTP method."""
     return Refusal(405, "That does not work here", "Go back to the beginning, and try it from there.")
 
 
 def forged() -> Refusal:
-    """A form without the token that the visitor's session has."""
+    """A form without the CSRF token of the visitor's session."""
     return Refusal(
         403,
         "This form is too old",
@@ -44,24 +44,24 @@ def forged() -> Refusal:
 
 
 def too_large() -> Refusal:
-    """A body longer than any form of the site could be."""
+    """A body longer than the site accepts."""
     return Refusal(413, "That is too long", f"Go back, and send less. {KEPT}")
 
 
 def no_form() -> Refusal:
-    """A body that is no plain form: an upload, for instance."""
+    """A body that is not a plain form, such as a file upload."""
     return Refusal(415, "That is no form", "This site takes plain forms only, no files.")
 
 
 def unreadable() -> Refusal:
-    """A form that is not encoded as forms are."""
+    """A form that cannot be decoded."""
     return Refusal(400, "That cannot be read", f"Go back, and send the form once more. {KEPT}")
 
 
 def too_many(seconds: float) -> Refusal:
-    """More visits than the limits allow.
+    """More requests than the limits allow.
 
-    :param seconds: after which another one is welcome.
+    :param seconds: until the next request is allowed.
     """
     wait = max(1, round(seconds + 0.5))
     text = f"Wait for {wait} second{'s' * (wait > 1)}, then load the page again. {KEPT}"
@@ -69,7 +69,7 @@ def too_many(seconds: float) -> Refusal:
 
 
 def out_of_order() -> Refusal:
-    """The store does not answer."""
+    """An operation failed, probably because the store does not respond."""
     return Refusal(
         503,
         "The site is out of order",
@@ -79,5 +79,5 @@ def out_of_order() -> Refusal:
 
 
 def broken() -> Refusal:
-    """A mistake of ours."""
+    """An unexpected error in the site's code."""
     return Refusal(500, "Something went wrong", f"Load the page again. {KEPT}")

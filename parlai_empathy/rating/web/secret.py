@@ -1,4 +1,4 @@
-"""The secret under which cookies are signed. It outlives a restart: nobody has to begin anew."""
+"""The secret that signs cookies. It is kept across restarts, so that sessions stay valid."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from pathlib import Path
 from parlai_empathy.errors import OptionError
 
 VARIABLE = "EMPATHY_SITE_SECRET"
-"""The environment variable that holds it."""
+"""The environment variable that holds the secret."""
 
 _LEAST = 32
 
 
 def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> bytes:
-    """The secret: from the environment, or from a file beside the store, which is made if it is not there.
+    """Return the secret: from the environment, or from a file beside the store, which is created if missing.
 
-    :param store: what ``open_store`` was given; beside ``ratings.db`` lies ``ratings.db.secret``, for its owner alone.
-    :raises OptionError: if the environment's is too short, the store's folder is missing, the file cannot be used, or
-        the store is a server, beside which no file can lie, and the environment has none.
+    :param store: as given to ``open_store``; the file for ``ratings.db`` is ``ratings.db.secret``, readable only by
+        its owner.
+    :raises OptionError: if the secret in the environment is too short, the store's folder is missing, the file cannot
+        be used, or the store is on a server and the environment has no secret.
     """
     given = environment.get(VARIABLE, "")
     if given:
@@ -49,7 +50,7 @@ def _kept(path: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Make the file unless it is there, whole or not at all, even where two sites start at once."""
+    """Create the file atomically unless it exists, even if two sites start at the same time."""
     if path.exists():
         return
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
@@ -59,7 +60,7 @@ def _make(path: Path) -> None:
             file.write(secrets.token_hex(32))
             file.flush()
             os.fsync(file.fileno())
-        os.link(draft, path)  # unlike a renaming, this leaves alone what another one has made meanwhile
+        os.link(draft, path)  # unlike a rename, this never overwrites a file created by another process meanwhile
     except FileExistsError:
         pass
     finally:

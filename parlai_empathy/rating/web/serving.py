@@ -1,4 +1,4 @@
-"""Serving a site with uvicorn: in one process, until it is stopped. No request is logged with what it asked for."""
+"""Serving a site with uvicorn, in one process. Logged requests contain no addresses and no query strings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from parlai_empathy.rating.web.needed import check_installed
 if TYPE_CHECKING:
     from uvicorn import Config
 
-_STOP_AFTER = 10  # seconds for what is under way when the server is stopped
-_KEEP_OPEN = 75  # seconds for which a connection waits for the next request: a rater reads meanwhile
-_WAITING = 2048  # connections
+_STOP_AFTER = 10  # seconds that running requests have to finish when the server is stopped
+_KEEP_OPEN = 75  # seconds that an idle connection stays open: raters read between requests
+_WAITING = 2048  # connections waiting to be accepted
 
 
 @dataclass(frozen=True)
 class Address:
     """Where a site is served.
 
-    :param port: 0 for any that is free.
-    :param proxies: addresses whose word is taken on who a visitor is and whether they came over https (the headers
-        ``X-Forwarded-For`` and ``X-Forwarded-Proto``); anybody could write them.
-    :param log_requests: whether a line is logged for each request: its method, path and status, and nothing else.
+    :param port: 0 for any free port.
+    :param proxies: addresses of trusted proxies, whose headers ``X-Forwarded-For`` and ``X-Forwarded-Proto`` tell the
+        visitor's address and whether they came over https. From others these headers are ignored: anybody can set them.
+    :param log_requests: whether to log each request, with its method, path and status only.
     """
 
     host: str = "127.0.0.1"
@@ -39,9 +39,9 @@ class Address:
 def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda url: None) -> None:
     """Serve an app until the process is told to stop.
 
-    :param on_start: is told the site's URL as soon as it can be reached.
+    :param on_start: called with the site's URL as soon as it accepts connections.
     :raises OptionError: if the address cannot be used.
-    :raises MissingDependencyError: if the libraries are not installed.
+    :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     check_installed()
     import uvicorn
@@ -49,7 +49,7 @@ def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda u
     with _listening(address) as listener:
         host, port = listener.getsockname()[:2]
         on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-        with suppress(KeyboardInterrupt):  # uvicorn sends on what has stopped it
+        with suppress(KeyboardInterrupt):  # uvicorn raises again the signal that stopped it
             uvicorn.Server(_config(app, address)).run(sockets=[listener])
 
 
@@ -71,7 +71,7 @@ def _config(app: Any, address: Address) -> Config:
 
 
 def without_query(record: logging.LogRecord) -> bool:
-    """Leave out of uvicorn's line who asked, and all behind the ``?``, where a crowd's links have raters' ids."""
+    """Remove the client's address and the query string, which can hold raters' ids, from uvicorn's log record."""
     if isinstance(record.args, tuple) and len(record.args) == 5:
         _, method, path, version, status = record.args
         record.args = ("-", method, str(path).split("?")[0], version, status)
@@ -86,7 +86,7 @@ def _listening(address: Address) -> socket.socket:
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, _, _, place = found[0]
-        # asyncio sends small packets at once only on sockets that are said to be TCP's.
+        # asyncio sets TCP_NODELAY only on sockets created with IPPROTO_TCP.
         listener = socket.socket(family, kind, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)

@@ -1,7 +1,7 @@
-"""Texts that travel through a visitor's browser and come back unchanged, or not at all.
+"""Signed tokens: texts that a visitor's browser stores and sends back, and that cannot be changed unnoticed.
 
-A token is the text in base64, a dot, and its HMAC-SHA256 (RFC 2104) under a key of its purpose's own, so that a token
-for one purpose is none for another. It is readable by the visitor, and cannot be made or changed by them.
+A token is the text in base64, a dot, and its HMAC-SHA256 (RFC 2104). Each purpose has its own key, so a token for one
+purpose is invalid for another. Visitors can read tokens, but cannot make or change them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hmac
 
 
 class Signer:
-    """Makes tokens and reads them.
+    """Makes and reads tokens.
 
     :param secret: at least 16 bytes that nobody else knows.
     """
@@ -26,15 +26,15 @@ class Signer:
 
     @property
     def name(self) -> str:
-        """Eight letters that tell the owners of two secrets apart, and nothing of the secrets."""
+        """Eight characters that differ between secrets but reveal nothing about them."""
         return self.digest("name", "")[:8]
 
     def token(self, purpose: str, text: str) -> str:
-        """``text`` as a token."""
+        """Return ``text`` as a token."""
         return f"{_as_base64(text.encode())}.{self.digest(purpose, text)}"
 
     def read(self, purpose: str, token: str) -> str | None:
-        """The text of a token; None if it was made elsewhere, for another purpose, or changed."""
+        """Return the text of a token; None if it was made elsewhere, for another purpose, or changed."""
         body, _, digest = token.partition(".")
         try:
             text = _of_base64(body)
@@ -43,7 +43,7 @@ class Signer:
         return text if is_same(digest, self.digest(purpose, text)) else None
 
     def digest(self, purpose: str, text: str) -> str:
-        """What only the owner of the secret can compute of ``text``."""
+        """Return the HMAC of ``text``, which only the owner of the secret can compute."""
         key = self._keys.get(purpose)
         if key is None:
             key = self._keys[purpose] = hmac.digest(self._secret, purpose.encode(), "sha256")
@@ -51,7 +51,7 @@ class Signer:
 
 
 def is_same(given: str, right: str) -> bool:
-    """Whether two texts are the same, in a time that tells nothing of where they differ, or of how long they are."""
+    """Whether two texts are equal. The time this takes reveals neither where they differ nor how long they are."""
     digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (given, right)]
     return hmac.compare_digest(*digests)
 

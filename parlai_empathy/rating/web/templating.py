@@ -1,4 +1,4 @@
-"""Templates of pages: Jinja2, with everything escaped that a template shows, and no name that nobody has given."""
+"""Page templates: Jinja2 with autoescaping; undefined names raise an error."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from parlai_empathy.rating.web.visit import TOKEN
 class Templates:
     """The templates of a site.
 
-    :param folders: the first that has a template of the name wins.
-    :param shared: what every template may use.
+    :param folders: searched in order; the first that has the template wins.
+    :param shared: values that every template can use.
     """
 
     def __init__(self, folders: Sequence[Path], shared: Mapping[str, Any]) -> None:
@@ -33,9 +33,9 @@ class Templates:
         self._environment.filters["moment"] = moment
 
     def rendered(self, name: str, session: Session | None, values: Mapping[str, Any]) -> str:
-        """A page's text.
+        """Return a page's text.
 
-        :param session: whose forms the page has; ``token()`` puts its token there.
+        :param session: the visitor's; ``token()`` inserts its CSRF token into forms.
         """
         from markupsafe import Markup
 
@@ -47,7 +47,7 @@ class Templates:
 
 
 def moment(seconds: float) -> str:
-    """A time as people read it.
+    """Return a time as readable text, in UTC.
 
     :param seconds: since 1970.
     """

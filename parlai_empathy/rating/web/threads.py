@@ -1,4 +1,4 @@
-"""Work that waits, for a store or a model: it is done in threads, so that other visitors need not wait for it."""
+"""Running blocking calls, of a store or a model, in threads, so that other visitors need not wait for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Parameters = ParamSpec("_Parameters")
 async def in_thread(
     work: Callable[_Parameters, _Result], /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
 ) -> _Result:
-    """Call a function in a thread of the pool, and wait for what it returns without holding up anybody else."""
+    """Call a function in a thread of the pool and return its result, without blocking other requests."""
     from anyio import to_thread
 
     return await to_thread.run_sync(partial(work, *args, **kwargs))

@@ -1,4 +1,4 @@
-"""One request, as pages see it."""
+"""One request, as a page sees it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from parlai_empathy.rating.web.app import Site
 
 TOKEN = "token"
-"""The field that every form carries against forgery."""
+"""The hidden field that holds a form's CSRF token."""
 
 _FORM = "application/x-www-form-urlencoded"
 
 
 class Visit:
-    """A request, the session that it belongs to, and what a page may answer.
+    """A request, its session, and the responses that a page can give.
 
-    :param request: Starlette's, for whatever is not here.
+    :param request: Starlette's request, for everything that this class does not offer.
     """
 
     def __init__(self, site: Site, request: Request, session: Session) -> None:
@@ -34,13 +34,13 @@ class Visit:
 
     @property
     def query(self) -> Mapping[str, str]:
-        """What stands behind the ``?`` of the address."""
+        """The query parameters of the URL."""
         return self.request.query_params
 
     def part(self, name: str) -> str:
-        """A part of the address that a page has left open: of ``/item/{id}`` the ``id``.
+        """Return a path parameter, such as the ``id`` of ``/item/{id}``.
 
-        :raises Refusal: if nothing in the store can be called so.
+        :raises Refusal: if it cannot be an id in the store.
         """
         if not (part := storable_id(str(self.request.path_params[name]))):
             raise not_found()
@@ -48,13 +48,13 @@ class Visit:
 
     @property
     def address(self) -> str:
-        """Of the visitor, or of their household's network."""
+        """The address of the visitor, or of their household's network."""
         return self.site.address_of(self.request.scope)
 
     async def form(self) -> Form:
-        """The form that was sent, from a page of ours to this very session.
+        """Return the submitted form, which must come from one of this session's own pages.
 
-        :raises Refusal: if it is anything else.
+        :raises Refusal: if it has no valid CSRF token, is too long, or is not a plain form.
         """
         fields = fields_of(await self._body())
         if not self.session.is_known or not self.session.is_own(fields.pop(TOKEN, "")):
@@ -62,11 +62,11 @@ class Visit:
         return Form(fields)
 
     def page(self, template: str, status: int = 200, **values: Any) -> Response:
-        """A page of a template."""
+        """Return a page rendered from a template."""
         return self.site.page(template, status, session=self.session, **values)
 
     def redirect(self, address: str) -> Response:
-        """Send the visitor's browser elsewhere, to read."""
+        """Redirect the visitor's browser to another page, which it requests with GET."""
         from starlette.responses import RedirectResponse
 
         return RedirectResponse(address, status_code=303)
