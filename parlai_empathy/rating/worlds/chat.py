@@ -1,4 +1,4 @@
-"""Talking with a model, and judging it: each of its turns, if one likes, and the talk as a whole."""
+"""Talking with a model and rating it: each of its turns, if the study asks for that, and the whole conversation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from parlai_empathy.rating.worlds.talking import Command, ask, show
 RATER = "rater"
 DONE = "done"
 LISTENER = "Listener"
-"""What models are called: raters are not to know which one they talk with."""
+"""The name under which models are shown: raters must not know which one they talk with."""
 
 
 class ChatThenRateWorld(RatingWorld):
-    """A rater talks with models one after another, and judges each. A talk that was broken off goes on where it was.
+    """A rater talks with one model after another and rates each. An interrupted conversation is resumed.
 
-    The agents behind the rater are the study's models, in its order.
+    The agents after the rater are the study's models, in the study's order.
     """
 
     KIND = "chat"
@@ -32,7 +32,7 @@ class ChatThenRateWorld(RatingWorld):
         if len(self.agents) != 1 + len(names):
             raise OptionError(f"{self.desk.study.where}: models are {', '.join(names)}: an agent for each is needed")
         self._models = dict(zip(names, self.agents[1:], strict=True))
-        self._turn = 0  # how many turns there are
+        self._turn = 0  # number of turns so far
         self._marks: Interview | None = None
 
     def _open(self, found: Assignment) -> None:
@@ -40,10 +40,10 @@ class ChatThenRateWorld(RatingWorld):
         model.reset()
         self._interview = self._marks = None
         said = self.desk.messages(found.id, self.name)
-        # A message whose answer never came is answered now.
+        # If the last message was never answered, it is answered below.
         for asked, answered in zip(said[::2], said[1::2], strict=False):
             model.observe(_message(RATER, asked.text))
-            model.self_observe(_message(LISTENER, answered.text))  # as if it had just said so
+            model.self_observe(_message(LISTENER, answered.text))  # as if it had just given this answer
         self._turn = len(said)
         show(
             self.rater,
@@ -87,7 +87,7 @@ class ChatThenRateWorld(RatingWorld):
                 self._answer(found, said)
 
     def _say(self, found: Assignment, speaker: str, text: str) -> bool:
-        """Store what was said; whether it is kept. If not, the desk is asked anew what there is to do."""
+        """Store a message and return whether it was kept. If it was not, the next step asks the desk for an item."""
         outcome = self.desk.say(found.id, self.name, self._turn + 1, speaker, text)
         if outcome.is_kept:
             self._turn += 1
@@ -97,7 +97,7 @@ class ChatThenRateWorld(RatingWorld):
         return outcome.is_kept
 
     def _answer(self, found: Assignment, said: str) -> None:
-        """Let the model reply."""
+        """Let the model reply to a message."""
         model = self._models[found.item.system]
         model.observe(_message(RATER, said))
         reply = str(model.act().get("text") or "").strip()

@@ -1,4 +1,4 @@
-"""The collection of EmpatheticDialogues, with two people (Rashkin et al. 2019, section 3)."""
+"""Collecting dialogues from two people, as for EmpatheticDialogues (Rashkin et al. 2019, section 3)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NAMES = ("Speaker", "Listener")
 
 
 class CollectEmpatheticWorld(World):
-    """Two people choose emotions, describe situations, and talk about each: two conversations, the roles swapped.
+    """Two people choose emotions, describe situations and talk about each: two conversations, with roles swapped.
 
-    Neither sees the other's prompt. Whoever quits ends it for both; conversations that have ended are kept.
+    Neither sees the other's prompt. If one of them quits, it ends for both; complete conversations are kept.
 
-    :param opt: with the two people's names as ``raters``.
-    :param agents: the two.
-    :param collection: where everything goes.
+    :param opt: holds the two people's names as ``raters``.
+    :param agents: the two people.
+    :param collection: stores prompts, messages and answers.
     """
 
     def __init__(self, opt: Opt, agents: Sequence[Any], collection: Collection) -> None:
@@ -48,7 +48,7 @@ class CollectEmpatheticWorld(World):
         return self._is_over
 
     def parley(self) -> None:
-        """One person's prompt, one turn, or one person's judgement."""
+        """Do one step: one person's prompt, one turn, or one person's answers about a conversation."""
         self.total_parleys += 1
         if self._is_over:
             return
@@ -65,7 +65,7 @@ class CollectEmpatheticWorld(World):
             self._prompts[waiting] = self._prompt(waiting)
             return
         meeting = self._meeting()
-        duties = {meeting.duty(name): name for name in reversed(self._agents)}  # of two with the same, the first counts
+        duties = {meeting.duty(name): name for name in reversed(self._agents)}  # on a tie, the first person
         if name := duties.get(Duty.JUDGE):
             self._evaluate(self._talks[-1], name)
         elif name := duties.get(Duty.SPEAK):
@@ -167,7 +167,7 @@ class CollectEmpatheticWorld(World):
         self._is_over = True
 
     def _ask(self, name: str, text: str) -> str:
-        """An answer, which is not `quit`; `back` is but a word here."""
+        """Ask for an answer; `quit` raises an error, and `back` is an ordinary answer here."""
         said = ask(self._agents[name], text)
         if said is Command.QUIT:
             raise _QuitError("Somebody has quit")
@@ -175,4 +175,4 @@ class CollectEmpatheticWorld(World):
 
 
 class _QuitError(Exception):
-    """Somebody goes."""
+    """Somebody has quit."""

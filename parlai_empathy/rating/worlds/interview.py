@@ -1,4 +1,4 @@
-"""One question after another, forwards and backwards."""
+"""Asking one question after another, with a way back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from parlai_empathy.rating.questions import Choice, Likert, Preference, Question
 
 
 class Interview:
-    """Asks a page of questions.
+    """Asks a page of questions, one at a time.
 
-    :param questions: in their order; at least one.
-    :param progress: what stands before each question.
+    :param questions: at least one, in order.
+    :param progress: text shown before each question.
     """
 
     def __init__(self, questions: Sequence[Question], progress: str = "") -> None:
@@ -23,18 +23,18 @@ class Interview:
 
     @property
     def is_done(self) -> bool:
-        """Whether all are answered."""
+        """Whether all questions are answered."""
         return self._place >= len(self._questions)
 
     @property
     def question(self) -> str:
-        """The present question, as a text to be shown."""
+        """The current question, as text to show."""
         question = self._questions[self._place]
         optional = "" if question.required else " (You may leave this open.)"
         return "\n".join(filter(None, [self._progress, question.text + optional, *choices(question)]))
 
     def hear(self, text: str) -> str:
-        """Take an answer; returns what is wrong with it, in one line, or nothing."""
+        """Take an answer; return what is wrong with it, in one line, or an empty text if it was accepted."""
         question = self._questions[self._place]
         try:
             question.read(text)
@@ -45,7 +45,7 @@ class Interview:
         return ""
 
     def back(self) -> bool:
-        """Return to the question before; whether there is one."""
+        """Go back to the previous question; return whether there was one."""
         self._place -= 1 if self._place else 0
         has_left_one = self._questions[self._place].id in self.answers
         self.answers.pop(self._questions[self._place].id, None)
@@ -53,7 +53,7 @@ class Interview:
 
 
 def choices(question: Question) -> list[str]:
-    """A line for each answer that has a number."""
+    """Return the numbered answers of a question as lines of text."""
     if isinstance(question, Likert):
         labels = dict(question.labels)
         if 1 in labels and question.points in labels and len(labels) < question.points:

@@ -1,4 +1,4 @@
-"""Judging one reply, or one conversation, at a time."""
+"""Rating one reply, or one conversation, at a time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from parlai_empathy.rating.worlds.rating_world import RatingWorld
 
 
 class LikertRatingWorld(RatingWorld):
-    """A rater judges replies by a study's questions: those of Rashkin et al. 2019, Merdivan et al. 2020 and others."""
+    """A rater answers a study's questions about each reply, as in Rashkin et al. 2019 and Merdivan et al. 2020."""
 
     KIND = "likert"

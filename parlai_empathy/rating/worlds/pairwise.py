@@ -6,6 +6,6 @@ from parlai_empathy.rating.worlds.rating_world import RatingWorld
 
 
 class PairwiseWorld(RatingWorld):
-    """A rater says which of two is better. The desk sees to it that each system stands first as often as second."""
+    """A rater says which of two is better. The desk balances how often each system is shown first."""
 
     KIND = "pairwise"

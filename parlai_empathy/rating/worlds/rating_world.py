@@ -1,4 +1,4 @@
-"""What worlds of one rater have in common: the introduction, consent, and one item after another."""
+"""What worlds with one rater have in common: consent, the introduction, and one item after another."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from parlai_empathy.rating.worlds.talking import Command, ask, show
 
 
 class RatingWorld(World):
-    """A rater judges item after item.
+    """A rater rates one item after another.
 
-    :param opt: with the rater's name as ``rater``.
+    :param opt: holds the rater's name as ``rater``.
     :param agents: the rater first.
-    :param desk: where items come from and answers go.
-    :raises OptionError: if the study is of a kind that another world is for.
+    :param desk: assigns items and stores answers.
+    :raises OptionError: if the study's kind is not this world's ``KIND``.
     """
 
     KIND = ""
-    """Of the studies that it is for."""
+    """The kind of study that the world is for."""
 
     def __init__(self, opt: Opt, agents: Sequence[Any], desk: Desk) -> None:
         super().__init__(Opt({"task": self.KIND, **opt}), list(agents))
@@ -43,20 +43,20 @@ class RatingWorld(World):
         self._found: Assignment | None = None
         self._interview: Interview | None = None
         self._shown_at = 0.0
-        self._spent: dict[str, float] = {}  # seconds, on items that were left and may come again
-        self._earlier: int | None = None  # which answered item is answered anew, counted from the first
+        self._spent: dict[str, float] = {}  # seconds spent on each item so far
+        self._earlier: int | None = None  # index of the answered item that is being answered again
 
     @property
     def rater(self) -> Any:
-        """The agent who judges."""
+        """The rater's agent."""
         return self.agents[0]
 
     def epoch_done(self) -> bool:
-        """Whether the rater has quit, or has nothing more to do."""
+        """Whether the rater has quit or has nothing more to do."""
         return self._is_over
 
     def parley(self) -> None:
-        """One question, and its answer."""
+        """Ask one question and take its answer."""
         self.total_parleys += 1
         if self._is_over:
             return
@@ -68,7 +68,7 @@ class RatingWorld(World):
             self._go_on(self._found)
 
     def _begin(self) -> None:
-        """Consent, then the introduction, once. Who comes back has agreed already."""
+        """Ask for consent, then show the introduction. A returning rater is not asked for consent again."""
         known = self.desk.rater(self.name)
         if self.desk.study.consent and (known is None or known.consented is None):
             said = ask(self.rater, consent(self.desk.study))
@@ -76,7 +76,7 @@ class RatingWorld(World):
                 self._quit()
                 return
             if said is Command.BACK or said.casefold() not in ("yes", "y"):
-                return  # it is asked again
+                return  # ask again
         self.desk.enrol(self.name, consented=True)
         show(self.rater, introduction(self.desk.study))
         self._has_begun = True
@@ -100,7 +100,7 @@ class RatingWorld(World):
         self._shown_at = time.monotonic()
 
     def _go_on(self, found: Assignment) -> None:
-        """Ask the present question."""
+        """Ask the current question."""
         assert self._interview is not None
         said = ask(self.rater, self._interview.question)
         if said is Command.QUIT:
@@ -125,7 +125,7 @@ class RatingWorld(World):
         self._spent[found.id] = self._spent.get(found.id, 0.0) + time.monotonic() - self._shown_at
 
     def _return_to_item_before(self, left: Assignment) -> None:
-        """Let the rater answer an earlier item anew; the present one comes again afterwards."""
+        """Let the rater answer an earlier item again; the current one is shown again afterwards."""
         answered = self.desk.answered(self.name)
         place = len(answered) if self._earlier is None else self._earlier
         if place == 0:

@@ -1,4 +1,4 @@
-"""Studies and their items as plain texts."""
+"""Studies and their items as plain text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from parlai_empathy.rating.handed import Assignment
 from parlai_empathy.rating.study import Example, Study
 
 OTHER, OWN = "A", "B"
-"""Who spoke before the reply, and whose reply it is."""
+"""The speaker before the reply, and the speaker of the reply."""
 
 SILENCE = "(says nothing)"
 HELP = "Type an answer and press Enter. `back` returns to the question before; `quit` stops, and you can go on later."
 
 
 def introduction(study: Study) -> str:
-    """What a rater reads before the first item."""
+    """Return what a rater reads before the first item."""
     warning = [f"Please note: {study.content_warning}"] if study.content_warning else []
     examples = [_example(study, number, one) for number, one in enumerate(study.examples, start=1)]
     parts = [f"{study.title}\n{'=' * len(study.title)}", *warning, study.instructions, *examples, HELP]
@@ -23,12 +23,12 @@ def introduction(study: Study) -> str:
 
 
 def consent(study: Study) -> str:
-    """What a rater must agree to."""
+    """Return the consent text and how to answer it."""
     return f"{study.consent}\n\nType yes if you agree and want to take part, quit if you do not."
 
 
 def item_text(study: Study, found: Assignment) -> str:
-    """An item as it is judged."""
+    """Return an item as it is shown to raters."""
     if not found.item.other:
         return "\n".join([*turns(found.left.context), f" > {OWN}: {found.left.reply or SILENCE}"])
     if study.whole_dialogues:
@@ -39,7 +39,7 @@ def item_text(study: Study, found: Assignment) -> str:
 
 
 def turns(context: Sequence[str]) -> list[str]:
-    """The turns before a reply, a line each. The one who replies has not spoken last."""
+    """Return the turns before a reply, one per line. The last turn is the other speaker's."""
     return [f"   {OWN if (len(context) - place) % 2 == 0 else OTHER}: {text}" for place, text in enumerate(context)]
 
 

@@ -1,4 +1,4 @@
-"""Asking a ParlAI agent something, whoever stands behind it."""
+"""Asking questions of a ParlAI agent, such as a person at a terminal."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from parlai.core.message import Message
 
 WORLD = "study"
-"""The id under which a world speaks to its raters."""
+"""The id of the messages that a world sends to its raters."""
 
 
 class Command(Enum):
-    """What a rater can say instead of an answer."""
+    """What a rater can type instead of an answer."""
 
     BACK = "back"
     QUIT = "quit"
 
 
 def show(agent: Any, text: str, speaker: str = WORLD) -> None:
-    """Let an agent see a text."""
+    """Let an agent observe a text."""
     agent.observe(Message({"id": speaker, "text": text, "episode_done": False}))
 
 
 def ask(agent: Any, text: str, speaker: str = WORLD) -> str | Command:
-    """Show a text, and wait for what the agent says.
+    """Show a text and return the agent's answer.
 
-    An agent that ends the conversation (the end of the input, ``[EXIT]`` and ``[DONE]`` of ParlAI's ``local_human``)
-    has quit.
+    An agent that ends the conversation (by the end of its input, or by ``[EXIT]`` or ``[DONE]`` in ParlAI's
+    ``local_human``) has quit.
     """
     if text:
         show(agent, text, speaker)

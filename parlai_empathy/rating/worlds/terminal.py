@@ -12,9 +12,9 @@ from parlai_empathy.rating.worlds.talking import WORLD
 
 
 class TerminalRater(Agent):
-    """Prints what it is shown, and reads a line for each answer.
+    """Prints what it observes and reads one line for each answer.
 
-    :param name: where two people share a terminal, for whom something is printed.
+    :param name: the rater's name, printed before each message if two people share a terminal; empty otherwise.
     """
 
     def __init__(self, opt: Opt, shared: Any = None, name: str = "") -> None:
