@@ -1,4 +1,4 @@
-"""The administrator's pages of a chat: who talks, who may be in distress, and marks and talks to take away."""
+"""The administrator's pages of a chat: people, messages that mention self-harm, exports of marks and conversations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ChatAdminPages(AdminPages):
-    """Conversations and people; marks and judgements as the rating site gives its ratings, and the talks."""
+    """Shows counts and people; exports marks and judgements as the rating site exports ratings, and conversations."""
 
     def add_to(self, site: Site) -> None:
         """Add the pages to a site."""
@@ -27,7 +27,7 @@ class ChatAdminPages(AdminPages):
         site.add("/admin/talks.jsonl", self.talks)
 
     async def talks(self, visit: Visit) -> Response:
-        """All talks as a file, those of excluded people left out."""
+        """Return all conversations as a file, without those of excluded people."""
         self._door.check(visit)
         content = await in_thread(self._talks)
         return attached(content, f"{self._desk.study.name}_talks", "jsonl")
@@ -39,7 +39,7 @@ class ChatAdminPages(AdminPages):
             return path.read_bytes()
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
-        """Conversations and people."""
+        """Return the page with counts and people."""
         counts = await in_thread(chat_counts, self._desk)
         study = self._desk.study
         return visit.page(

@@ -1,4 +1,4 @@
-"""How far a chat is, for who runs it."""
+"""Counts of conversations, answers and people in a chat, for its administrators."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WRITTEN = """FROM rating_messages AS m JOIN rating_assignments AS a ON a.id = m
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has come.
+    """Somebody who takes part.
 
-    :param came: seconds since 1970.
-    :param talks: conversations that have ended.
-    :param messages: written, in all conversations.
-    :param flagged: how many of them speak of self-harm.
-    :param excluded: the reason; None for somebody whose marks count.
+    :param came: when they first came, in seconds since 1970.
+    :param talks: number of ended conversations.
+    :param messages: number of messages they wrote, in all conversations.
+    :param flagged: how many of these mention self-harm.
+    :param excluded: the reason; None if they are not excluded.
     """
 
     id: str
@@ -36,10 +36,10 @@ class Person:
 
 @dataclass(frozen=True)
 class ChatCounts:
-    """What there is in the store.
+    """What the store holds.
 
-    :param systems: conversations with each model, of this version of the study.
-    :param answers: how many there are of each model to each question, of excluded people none.
+    :param systems: conversations with each model, in this version of the study.
+    :param answers: number of answers by model and question, without those of excluded people.
     :param people: in the order in which they came.
     """
 
@@ -49,7 +49,7 @@ class ChatCounts:
 
 
 def chat_counts(desk: Desk) -> ChatCounts:
-    """Count."""
+    """Count what the store holds."""
     people, systems = desk.raters(), desk.counts()
     with desk.store.reading() as t:
         written, flagged = _written(t, desk.study.name), _flagged(t, desk.study.name)

@@ -1,13 +1,13 @@
-"""Whether a message speaks of suicide or self-harm: a rule of words, not a judgement of how somebody is.
+"""Detecting messages that mention suicide or self-harm, by rules on words; this does not assess how somebody is.
 
-It is made to see too much rather than too little. It knows English alone; it reads one message at a time; it cannot
-tell somebody's own pain from a film's, a friend's or a joke's; and who hints without any of its words passes it by
+The rules prefer false alarms to misses. They know only English; they read one message at a time; they cannot tell
+somebody's own pain from a film's, a friend's or a joke's; and they miss hints that contain none of the words
 ("I can't take it anymore", "soon nobody will have to worry about me").
 
-What it looks at is the text in a plain form (:func:`plain`): lower case, without accents and apostrophes, with
-``k1ll``, ``s u i c i d e`` and small slips of the keyboard mended. Then, in this order: idioms are taken out
-(``career suicide``); what is left is searched for patterns; one that is denied right before it (``I would never``)
-does not count, unless the message goes on with a ``but``.
+They match a normalised form of the text (:func:`plain`): lower case, without accents and apostrophes, with ``k1ll``,
+``s u i c i d e`` and single typing errors corrected. Then, in this order: idioms are removed (``career suicide``); the
+rest is searched for patterns; a match that is denied right before it (``I would never``) does not count, unless the
+message continues with a ``but``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _WORD = re.compile(r"[a-z]{5,}")
 
 
 def speaks_of_self_harm(text: str) -> bool:
-    """Whether a message speaks of suicide or self-harm, somebody's own or another's."""
+    """Whether a message mentions suicide or self-harm, the writer's own or another person's."""
     return any(_matches(one) for one in {plain(text), plain(text, mend=False)})
 
 
 def plain(text: str, mend: bool = True) -> str:
-    """A text as the patterns read it: words of letters, with `` . `` where a sentence ends.
+    """Return a text as the patterns match it: lower-case words, with `` . `` where a sentence ends.
 
-    :param mend: whether digits that stand for letters, spelled words and slips of the keyboard are put right.
+    :param mend: whether to correct digits that stand for letters, spelled-out words and typing errors.
     """
     text = unicodedata.normalize("NFKD", text).casefold()
     text = "".join(letter for letter in text if not unicodedata.category(letter).startswith(("M", "Cf")))
@@ -47,7 +47,7 @@ def plain(text: str, mend: bool = True) -> str:
     text = " ".join(re.sub(r"[^a-z0-9. ]", " ", text).split())
     if mend:
         text = _SPELLED.sub(lambda match: match[0].replace(" ", ""), text)
-        # A slip may make a run of letters (suiiide), or stand beside one (suuuucide).
+        # A typing error may produce a repeated letter (suiiide), or occur together with one (suuuucide).
         text = _words_mended(_RUN.sub(r"\1", _words_mended(text)))
     return text
 
@@ -64,7 +64,7 @@ def _matches(text: str) -> bool:
 
 @functools.cache
 def _compiled(patterns: tuple[str, ...]) -> list[re.Pattern[str]]:
-    """Whole words that match: made when a message comes, for no other command of ParlAI's needs them."""
+    """Compile patterns for whole words. This is done at the first message: other commands do not need them."""
     return [re.compile(rf"\b(?:{pattern})\b") for pattern in patterns]
 
 
@@ -73,7 +73,7 @@ def _is_denied(before: str, after: str) -> bool:
 
 
 def _letters(word: str) -> str:
-    """A word with letters in the place of what looks like them; a stop at its end stays one."""
+    """Replace characters that look like letters with these letters, except punctuation at the end of the word."""
     body = word.rstrip(".!?,;:")
     return body.translate(_LOOKALIKES) + word[len(body) :]
 
@@ -83,7 +83,7 @@ def _words_mended(text: str) -> str:
 
 
 def _mended(word: str) -> str:
-    """The key word that a word is one slip away from: a letter more, less, other, or two of them swapped."""
+    """Return the key word that is one typing error away (a letter added, left out, replaced or swapped), if any."""
     if word in KEY_WORDS or len(word) < 5:
         return word
     return next((key for key, slips in _SLIPS.items() if word in slips), word)

@@ -1,11 +1,11 @@
-"""The words of :mod:`~parlai_empathy.rating.chat.distress`. They are matched with a text in its plain form."""
+"""The patterns of :mod:`~parlai_empathy.rating.chat.distress`. They are matched against a text in its plain form."""
 
 from __future__ import annotations
 
 import re
 
 KEY_WORDS = ("suicide", "suicidal", "myself")
-"""Words that are recognised with one slip of the keyboard. Short ones are too near to others."""
+"""Words that are recognised even with one typing error. Shorter ones are too similar to other words."""
 
 _ME = r"my ?sel(?:f|ve)s?"
 _WANT = (
@@ -22,7 +22,7 @@ PATTERNS = (
     # The word itself.
     r"su ?i?cid(?:e|es|al|ality|ally)|unaliv(?:e|ing|ed)|sewer ?slide|kms|kys",
     r"self ?(?:harm(?:s|ed|ing)?|injur(?:y|ies|e|ed|ing)|mutilat\w+)",
-    # To do something to oneself.
+    # Harming oneself.
     r"(?:kil+|kll|klil|hang|shoot|drown|stab|poison|harm|hurt|cut|burn|starv|suffocat|electrocut|chok|strangl|"
     r"end|neck)"
     rf"(?:e|ed|ing|ting)? ?{_ME}",
@@ -41,7 +41,7 @@ PATTERNS = (
     rf"{_WANT} (?:to )?jump(?:ing)? (?:off|from|in front of|under|out of|out) (?:a|an|the|this|that|my)",
     rf"{_WANT} (?:to )?(?:walk|walking|step|stepping|drive|driving|crash|crashing) (?:my car )?"
     r"(?:into traffic|in front of|off (?:a|the|this) (?:bridge|road|cliff)|into (?:a|the) (?:tree|wall|truck))",
-    # Not to live.
+    # Not wanting to live.
     r"(?:end|ends|ended|ending|take|takes|took|taking|taken|finish|finishing) (?:my|his|her|their|"
     r"your) (?:own )?li(?:fe|ves)",
     rf"(?:end|ending|ended) it {_SOON}|{_WANT} end(?:ing)? it(?= \.|$)|{_WANT} end(?:ing)? everything",
@@ -94,7 +94,7 @@ PATTERNS = (
     r"feel(?:ing|s)? (?:like )?(?:dying|ending it(?: all)?|killing)",
     r"(?:goodbye|good bye|farewell) (?:note|letter|cruel world)",
 )
-"""What a message is searched for."""
+"""Patterns that a message is searched for."""
 
 _ACCIDENT = (
     r"(?:accident\w*|by accident|(?:while |when i was |when |from )?(?:shaving|cooking|chopping|slicing|peeling|"
@@ -145,13 +145,13 @@ IDIOMS = (
     r"bungee jump\w*(?: \w+){0,4}",
     r"(?:end|ended|ending) it (?:all )?(?:tonight|today|now|soon|tomorrow|for good)? ?(?:with (?:him|her|my|this|"
     r"that|the)|between us)",
-    # Kilometres; "I am 15 kms" is none.
+    # Kilometres, but not "I am 15 kms".
     r"(?:ran|run|running|walk(?:ed|ing)?|drove|driv(?:e|en|ing)|cycl(?:e|ed|ing)|rode|rid(?:e|ing)|hik(?:e|ed|ing)|swam|"
     r"travell?(?:ed|ing)?)(?: \w+)? (?:\d+ )+kms",
     r"(?:\d+ )+kms (?:from|away|to|of|per|an hour|long|north|south|east|west|each|every)",
     r"(?:plot|ship|game|phone|character|plant|battery|car|joke|trend)s? (?:to die|should die|deserves to die)",
 )
-"""What is taken out first: the words are there, and mean something else."""
+"""Phrases that are removed first: they contain the words, but mean something else."""
 
 DENIALS = re.compile(
     r"\b(?:dont|do not|doesnt|didnt|did not|never|no longer|would never|wouldnt|would not|wont|will not|not|isnt|"
@@ -163,10 +163,10 @@ DENIALS = re.compile(
     r"think|thinking|thought|thoughts|of|about|consider|considering|considered|attempt|attempted|try|tried|a|any|"
     r"am|i|in|had)){0,6} ?$"
 )
-"""What may stand right before a pattern to deny it: nothing but words that carry the denial on."""
+"""Matches text right before a pattern that denies it: a negation, followed only by words that continue it."""
 
 TURNS = re.compile(
     r"\b(?:but|though|although|yet|except|however|still|sometimes|just|cant stop|so (?:much|bad|badly)|more than|"
     r"as (?:much|badly))\b"
 )
-"""What takes a denial back."""
+"""Words after a match that cancel its denial."""

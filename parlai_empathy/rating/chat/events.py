@@ -1,4 +1,4 @@
-"""Events as browsers read them from a response that goes on (server-sent events)."""
+"""Server-sent events, which browsers read from a streaming response."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 
 
 def event(name: str, value: object) -> str:
-    """One event.
+    """Return one event.
 
-    :param value: for JSON, which has no line breaks of its own.
+    :param value: sent as JSON, which contains no line breaks.
     """
     return f"event: {name}\ndata: {json.dumps(value)}\n\n"
 
 
 REST = ": nothing new\n\n"
-"""Said from time to time, so that nobody between here and the browser takes the connection for dead."""
+"""A comment, sent from time to time so that no proxy closes the idle connection."""

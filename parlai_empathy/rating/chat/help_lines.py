@@ -1,4 +1,4 @@
-"""Where somebody in distress finds people who listen, by country: read from ``help_lines.yaml``."""
+"""Services for people in distress, by country, read from ``help_lines.yaml``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FILE = Path(__file__).with_name("help_lines.yaml")
 
 @dataclass(frozen=True)
 class Service:
-    """People who listen.
+    """A service that listens to people in distress.
 
-    :param how: they are reached, in words.
-    :param link: their page; empty if there is none.
+    :param how: how to reach it, in words.
+    :param link: its web page; empty if there is none.
     """
 
     name: str
@@ -29,15 +29,15 @@ class Service:
 
     @property
     def site(self) -> str:
-        """Their page's host, as people know it."""
+        """The host of its web page, without ``www.``."""
         return (urlsplit(self.link).hostname or "").removeprefix("www.")
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What is shown before the model's reply to somebody who may be in distress.
+    """What somebody who may be in distress is shown before the model's reply.
 
-    :param services: that their country has.
+    :param services: those of their country.
     :param emergency: the number to call in danger, in words.
     """
 
@@ -55,16 +55,16 @@ class Notice:
 
     @property
     def danger(self) -> str:
-        """The last sentence."""
+        """The notice's last sentence, which follows the services."""
         return f"If somebody is in danger right now, call {self.emergency}."
 
 
 def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
-    """The notice for a country; without one, for all of the world.
+    """Return the notice for a country, or the international one if no country is given.
 
-    :param country: two letters (ISO 3166-1), or ``EU``; ``UK`` is taken for ``GB``.
-    :param file: another file of the same kind.
-    :raises OptionError: if the file has no such country, or cannot be read.
+    :param country: two letters (ISO 3166-1), or ``EU``; ``UK`` is read as ``GB``.
+    :param file: another file in the same format.
+    :raises OptionError: if the file has no such country or cannot be read.
     """
     raw = _read(file)
     if not country:
@@ -82,7 +82,7 @@ def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        # All is text: YAML itself would take Norway's NO for false, and the number 000 for zero.
+        # BaseLoader reads everything as text: otherwise Norway's NO would be false, and the number 000 zero.
         raw = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise OptionError(f"--help-lines {file} cannot be read ({one_line(error)})") from error

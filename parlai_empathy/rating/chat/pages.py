@@ -1,4 +1,4 @@
-"""The pages of the chat: the welcome, the conversation, what is said in it, marks, and the end."""
+"""The pages of the chat: the welcome, the conversation and its messages, marks, and the end."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _EVENTS = "text/event-stream"
 
 
 class ChatPages:
-    """All of them.
+    """The pages of the chat.
 
-    :param desk: of a study of the kind ``chat``.
-    :param replies: lets the models answer.
+    :param desk: of a study of kind ``chat``.
+    :param replies: starts the models' replies.
     """
 
     def __init__(self, desk: Desk, replies: Replies, settings: ChatSettings) -> None:
@@ -50,18 +50,18 @@ class ChatPages:
     # --- before and after --------------------------------------------------------------------------------------------
 
     async def begin(self, visit: Visit) -> Response:
-        """The conversation; for who has not agreed yet, the welcome."""
+        """Show the conversation, or the welcome page to visitors who have not consented yet."""
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return self._without_talk(visit, found)
         talk = await self._talk(found)
-        if talk.has_failed and not self._replies.has_failed(found.id):  # a server that stopped has left it out
+        if talk.has_failed and not self._replies.has_failed(found.id):  # the server stopped before the reply
             self._replies.start(found)
             talk = replace(talk, is_under_way=True)
         return self._talk_page(visit, talk)
 
     async def consent(self, visit: Visit) -> Response:
-        """Note that a visitor agrees."""
+        """Record a visitor's consent."""
         form = await visit.form()
         if self._desk.study.consent and form.text("agree") != "yes":
             return visit.page("chat_welcome.html", status=422, problem=True, **self._parts.texts)
@@ -69,14 +69,14 @@ class ChatPages:
         return visit.redirect("/")
 
     async def new(self, visit: Visit) -> Response:
-        """End the conversation: at once, or by way of the study's questions.
+        """End the conversation: at once, or after the study's questions.
 
-        One that broke off before it could be judged is given back: the model may never answer, and the visitor is to
-        talk on with another.
+        If it has to be judged but a reply failed before it was long enough, it is given back without a rating: the
+        model may never reply, and the visitor should talk with another one.
         """
         form = await visit.form()
         found = await self._still_own(visit, form.id("talk"))
-        if found is None:  # a second click, or another tab
+        if found is None:  # it has ended: a second click, or another tab
             return visit.redirect("/")
         talk = await self._talk(found)
         if self._must_judge and talk.can_end:
@@ -90,7 +90,7 @@ class ChatPages:
         return visit.redirect("/")
 
     async def judge(self, visit: Visit) -> Response:
-        """The questions about the conversation as a whole."""
+        """Show the questions about the conversation as a whole."""
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return visit.redirect("/")
@@ -98,7 +98,7 @@ class ChatPages:
         return self._judge_page(visit, talk, {}) if talk.can_end else visit.redirect("/")
 
     async def judged(self, visit: Visit) -> Response:
-        """Store the answers to them, and begin anew."""
+        """Store the answers to these questions and begin a new conversation."""
         form = await visit.form()
         found = await self._still_own(visit, form.id("talk"))
         said = sent(self._desk.study.page_questions, form)
@@ -117,7 +117,7 @@ class ChatPages:
     # --- talking -----------------------------------------------------------------------------------------------------
 
     async def say(self, visit: Visit) -> Response:
-        """Take a message. The model begins to answer at once, whether or not somebody waits for it."""
+        """Store a message. The model starts to reply at once, even if nobody waits for the reply."""
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
         text = form.text("text").strip()
@@ -134,7 +134,7 @@ class ChatPages:
         return visit.redirect("/#end")
 
     async def events(self, visit: Visit) -> Response:
-        """Follow the answer to the last message, and ask for it if it is not under way."""
+        """Stream the reply to the last message; start it if it is not in progress."""
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return visit.redirect("/")
@@ -142,7 +142,7 @@ class ChatPages:
         return self._stream(visit, found, self._replies.start(found) if talk.is_waiting else None)
 
     async def retry(self, visit: Visit) -> Response:
-        """Ask once more for an answer that has failed. (Where scripts run, they do so by way of the events.)"""
+        """Retry a failed reply. (This is for pages without JavaScript; scripts request the events instead.)"""
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
         talk = await self._talk(found)
@@ -151,7 +151,7 @@ class ChatPages:
         return visit.redirect("/#end")
 
     async def mark(self, visit: Visit) -> Response:
-        """Store what is said of one of the model's turns."""
+        """Store the visitor's marks of one of the model's turns."""
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
         said = sent_alone(self._desk.study.turn_questions, form)
@@ -164,7 +164,7 @@ class ChatPages:
         return visit.redirect(f"/#turn-{int(form.text('turn'))}")
 
     async def export(self, visit: Visit) -> Response:
-        """All of the visitor's own conversations, as a file."""
+        """Return all of the visitor's own conversations as a file."""
         from starlette.responses import Response as Plain
 
         rater, suffix = rater_of(visit.session), visit.part("suffix")
@@ -179,14 +179,14 @@ class ChatPages:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     async def _found(self, visit: Visit) -> Assignment | Nothing:
-        """The visitor's conversation, or why there is none."""
+        """Return the visitor's conversation, or the reason why there is none."""
         rater = rater_of(visit.session)
         if rater is None or (known := await in_thread(self._desk.rater, rater)) is None or known.consented is None:
             return Nothing.CONSENT
         return await in_thread(self._desk.next_item, rater)
 
     async def _talk(self, found: Assignment) -> Talk:
-        is_under_way = self._replies.is_under_way(found.id)  # asked first: a reply that ends now is one of the turns
+        is_under_way = self._replies.is_under_way(found.id)  # first: a reply that ends now is one of the turns
         return await in_thread(talk_of, self._desk, found, is_under_way)
 
     @property
@@ -194,14 +194,14 @@ class ChatPages:
         return any(question.required for question in self._desk.study.page_questions)
 
     async def _own(self, visit: Visit, id: str) -> Assignment:
-        """The conversation that a form speaks of, if it is the one that the visitor has in hand."""
+        """Return the conversation that a form is about, which must be the visitor's current one."""
         found = await self._found(visit)
         if not isinstance(found, Assignment) or found.id != id:
             raise _gone()
         return found
 
     async def _still_own(self, visit: Visit, id: str) -> Assignment | None:
-        """The same; None if it was the visitor's, and has ended."""
+        """The same, but return None if the conversation was the visitor's and has ended."""
         found, rater = await self._found(visit), rater_of(visit.session)
         if isinstance(found, Assignment) and found.id == id:
             return found
@@ -210,7 +210,7 @@ class ChatPages:
         return None
 
     def _was_judged(self, id: str, rater: str, said: dict[str, str]) -> bool:
-        """Whether a conversation that has ended was judged in just these words: its form was sent twice."""
+        """Whether an ended conversation was judged with exactly these answers, so that its form was sent twice."""
         before = given(self._desk, id, rater)
         answers = {name: text.strip() for name, text in said.items() if text.strip()}
         return before is not None and before.is_done and before.answers == answers
@@ -233,7 +233,7 @@ class ChatPages:
         return ""
 
     def _store(self, found: Assignment, turn: str, text: str) -> bool:
-        """Store a message; whether it is the next one, or was stored before."""
+        """Store a message; return whether it is the next one or was already stored."""
         said = self._desk.messages(found.id, found.rater)
         number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
         is_next = number == len(said) + 1 and not (said and said[-1].speaker == RATER)
@@ -264,7 +264,7 @@ class ChatPages:
         return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, anew=_anew(visit))
 
     def _not_yet(self, visit: Visit, talk: Talk) -> Response:
-        """The conversation, with the reason why it cannot be judged yet."""
+        """Return the conversation's page, with the reason why it cannot be judged yet."""
         least = f"There have to be {talk.least} messages, yours and the program's, before you can judge it."
         problem = "Wait for the answer first." if talk.is_under_way else f"{least} Talk on a little."
         return self._talk_page(visit, talk, problem, status=422)
@@ -285,13 +285,13 @@ class ChatPages:
     def _stream(self, visit: Visit, found: Assignment, reply: Reply | None) -> Response:
         from starlette.responses import StreamingResponse
 
-        headers = {"X-Accel-Buffering": "no"}  # a proxy is not to keep events until there are many
+        headers = {"X-Accel-Buffering": "no"}  # tells proxies not to buffer events
         return StreamingResponse(self._events(visit, found, reply), headers=headers, media_type=_EVENTS)
 
     async def _events(self, visit: Visit, found: Assignment, reply: Reply | None) -> AsyncIterator[str]:
-        """What a page is told: the turns up to the message, parts of the reply, and all turns at the end.
+        """Yield the events for a page: the turns up to the message, the reply so far, and all turns at the end.
 
-        However fast the model is, the message comes first, with the help lines that belong to it.
+        However fast the model is, the message comes first, with its help lines if it needs them.
         """
         yield event("turns", await self._turns(visit, found, up_to_message=reply is not None))
         if reply is not None:
@@ -303,7 +303,7 @@ class ChatPages:
         yield event("end", bool(reply and reply.has_failed))
 
     async def _turns(self, visit: Visit, found: Assignment, up_to_message: bool = False) -> str:
-        """The turns, as the page has them."""
+        """Return the turns as the HTML that the page shows."""
         talk = await self._talk(found)
         if up_to_message and talk.turns and not talk.turns[-1].is_own:
             talk = replace(talk, turns=talk.turns[:-1])
@@ -311,9 +311,9 @@ class ChatPages:
 
 
 def _anew(visit: Visit) -> str:
-    """Where a page without scripts loads itself from, to see whether there is an answer.
+    """Return the URL that a page without scripts reloads to see whether there is a reply.
 
-    It differs from where the page is now: a browser that is sent to ``#end`` of the same address only scrolls there.
+    It differs from the page's current URL: redirected to ``#end`` of the same URL, a browser would only scroll.
     """
     return "/#end" if "again" in visit.query else "/?again#end"
 

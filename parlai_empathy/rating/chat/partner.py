@@ -1,7 +1,7 @@
 """The model that people talk with: one agent, and a clone of it for each conversation.
 
-ParlAI's own page (``parlai interactive_web``) lets everybody talk with one agent, whose history is then everybody's. A
-clone shares the agent's weights and has a history of its own.
+In ParlAI's own page (``parlai interactive_web``) everybody talks with one agent, which mixes their histories. A clone
+shares the agent's weights and has a history of its own.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from parlai_empathy.rating.answering import Said
 from parlai_empathy.rating.worlds.chat import RATER
 
 LONGEST_REPLY = 8000
-"""Characters; what is longer is cut."""
+"""Maximum length of a reply, in characters; longer ones are truncated."""
 
 
 class StreamingAgent(Protocol):
-    """An agent whose reply can be read while it is written, such as ``empathy:in_context``."""
+    """An agent whose reply can be read while it is generated, such as ``empathy:in_context``."""
 
     def act_streaming(self, say: Callable[[str], None]) -> Message:
-        """Like ``act``, but say what there is of the reply so far, whenever there is more."""
+        """Like ``act``, but call ``say`` with the reply so far whenever it grows."""
 
 
 class Partner:
-    """Answers in many conversations.
+    """Replies in many conversations.
 
-    :param agent: ready to talk; it says nothing itself.
-    :param most: how many conversations keep their clone. Those that were silent longest lose theirs, and get a new one
-        that is told what was said.
+    :param agent: ready to talk; only its clones reply.
+    :param most: how many conversations keep their clone. The least recently active ones lose theirs; if they continue,
+        they get a new clone, which first observes the history.
     """
 
     def __init__(self, agent: Any, most: int = 200) -> None:
         self._agent = agent
         self._most = most
-        self._clones: OrderedDict[str, tuple[Any, int]] = OrderedDict()  # with how many messages they know
+        self._clones: OrderedDict[str, tuple[Any, int]] = OrderedDict()  # and how many messages they know
         self._lock = threading.Lock()
 
     def reply(self, talk: str, said: Sequence[Said], say: Callable[[str], None] = lambda text: None) -> str:
-        """Answer the last message of a conversation.
+        """Reply to the last message of a conversation.
 
-        Several threads may do so at once, each in another conversation.
+        Several threads may call this at once, each for a different conversation.
 
         :param talk: the conversation's id.
-        :param said: all messages; people's and the agent's take turns, and the last is not answered yet.
-        :param say: is told what there is of the reply, where the agent writes bit by bit.
+        :param said: all messages, the person's and the agent's in turn; the last one has no reply yet.
+        :param say: called with the reply so far, if the agent streams its replies.
         :returns: the reply; empty if the agent says nothing.
         """
         clone = self._clone(talk, said)
@@ -63,9 +63,9 @@ class Partner:
         return text
 
     def _clone(self, talk: str, said: Sequence[Said]) -> Any:
-        """The conversation's clone: the one that has listened so far, or a new one that is told everything."""
+        """Return the conversation's clone: the one that knows its history, or a new one that observes it first."""
         with self._lock:
-            clone, known = self._clones.pop(talk, (None, 0))  # if it fails now, it is not used again
+            clone, known = self._clones.pop(talk, (None, 0))  # a clone that fails is not used again
         if clone is not None and known == len(said) - 1:
             return clone
         clone = self._agent.clone()
@@ -73,12 +73,12 @@ class Partner:
         for message, answer in zip(said[:-1:2], said[1::2], strict=False):
             clone.observe(_message(message))
             if hasattr(clone, "self_observe"):
-                clone.self_observe(_message(answer))  # as if it had just said so
+                clone.self_observe(_message(answer))  # as if it had just given this reply
         return clone
 
 
 def _fit(text: str) -> str:
-    """A reply as it can be stored, and as it is shown before."""
+    """Return a reply as it is stored and streamed: without null characters and outer spaces, and truncated."""
     return text.replace("\0", "").strip()[:LONGEST_REPLY].strip()
 
 

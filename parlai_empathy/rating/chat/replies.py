@@ -1,4 +1,4 @@
-"""Replies under way: models answer in threads, and pages follow what there is of an answer."""
+"""Replies in progress: models reply in threads, and pages follow the reply so far."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from parlai_empathy.rating.web.refusals import Refusal
 from parlai_empathy.rating.worlds.chat import RATER
 
 Emotions = Callable[[Sequence[str]], Sequence[tuple[str, float]]]
-"""The most probable emotion of each text, and how probable it is."""
+"""Returns the most probable emotion of each text, with its probability."""
 
 _REMEMBERED = 10_000
-"""How many conversations are remembered whose last answer has failed."""
+"""How many conversations are remembered as having a failed reply."""
 
 
 class Reply:
-    """A reply on its way. It belongs to the event loop; the thread that makes it tells the loop."""
+    """A reply in progress. It belongs to the event loop; the thread that generates the reply changes it there."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -33,16 +33,16 @@ class Reply:
         self._changed = asyncio.Event()
 
     def change(self, text: str | None = None, is_done: bool = False, has_failed: bool = False) -> None:
-        """Note what there is now, and tell those who follow."""
+        """Set the current state and notify the followers."""
         self.text = self.text if text is None else text
         self.is_done, self.has_failed = is_done, has_failed
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
     async def follow(self, every: float = 15.0) -> AsyncIterator[str]:
-        """What there is so far, again and again until the reply is done.
+        """Yield the reply so far, whenever it changes, until it is done.
 
-        :param every: seconds after which it is said again even if nothing has changed.
+        :param every: seconds after which it is yielded again even if nothing has changed.
         """
         while not self.is_done:
             changed = self._changed
@@ -54,14 +54,14 @@ class Reply:
 
 
 class Replies:
-    """Lets models answer.
+    """Lets models reply.
 
-    :param desk: where messages are read and written.
-    :param partners: by the study's names for the models.
-    :param emotions: recognises emotions; None for none.
-    :param workers: how many replies are made at the same time: one for a model on this machine, more for models behind
-        a server.
-    :param most: how many may wait at the same time.
+    :param desk: reads and stores messages.
+    :param partners: by the models' names in the study.
+    :param emotions: classifies emotions; None for no emotions.
+    :param workers: number of replies generated at the same time: one for a model on this machine, more for models
+        behind a server.
+    :param most: maximum number of replies in progress, including waiting ones.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Replies:
         self._most = most
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: dict[str, Reply] = {}
-        self._failed: OrderedDict[str, None] = OrderedDict()  # conversations, who failed last at the end
+        self._failed: OrderedDict[str, None] = OrderedDict()  # ids of conversations, latest failure last
 
     def start(self, found: Assignment) -> Reply:
-        """Let the last message of a conversation be answered, unless that is under way. To be called in the loop.
+        """Start a reply to the last message of a conversation, unless one is in progress. Call this in the event loop.
 
-        :raises Refusal: if too many are waiting.
+        :raises Refusal: if too many replies are in progress.
         """
         if found.id in self._under_way:
             return self._under_way[found.id]
@@ -95,15 +95,15 @@ class Replies:
         return reply
 
     def is_under_way(self, id: str) -> bool:
-        """Whether a conversation is being answered."""
+        """Whether a reply in a conversation is in progress."""
         return id in self._under_way
 
     def has_failed(self, id: str) -> bool:
-        """Whether the last attempt to answer a conversation has failed: it is not to be made again unasked."""
+        """Whether the last reply in a conversation failed; it is then retried only on request."""
         return id in self._failed
 
     def close(self) -> None:
-        """Stop. What is not answered yet is answered when its page is looked at again."""
+        """Stop. Replies that have not started are generated when their page is opened again."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _work(self, loop: asyncio.AbstractEventLoop, reply: Reply, found: Assignment) -> None:
@@ -112,7 +112,7 @@ class Replies:
             self._answer(found, lambda text: _tell(loop, reply.change, text))
         except Exception as error:
             has_failed = True
-            # Never the error's own words, unless they are ours: they may repeat what somebody has written.
+            # Log the message of our own errors only: others may quote what somebody has written.
             what = str(error) if isinstance(error, EmpathyError) else type(error).__name__
             logging.error("conversation %s: no reply: %s", found.id[:8], what)
             logging.debug("the reply failed", exc_info=error)
@@ -123,7 +123,7 @@ class Replies:
         if has_failed:
             self._failed[id] = None
             if len(self._failed) > _REMEMBERED:
-                self._failed.popitem(last=False)  # its model is asked once more when somebody looks at it again
+                self._failed.popitem(last=False)  # retried when its page is opened again
         reply.change(is_done=True, has_failed=has_failed)
 
     def _answer(self, found: Assignment, say: Callable[[str], None]) -> None:
@@ -135,12 +135,12 @@ class Replies:
         self._desk.say(found.id, found.rater, said[-1].turn + 1, found.item.system, text, details)
 
     def _recognised(self, message: str, reply: str) -> dict[str, object]:
-        """The emotions of the two, both with the reply: a message must be stored before anybody reads it closely."""
+        """Return both emotions, to be stored with the reply: messages are stored before they are classified."""
         if self._emotions is None:
             return {}
         try:
             heard, own = self._emotions([message, reply or message])
-        except Exception as error:  # a reply is worth more than its emotion
+        except Exception as error:  # keep the reply, even without emotions
             logging.error("emotions cannot be recognised (%s)", type(error).__name__)
             return {}
         return {"emotion_before": list(heard), **({"emotion": list(own)} if reply else {})}
@@ -149,5 +149,5 @@ class Replies:
 def _tell(loop: asyncio.AbstractEventLoop, what: Callable[..., None], *arguments: object) -> None:
     try:
         loop.call_soon_threadsafe(what, *arguments)
-    except RuntimeError:  # the loop has stopped: nobody follows any more, and what was said is stored
+    except RuntimeError:  # the loop has stopped: nobody follows the reply any more
         logging.debug("a reply came after the server had stopped")

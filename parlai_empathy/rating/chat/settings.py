@@ -1,4 +1,4 @@
-"""What a chat page can be told."""
+"""Settings of the chat page."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from parlai_empathy.rating.chat.help_lines import Notice
 from parlai_empathy.rating.web.limits import Rate
 
 OFTEN = Rate(per_minute=20, at_once=8)
-"""How often one visitor may write, if nobody says otherwise."""
+"""The default rate limit for one visitor's messages."""
 
 
 @dataclass(frozen=True)
 class ChatSettings:
     """The settings of a chat page.
 
-    :param notice: shown to who speaks of self-harm; None to show nothing, which must be wanted.
-    :param longest: characters of a message.
-    :param messages: how often one visitor may write.
+    :param notice: shown below messages that mention self-harm; None shows nothing, and has to be passed explicitly.
+    :param longest: maximum length of a message, in characters.
+    :param messages: rate limit for one visitor's messages.
     """
 
     notice: Notice | None

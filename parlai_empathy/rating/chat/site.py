@@ -1,4 +1,4 @@
-"""The chat page as a whole."""
+"""The chat site as a whole."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def chat_site(
     limits: Limits | None = None,
     token: str = "",
 ) -> Site:
-    """The site.
+    """Build the chat site.
 
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
-    :param limits: how often clients may come; None for the usual ones.
-    :param token: the administrator's; without one there is no page for them.
-    :raises OptionError: if the study is no chat.
-    :raises MissingDependencyError: if the libraries are not installed.
+    :param limits: rate limits for clients; None for the defaults.
+    :param token: the administrator's token; without one there is no administration page.
+    :raises OptionError: if the study is not of kind ``chat``.
+    :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     if desk.study.kind != "chat":
         raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: the chat page is for chat")

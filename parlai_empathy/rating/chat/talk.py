@@ -1,4 +1,4 @@
-"""A conversation as its page shows it: who said what, with which emotion, and how it was marked."""
+"""A conversation as its page shows it: the turns with their emotions and marks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.worlds.chat import RATER
 
 DISTRESS = "distress"
-"""In the details of a message: it speaks of self-harm."""
+"""Key in a message's details: the message mentions self-harm."""
 
 
 class Feeling(NamedTuple):
-    """A recognised emotion, and how probable it is, in percent."""
+    """A predicted emotion and its probability in percent."""
 
     name: str
     percent: int
@@ -26,11 +26,11 @@ class Feeling(NamedTuple):
 
 @dataclass(frozen=True)
 class Mark:
-    """What is asked of one of the model's turns, and what was said.
+    """A question about one of the model's turns, and its answer.
 
     :param name: of the form's field.
-    :param options: to choose from; empty of a free text.
-    :param value: what was said; empty if nothing.
+    :param options: to choose from; empty for free text.
+    :param value: the answer; empty if there is none.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Turn:
     """A message.
 
     :param is_own: whether the visitor wrote it.
-    :param in_distress: whether it speaks of self-harm.
-    :param marks: of a model's turn.
+    :param in_distress: whether it mentions self-harm.
+    :param marks: empty for the visitor's own turns.
     """
 
     number: int
@@ -61,9 +61,9 @@ class Turn:
 class Talk:
     """A conversation.
 
-    :param least: how many turns make it long enough to be judged.
-    :param most: how many there may be.
-    :param is_under_way: whether the last message is being answered.
+    :param least: minimum number of turns before it can be judged.
+    :param most: maximum number of turns.
+    :param is_under_way: whether a reply to the last message is in progress.
     """
 
     id: str
@@ -79,17 +79,17 @@ class Talk:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the answer to the last message does not come by itself."""
+        """Whether the last message has no reply, and none is in progress."""
         return self.is_waiting and not self.is_under_way
 
     @property
     def can_end(self) -> bool:
-        """Whether it is long enough to be judged; an answer that has failed counts, for there may never be one."""
+        """Whether it is long enough to be judged. A failed reply counts as a turn, since it may never come."""
         return len(self.turns) + self.has_failed >= self.least and (self.has_failed or not self.is_waiting)
 
     @property
     def can_go_on(self) -> bool:
-        """Whether another message fits in."""
+        """Whether there may be another message."""
         return len(self.turns) < self.most
 
     @property
@@ -99,18 +99,18 @@ class Talk:
 
 
 def talk_of(desk: Desk, found: Assignment, is_under_way: bool = False) -> Talk:
-    """A conversation, as it is now.
+    """Return a conversation in its current state.
 
-    :param is_under_way: whether its last message is being answered.
+    :param is_under_way: whether a reply to its last message is in progress.
     """
     said, marks = desk.messages(found.id, found.rater), marks_of(desk, found)
     turns = tuple(_turn(desk, said, place, marks) for place in range(len(said)))
-    is_waiting = bool(turns) and turns[-1].is_own  # an answer that has just ended is one of the turns
+    is_waiting = bool(turns) and turns[-1].is_own  # a reply that has just ended is one of the turns
     return Talk(found.id, turns, desk.study.least_turns, desk.study.most_turns, is_under_way and is_waiting)
 
 
 def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
-    """What was said of single turns, by turn and question: the point of a scale, else the words."""
+    """Return the marks of single turns, by turn and question: the point of a scale, or the text of the answer."""
     with desk.store.reading() as t:
         rows = t.rows(
             "SELECT * FROM rating_answers WHERE assignment = :id AND turn <> :whole", id=found.id, whole=WHOLE
@@ -121,7 +121,7 @@ def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
 
 
 def as_record(desk: Desk, found: Assignment) -> dict[str, object]:
-    """A conversation for its owner, for JSON."""
+    """Return a conversation as JSON data, for the visitor who had it."""
     marks = marks_of(desk, found)
     return {
         "turns": [

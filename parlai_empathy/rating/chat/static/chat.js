@@ -1,4 +1,4 @@
-// Shows answers while they come. Everything works without it: then the page loads itself anew.
+// Shows replies while they are written. Everything works without this script: the page then reloads itself.
 "use strict";
 
 (() => {
@@ -29,7 +29,7 @@
     text.toggleAttribute("aria-invalid", Boolean(words));
   };
 
-  // What the server sends here was put together from its own templates, which escape all that anybody wrote.
+  // The server renders this HTML with its own templates, which escape everything that people write.
   const setTurns = (html) => {
     const before = turns.children.length;
     const open = [...turns.querySelectorAll("details[open] textarea")].map((one) => [one.id, one.value]);
@@ -43,7 +43,7 @@
     if (number) number.textContent = count + 1;
     const last = turns.lastElementChild;
     if (!last || count <= before) return;
-    // What is new is said aloud to who does not see it: help lines, and answers.
+    // Announce what is new to screen readers: help lines and replies.
     const help = last.querySelector(".help-lines");
     if (help) heard.textContent = help.textContent;
     else if (last.classList.contains("theirs")) heard.textContent = last.querySelector(".words-said").textContent;
@@ -55,7 +55,7 @@
     if (name === "end") { busy(false); show(failed, value); toEnd(); text.focus({ preventScroll: true }); }
   };
 
-  // Reads events from an answer that goes on.
+  // Reads events from a streaming response.
   const follow = async (response) => {
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -82,7 +82,7 @@
   };
 
   const ask = async (address, options) => {
-    let isKept = options.method !== "POST"; // the server stores a message before it begins to answer
+    let isKept = options.method !== "POST"; // the server stores a message before it responds
     busy(true);
     show(failed, false);
     toEnd();
@@ -113,7 +113,7 @@
     ask("/say", { method: "POST", body: new URLSearchParams(new FormData(write)) });
   });
 
-  // Enter sends where there is a keyboard; Shift and Enter begin a new line.
+  // Enter sends if there is a keyboard; Shift+Enter begins a new line.
   text.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
@@ -127,7 +127,7 @@
     if (!isBusy) ask("/events", { method: "GET" });
   });
 
-  // Marks are kept without loading the page anew.
+  // Store marks without reloading the page.
   turns.addEventListener("submit", async (event) => {
     if (!event.target.matches(".mark")) return;
     event.preventDefault();
