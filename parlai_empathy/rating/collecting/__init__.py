@@ -1,23 +1,23 @@
-"""Collecting dialogues in the browser: people who do not know each other meet in pairs, and talk.
+"""Collecting dialogues in the browser: strangers meet in pairs and talk.
 
-:mod:`~parlai_empathy.rating.collection` keeps prompts and conversations; here is what two people at two computers need
-beside it. The order of a meeting (who tells first, when it is whose turn, when they judge) is in
-:mod:`~parlai_empathy.rating.collecting.meeting`, for this site and for the world of the terminal alike. Who waits, who
-is paired with whom, and what becomes of it when one of them goes is the lobby's business
-(:mod:`~parlai_empathy.rating.collecting.lobby`), in the ratings' store, so that a reload, a restart or another server
-process finds everything as it was. :func:`~parlai_empathy.rating.collecting.site.collect_site` puts the site together.
+:mod:`~parlai_empathy.rating.collection` stores prompts and conversations; this package adds what two people at two
+computers need. :mod:`~parlai_empathy.rating.collecting.meeting` has the rules of a meeting (who speaks first, whose
+turn it is, when they judge), for this site and for the terminal's world. The lobby
+(:mod:`~parlai_empathy.rating.collecting.lobby`) manages the waiting room, pairs people, and handles those who leave.
+All of its state is in the ratings store, so that it survives a reload or a restart and is shared by server processes.
+:func:`~parlai_empathy.rating.collecting.site.collect_site` assembles the site.
 
 ==================== ==================================================================================================
 address              page
 ==================== ==================================================================================================
 ``/``                consent and the content warning, then ``/instructions``, as on the rating site
-``/talk``            wherever somebody is: the prompt, the waiting room, the conversation, questions, the end
-``/prompt``          an emotion and a situation come in; then one waits
-``/wait``            into the waiting room
-``/say``, ``/end``   a message; the end of a conversation that is long enough
-``/judge``           what somebody says of the other one
-``/leave``           out of the waiting room or of a meeting; ``/again`` on to the next one
-``/events``          what changes, as events; whoever listens there is present
-``/admin``           counts and the export, for who has the token; without a token there is no such page
+``/talk``            the visitor's current stage: prompt, waiting room, conversation, questions or end
+``/prompt``          an emotion and a situation; the visitor then waits
+``/wait``            enter the waiting room
+``/say``, ``/end``   a message; end a conversation that is long enough
+``/judge``           answers to the questions about the partner
+``/leave``           leave the waiting room or a meeting; ``/again`` continues with the next one
+``/events``          changes, as events; a visitor whose page listens there counts as present
+``/admin``           counts and export, for those who have the token; without a token there is no such page
 ==================== ==================================================================================================
 """

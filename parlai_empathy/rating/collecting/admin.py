@@ -1,4 +1,4 @@
-"""The administrator's pages of a collection: how far it is, who does not count, and the conversations to take away."""
+"""The administrator's pages of a collection: counts, excluding people, and the export of conversations."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class CollectAdminPages(AdminRoom):
-    """Counts, people, and the whole conversations as a file.
+    """Shows counts and people; exports the complete conversations.
 
     :param lobby: of the study.
-    :param door: who may come in.
+    :param door: logs administrators in.
     """
 
     export_path = "/admin/conversations.csv"
@@ -33,7 +33,7 @@ class CollectAdminPages(AdminRoom):
         self._lobby = lobby
 
     async def export(self, visit: Visit) -> Response:
-        """All whole conversations as a file."""
+        """Return all complete conversations as a file."""
         from starlette.responses import Response
 
         self._door.check(visit)
@@ -52,7 +52,7 @@ class CollectAdminPages(AdminRoom):
             return path.read_bytes()
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
-        """Counts and people."""
+        """Return the page with counts and people."""
         counts = await in_thread(counts_of, self._lobby)
         leaf = leaf_of(visit, counts.people)
         return visit.page(

@@ -1,7 +1,6 @@
-"""Bells: who does something rings the other one's, so that the other one's page need not wait for its next look.
+"""Bells: whoever does something rings their partner's, so that the partner's page is updated at once.
 
-They are a help and no more. Who listens looks at the store from time to time in any case: the other one may be served
-by another process.
+They only shorten the delay. Listening pages also poll the store, since the partner may be served by another process.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from contextlib import contextmanager, suppress
 
 
 class Bell:
-    """What one page listens to."""
+    """Wakes up one listening page."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._rung = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it is rung, or was since the last time; at most so long."""
+        """Wait until it is rung, at most this long; return at once if it was rung since the last wait."""
         try:
             await asyncio.wait_for(self._rung.wait(), seconds)
         except (asyncio.TimeoutError, TimeoutError):
@@ -28,13 +27,13 @@ class Bell:
         self._rung.clear()
 
     def ring(self) -> None:
-        """Ring it, from whatever thread."""
-        with suppress(RuntimeError):  # the loop has ended, and so has the page
+        """Ring it, from any thread."""
+        with suppress(RuntimeError):  # the loop is closed, and so is the page
             self._loop.call_soon_threadsafe(self._rung.set)
 
 
 class Bells:
-    """The bells of all who listen, by their names."""
+    """The bells of all listening pages, by their visitors' names."""
 
     def __init__(self) -> None:
         self._bells: dict[str, list[Bell]] = {}
@@ -42,7 +41,7 @@ class Bells:
 
     @contextmanager
     def heard(self, name: str) -> Iterator[Bell]:
-        """A bell, as long as somebody listens to it."""
+        """Register a bell in somebody's name while the ``with`` block runs."""
         bell = Bell()
         with self._lock:
             self._bells.setdefault(name, []).append(bell)
@@ -55,12 +54,12 @@ class Bells:
                     del self._bells[name]
 
     def listeners(self, name: str) -> int:
-        """How many pages listen in somebody's name."""
+        """Return how many pages listen in somebody's name."""
         with self._lock:
             return len(self._bells.get(name, ()))
 
     def ring(self, name: str | None) -> None:
-        """Ring all bells of somebody; of nobody, none."""
+        """Ring all bells in somebody's name; None rings none."""
         with self._lock:
             bells = list(self._bells.get(name or "", ()))
         for bell in bells:

@@ -1,4 +1,4 @@
-"""How far a collection is, for who runs it."""
+"""Counts of people, conversations and emotions in a collection, for its administrators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 @dataclass(frozen=True)
 class EmotionCount:
-    """How often an emotion was chosen, and told of in a whole conversation."""
+    """How often an emotion was chosen, and how many complete conversations are about it."""
 
     emotion: str
     chosen: int
@@ -24,12 +24,12 @@ class EmotionCount:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has come.
+    """Somebody who takes part.
 
-    :param came: seconds since 1970.
-    :param whole: conversations that ended as they should.
-    :param flagged: how many of their messages and situations speak of self-harm.
-    :param excluded: the reason; None for somebody whose conversations count.
+    :param came: when they first came, in seconds since 1970.
+    :param whole: number of complete conversations.
+    :param flagged: how many of their messages and situations mention self-harm.
+    :param excluded: the reason; None if they are not excluded.
     """
 
     id: str
@@ -41,9 +41,9 @@ class Person:
 
 @dataclass(frozen=True)
 class CollectionCounts:
-    """What there is in the store.
+    """What the store holds.
 
-    :param rows: names and numbers.
+    :param rows: labels and numbers.
     """
 
     rows: tuple[tuple[str, int], ...]
@@ -52,7 +52,7 @@ class CollectionCounts:
 
 
 def counts_of(lobby: Lobby) -> CollectionCounts:
-    """Count. Meetings that nobody looks at any more are ended first."""
+    """Count what the store holds, after breaking off all meetings whose time is over."""
     lobby.close_deserted()
     desk = lobby.collection.desk
     people = desk.raters()
@@ -91,7 +91,7 @@ def _counts(talk: Row, out: set[str]) -> bool:
 
 
 def _flagged(t: Transaction, study: str) -> Counter[str]:
-    """How many messages of each person speak of self-harm."""
+    """Count each person's messages that mention self-harm."""
     rows = t.rows(
         "SELECT m.turn, c.speaker, c.listener, m.details FROM rating_messages AS m "
         "JOIN rating_conversations AS c ON c.id = m.assignment WHERE c.study = :study AND m.details <> :nothing",

@@ -1,4 +1,4 @@
-"""Pages that wait for something: for somebody to talk with, for the other one's message or judgement."""
+"""Pages that wait: for somebody to talk with, or for the partner's message or judgement."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.web.threads import in_thread
 
 _EVERY = 5.0
-"""Seconds between two looks at the store, if no bell rings; who waits gives a sign of life with each of them."""
+"""Seconds between two polls of the store, if no bell rings. Each poll marks somebody in the waiting room as present."""
 
 _LONGEST = 8.0
-"""Seconds after which a page is to ask anew: no longer than a server that is stopped waits for what is under way."""
+"""Seconds after which a page has to reconnect: less than a stopping server waits for running requests."""
 
 _AGAIN = "retry: 200\n\n"
-"""Tells the browser to ask anew at once, in milliseconds."""
+"""Tells the browser to reconnect after 200 milliseconds."""
 
 _MOST_PAGES = 6
-"""How many pages may listen in one name."""
+"""How many pages may listen in one person's name."""
 
 _LIVE = (Stage.WAITING, Stage.TALK, Stage.PAUSE)
 
 
 class Listening:
-    """Tells pages what changes.
+    """Sends changes to pages.
 
-    :param lobby: where it is looked up.
-    :param bells: which say when.
+    :param lobby: looks up the current state.
+    :param bells: say when to look.
     """
 
     def __init__(self, lobby: Lobby, bells: Bells) -> None:
@@ -41,7 +41,7 @@ class Listening:
         self._bells = bells
 
     async def look(self, rater: str) -> Place:
-        """Where somebody stands. Who waits is seen to wait, and may meet somebody."""
+        """Return somebody's place. If they are waiting, this marks them as present and may pair them with somebody."""
         place = await in_thread(self._lobby.place, rater)
         if place.stage is not Stage.WAITING:
             return place
@@ -52,15 +52,15 @@ class Listening:
         return await in_thread(self._lobby.place, rater)
 
     def has_enough(self, rater: str) -> bool:
-        """Whether as many pages listen in somebody's name as may."""
+        """Whether no more pages may listen in somebody's name."""
         return self._bells.listeners(rater) >= _MOST_PAGES
 
     async def events(self, rater: str, live: Callable[[Place], str]) -> AsyncIterator[str]:
-        """What a page is told: where somebody stands, at first and whenever it changes.
+        """Yield the events for a page: somebody's place, at first and whenever it changes.
 
-        It ends where nothing is waited for any more.
+        The events end when there is nothing left to wait for, or when the page has to reconnect.
 
-        :param live: the part of the page that changes.
+        :param live: renders the part of the page that changes.
         """
         until, told, place, is_left = time.monotonic() + _LONGEST, None, None, True
         with self._bells.heard(rater) as bell:
@@ -76,12 +76,12 @@ class Listening:
                     await bell.wait(min(_EVERY, rest))
                 is_left = False
             finally:
-                # Where somebody stood before the first look nobody knows; who does not wait, has no seat to lose.
+                # Before the first poll the place is unknown; after it, only somebody who waits has a seat to lose.
                 may_wait = place is None or place.stage is Stage.WAITING
                 if is_left and may_wait and self._bells.listeners(rater) == 1:
-                    # The page was closed. Nothing can be awaited here any more.
+                    # The page was closed, so nothing can be awaited here any more.
                     asyncio.get_running_loop().run_in_executor(None, self._unseen, rater)
 
     def _unseen(self, rater: str) -> None:
-        with suppress(StoreError):  # it will show soon enough, when nobody gives a sign
+        with suppress(StoreError):  # without further polls they soon count as away anyway
             self._lobby.unseen(rater)

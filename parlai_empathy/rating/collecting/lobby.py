@@ -1,7 +1,7 @@
-"""The lobby: who waits meets who has waited longest; and who is left there by the other one may wait again.
+"""The lobby: whoever arrives meets the person who has waited longest. People whose partner leaves may wait again.
 
-Like a desk's, each method is one transaction, or two of which the first one only reads; it can be called by any thread
-of any process at any time. Nothing is remembered outside the store.
+Like a desk's methods, each method is one transaction, or two of which the first only reads; any thread of any process
+may call it at any time. Nothing but the time at which the lobby was opened is kept outside the store.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.database import Transaction
 
 PATIENCE = 300.0
-"""Seconds for which somebody waits for the other one's message or judgement, before the meeting breaks off."""
+"""Seconds to wait for a partner's message or judgement before the meeting breaks off."""
 
 AWAY = 20.0
-"""Seconds after which somebody who has given no sign is not in the waiting room any more."""
+"""Seconds without a poll after which somebody no longer counts as being in the waiting room."""
 
 _COMING_BACK = 3.0
 
 _STAGES = {
-    Duty.BEGIN: Stage.PAUSE,  # only until the next look at it
+    Duty.BEGIN: Stage.PAUSE,  # only until the next poll
     Duty.SPEAK: Stage.TALK,
     Duty.LISTEN: Stage.TALK,
     Duty.JUDGE: Stage.JUDGE,
@@ -33,11 +33,11 @@ _STAGES = {
 
 
 class Lobby:
-    """Brings people together, two at a time.
+    """Pairs people.
 
-    :param collection: where prompts and conversations are kept.
-    :param patience: seconds.
-    :param away: seconds.
+    :param collection: stores prompts and conversations.
+    :param patience: in seconds, as :data:`PATIENCE`.
+    :param away: in seconds, as :data:`AWAY`.
     """
 
     def __init__(self, collection: Collection, patience: float = PATIENCE, away: float = AWAY) -> None:
@@ -50,10 +50,10 @@ class Lobby:
         self._opened = self._clock()
 
     def place(self, rater: str) -> Place:
-        """Where somebody stands.
+        """Return somebody's place.
 
-        What is due is done first: the next conversation begins; a meeting breaks off that was silent for too long, or
-        of which somebody is excluded.
+        Before that, whatever is due is done: the next conversation begins, or the meeting breaks off because it was
+        silent for too long or one of the two is excluded.
         """
         with self._store.reading() as t:
             if not self._is_due(self._met(t, rater), rater):
@@ -63,17 +63,17 @@ class Lobby:
             return self._place(t, rater)
 
     def wait(self, rater: str, enter: bool = True) -> str | None:
-        """Note that somebody is in the waiting room; whoever has waited longest and is there, too, meets them.
+        """Mark somebody as present in the waiting room, and pair them with the present person who has waited longest.
 
-        :param enter: whether they come in, if they are not there yet.
-        :returns: whom they have met; None if they wait on, or are not waiting.
+        :param enter: whether they enter if they are not in the waiting room yet.
+        :returns: their new partner; None if they still wait, or are not waiting.
         """
         with self.collection.desk.writing() as t:
             now, seat = self._clock(), self._seat(t, rater)
             prompt = self._ready(t, rater)
             if prompt is None or not self._may_wait(t, rater) or (seat is None and not enter):
                 return None
-            # Who was away comes in anew: they are behind those who stayed.
+            # Somebody who was away enters again, behind those who stayed.
             since = seat[0] if seat and seat[1] >= now - self.away else now
             other = next(iter(self._present(t, rater, now)), None)
             if other is None:
@@ -86,25 +86,25 @@ class Lobby:
                     now=now,
                 )
                 return None
-            # Who has waited longer tells first.
+            # The one who waited longer is the first Speaker.
             meetings.begin(t, self.collection, other, prompt)
             for one in (rater, other.rater):
                 self._stand_up(t, one)
             return other.rater
 
     def unseen(self, rater: str) -> None:
-        """Note that nobody looks at the waiting room in somebody's name any more.
+        """Record that somebody's last page of the waiting room was closed.
 
-        They keep their place for some seconds, in which they may come back: perhaps they only load the page anew.
+        They keep their place for a few seconds, since they may only be reloading the page.
         """
         with self.collection.desk.writing() as t:
             sql = "UPDATE rating_seats SET seen = :then WHERE study = :study AND rater = :rater AND seen > :then"
             t.run(sql, study=self._study.name, rater=rater, then=self._clock() - self.away + _COMING_BACK)
 
     def leave(self, rater: str) -> str | None:
-        """Let somebody go out of the waiting room, or out of their meeting, which then breaks off.
+        """Let somebody leave the waiting room or their meeting, which then breaks off.
 
-        :returns: whom they have left; None if there was nobody.
+        :returns: the partner they have left; None if there was none.
         """
         with self.collection.desk.writing() as t:
             self._stand_up(t, rater)
@@ -115,9 +115,9 @@ class Lobby:
             return met.meeting.other(rater)
 
     def go_on(self, rater: str) -> bool:
-        """Let somebody be done with a meeting that has ended; whether they may meet somebody else.
+        """Let somebody leave a meeting that has ended; return whether they may meet somebody else.
 
-        What they could not tell to the end they can tell the next one.
+        If their own conversation broke off, they can tell their situation to the next partner.
         """
         with self.collection.desk.writing() as t:
             self._move_on(t, rater)
@@ -129,13 +129,13 @@ class Lobby:
             return place.can_go_on
 
     def close_deserted(self) -> None:
-        """Break off all meetings that are due to, also those that nobody looks at any more."""
+        """Break off all meetings whose time is over, even if nobody has their pages open."""
         with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
                 self._break_if_deserted(t, met)
 
     def waiting(self, t: Transaction) -> int:
-        """How many are in the waiting room, inside a transaction."""
+        """Return how many people are in the waiting room, within a transaction."""
         return len(self._present(t, "", self._clock()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Lobby:
         return bool(self._deserters(met)) or met.meeting.duty(rater) is Duty.BEGIN
 
     def _move_on(self, t: Transaction, rater: str) -> None:
-        """Do what is due; somebody else may have done it meanwhile."""
+        """Do what is due, unless it has been done meanwhile."""
         met = self._met(t, rater)
         if met is None or not met.is_open:
             return
@@ -182,10 +182,10 @@ class Lobby:
             meetings.break_off(t, self.collection, met, deserters)
 
     def _deserters(self, met: Met) -> tuple[str, ...]:
-        """Because of whom a meeting is to break off; nobody when both conversations are over."""
+        """Return the people because of whom a meeting must break off; none when both conversations are complete."""
         if met.meeting.whole == TALKS:
             return ()
-        # Nobody could do anything while there was no server.
+        # Time during which no server was running does not count as silence.
         since = max(met.last_act, self._opened)
         is_silent = self._clock() - since > self.patience
         return met.excluded or (met.meeting.awaited if is_silent else ())
@@ -194,20 +194,20 @@ class Lobby:
         return meetings.of(t, self.collection, rater)
 
     def _ready(self, t: Transaction, rater: str) -> Prompt | None:
-        """What somebody has described, and has not begun to tell."""
+        """Return what somebody has described but not begun to tell."""
         return untold(t, self._study.name, rater)
 
     def _may_wait(self, t: Transaction, rater: str) -> bool:
         return self._place(t, rater).stage in (Stage.READY, Stage.WAITING)
 
     def _seat(self, t: Transaction, rater: str) -> tuple[float, float] | None:
-        """Since when somebody waits, and when they were last seen."""
+        """Return since when somebody has waited and when they were last seen; None if they are not waiting."""
         sql = "SELECT since, seen FROM rating_seats WHERE study = :study AND rater = :rater"
         row = t.row(sql, study=self._study.name, rater=rater)
         return None if row is None else (row["since"], row["seen"])
 
     def _present(self, t: Transaction, rater: str, now: float) -> list[Prompt]:
-        """What the others bring who are in the waiting room; first who has waited longest."""
+        """Return the prompts of the other people in the waiting room, longest waiting first."""
         rows = t.rows(
             "SELECT rater FROM rating_seats WHERE study = :study AND rater <> :rater AND seen >= :least "
             "ORDER BY since, rater",

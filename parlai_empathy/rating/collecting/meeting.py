@@ -1,8 +1,8 @@
-"""A meeting of two people: two conversations with the roles swapped, each judged by both.
+"""A meeting of two people: two conversations with swapped roles, each judged by both.
 
-This is the only place that knows the order of things (Rashkin et al. 2019, section 3). It is a plain state: whoever
-runs a meeting (a terminal's world, a site) reads what it knows into one, asks what everybody is to do, and stores what
-they then do in a :class:`~parlai_empathy.rating.collection.Collection`.
+Only this module defines the order of events (Rashkin et al. 2019, section 3). A :class:`Meeting` is plain data: whoever
+runs one (the terminal's world, a site) creates it from what has happened so far, asks it what each person has to do,
+and stores what they then do in a :class:`~parlai_empathy.rating.collection.Collection`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TALKS = 2
 
 
 class Duty(Enum):
-    """What one of the two is to do now."""
+    """What one of the two people has to do now."""
 
     BEGIN = "The next conversation is to begin."
     SPEAK = "It is their turn to write."
@@ -29,12 +29,12 @@ class Duty(Enum):
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two people, and how far they are.
+    """Two people and their progress.
 
-    :param people: who tells of their situation in the first conversation, and who does in the second one.
+    :param people: the Speakers of the first and of the second conversation.
     :param talks: the conversations that have begun, in order.
-    :param judged: the conversations' ids and who has judged them.
-    :param is_broken: whether one of them has left before both conversations were over.
+    :param judged: pairs of a conversation's id and a person who has judged it.
+    :param is_broken: whether one of them left before both conversations were complete.
     """
 
     study: Study
@@ -44,7 +44,7 @@ class Meeting:
     is_broken: bool = False
 
     def duty(self, person: str) -> Duty:
-        """What one of the two is to do now."""
+        """Return what one of the two has to do now."""
         for talk in self.talks:
             if talk.is_over and self._must_judge(talk, person):
                 return Duty.JUDGE
@@ -56,12 +56,12 @@ class Meeting:
         return Duty.PAUSE if waits else Duty.BEGIN
 
     def other(self, person: str) -> str:
-        """The other one of the two."""
+        """Return the person's partner."""
         first, second = self.people
         return second if person == first else first
 
     def talk_of(self, person: str) -> Conversation | None:
-        """The conversation that is to be judged by one of the two, or that is under way; None if there is none."""
+        """Return the conversation that a person has to judge or that is in progress; None if there is none."""
         for talk in self.talks:
             is_under_way = not talk.is_over and not self.is_broken
             if is_under_way or (talk.is_over and self._must_judge(talk, person)):
@@ -70,24 +70,24 @@ class Meeting:
 
     @property
     def next_roles(self) -> tuple[str, str]:
-        """Speaker and Listener of the next conversation."""
+        """The Speaker and the Listener of the next conversation."""
         first, second = self.people
         return (second, first) if self.talks else (first, second)
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """Those without whom the other one cannot go on; nobody when both conversations are over."""
+        """The people whose partner cannot go on without them; none when both conversations are complete."""
         if self.is_broken or self.whole == TALKS:
             return ()
         return tuple(one for one in self.people if self.duty(one) in (Duty.SPEAK, Duty.JUDGE))
 
     @property
     def whole(self) -> int:
-        """How many conversations are over, and long enough to count."""
+        """The number of complete conversations."""
         return sum(talk.is_over for talk in self.talks)
 
     def can_end(self, talk: Conversation) -> bool:
-        """Whether a conversation is under way, and long enough to be ended."""
+        """Whether a conversation is in progress and long enough to be ended."""
         return not talk.is_over and not self.is_broken and len(talk.messages) >= self.study.least_turns
 
     def _must_judge(self, talk: Conversation, person: str) -> bool:

@@ -1,4 +1,4 @@
-"""Meetings in the store: how they begin, go on, break off and end. Inside a transaction of the lobby's."""
+"""Meetings in the store: how they begin, continue, break off and end. For use within the lobby's transactions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _OPEN, _LEFT, _STOPPED = "open", "left", "stopped"
 
 @dataclass(frozen=True)
 class Met:
-    """A meeting as it is stored.
+    """A stored meeting.
 
-    :param prompts: of the meeting's people, in their order.
-    :param is_open: whether it was not left; its conversations may all be over.
-    :param is_stopped: whether it ended because somebody was excluded, who may have been included again since.
-    :param left_by: who has left it, was silent for too long, or was excluded.
-    :param excluded: who of its people is.
-    :param last_act: seconds since 1970, when one of the two did something.
+    :param prompts: ids of the two people's prompts, in the order of ``meeting.people``.
+    :param is_open: whether it did not break off; both conversations may be complete.
+    :param is_stopped: whether it broke off because somebody was excluded, who may have been included again since.
+    :param left_by: those who left it, were silent for too long, or were excluded.
+    :param excluded: those of its people who are excluded now.
+    :param last_act: when one of the two last did something, in seconds since 1970.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Met:
 
 
 def begin(t: Transaction, collection: Collection, first: Prompt, second: Prompt) -> None:
-    """Let two people meet; the first one's conversation begins at once."""
+    """Let two people meet and begin the first one's conversation."""
     t.run(
         "INSERT INTO rating_meetings VALUES (:id, :study, :version, :first, :second, :first_prompt, :second_prompt, "
         "'open', '[]', 0, 0, :begun)",
@@ -56,15 +56,15 @@ def begin(t: Transaction, collection: Collection, first: Prompt, second: Prompt)
 
 
 def begin_next(t: Transaction, collection: Collection, met: Met) -> None:
-    """Let the next conversation begin."""
+    """Begin the next conversation."""
     speaker, listener = met.meeting.next_roles
     collection.begun(t, met.prompts[met.meeting.people.index(speaker)], listener)
 
 
 def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequence[str]) -> None:
-    """End a meeting before its time. A conversation that is long enough is over; one that is not has broken off.
+    """End a meeting early. Conversations that are long enough count as complete; shorter ones break off.
 
-    :param left_by: because of whom; of somebody who is excluded it is not said that they have left.
+    :param left_by: the people who caused it. If one of them is excluded, the meeting is stored as stopped, not as left.
     """
     meeting, whole = met.meeting, 0
     for talk in meeting.talks:
@@ -72,14 +72,14 @@ def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequenc
         collection.close(t, talk.id, OVER if is_whole else BROKEN)
         whole += is_whole
     if whole == TALKS:
-        return  # nothing is missing: it has ended as it should
+        return  # both conversations are complete, so the meeting has ended normally
     sql = "UPDATE rating_meetings SET state = :state, left_by = :left_by WHERE id = :id"
     state = _STOPPED if set(left_by) & set(met.excluded) else _LEFT
     t.run(sql, state=state, left_by=json.dumps(list(left_by)), id=met.id)
 
 
 def let_go(t: Transaction, collection: Collection, met: Met, rater: str) -> None:
-    """Let somebody be done with a meeting. What they have told to nobody's end, they can tell again."""
+    """Let somebody leave a meeting that has ended. If their own conversation broke off, they can tell it again."""
     place = met.meeting.people.index(rater)
     column = ("first_gone", "second_gone")[place]
     t.run(f"UPDATE rating_meetings SET {column} = 1 WHERE id = :id", id=met.id)
@@ -89,7 +89,7 @@ def let_go(t: Transaction, collection: Collection, met: Met, rater: str) -> None
 
 
 def of(t: Transaction, collection: Collection, rater: str) -> Met | None:
-    """The meeting that somebody is in, or has not turned away from yet."""
+    """Return the meeting that somebody is in, or that has ended but that they have not left yet."""
     row = t.row(
         "SELECT * FROM rating_meetings WHERE study = :study AND ((first = :rater AND first_gone = 0) "
         "OR (second = :rater AND second_gone = 0))",
@@ -100,7 +100,7 @@ def of(t: Transaction, collection: Collection, rater: str) -> Met | None:
 
 
 def under_way(t: Transaction, collection: Collection) -> list[Met]:
-    """The meetings whose conversations are not all over, and that nobody has left."""
+    """Return the meetings that have not broken off and whose conversations are not all complete."""
     rows = t.rows(
         """SELECT * FROM rating_meetings AS m WHERE study = :study AND state = 'open' AND :talks > (SELECT count(*)
             FROM rating_conversations AS c WHERE c.study = m.study AND c.prompt IN (m.first_prompt, m.second_prompt)
@@ -112,7 +112,7 @@ def under_way(t: Transaction, collection: Collection) -> list[Met]:
 
 
 def whole(t: Transaction, study: str, rater: str) -> int:
-    """How many conversations somebody has had that ended as they should."""
+    """Return how many complete conversations somebody has had."""
     sql = (
         "SELECT count(*) AS many FROM rating_conversations WHERE study = :study AND state = 'over' "
         "AND :rater IN (speaker, listener)"

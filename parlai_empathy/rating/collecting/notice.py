@@ -1,4 +1,4 @@
-"""What somebody is told who writes of self-harm to another person: where to find help, as on the chat page."""
+"""The notice for people who mention self-harm to another person: where to find help, as on the chat page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.rating.chat.help_lines import Notice
 
 @dataclass(frozen=True)
 class PeoplesNotice(Notice):
-    """The notice between two people: the one who reads along is no helper either."""
+    """The notice for two people who talk with each other: neither is a trained helper."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -23,5 +23,5 @@ class PeoplesNotice(Notice):
 
 
 def between_people(notice: Notice) -> PeoplesNotice:
-    """The same services, for two people who talk with each other."""
+    """Return a notice with the same services, for two people who talk with each other."""
     return PeoplesNotice(notice.services, notice.emergency)

@@ -1,4 +1,4 @@
-"""The pages of the people who talk: one address that shows where somebody stands, and the forms that lead on."""
+"""The participants' pages: one URL that shows their current stage, and the forms that they submit."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _TEMPLATES = {
 
 
 class CollectPages:
-    """All of them.
+    """The participants' pages.
 
-    :param lobby: of a study of the kind ``collect``.
+    :param lobby: of a study of kind ``collect``.
     """
 
     def __init__(self, lobby: Lobby, parts: Parts, settings: CollectSettings) -> None:
@@ -61,14 +61,14 @@ class CollectPages:
     # --- what is shown -----------------------------------------------------------------------------------------------
 
     async def show(self, visit: Visit) -> Response:
-        """Where the visitor stands. Who waits may meet somebody by looking."""
+        """Show the visitor's current stage. If they are waiting, this may pair them with somebody."""
         rater = rater_of(visit.session)
         if rater is None:
             return visit.redirect("/")
         return await self._page(visit, rater, await self._listening.look(rater))
 
     async def events(self, visit: Visit) -> Response:
-        """Tell the visitor's page what changes, as long as it waits for something."""
+        """Stream changes to the visitor's page, as long as it waits for something."""
         from starlette.responses import StreamingResponse
 
         rater = rater_of(visit.session)
@@ -76,7 +76,7 @@ class CollectPages:
             return visit.redirect("/")
         if self._listening.has_enough(rater):
             raise too_many(60)
-        headers = {"X-Accel-Buffering": "no"}  # a proxy is not to keep events until there are many
+        headers = {"X-Accel-Buffering": "no"}  # tells proxies not to buffer events
         return StreamingResponse(self._told(visit, rater), headers=headers, media_type="text/event-stream")
 
     def _told(self, visit: Visit, rater: str) -> AsyncIterator[str]:
@@ -85,10 +85,10 @@ class CollectPages:
     # --- before a meeting --------------------------------------------------------------------------------------------
 
     async def prompt(self, visit: Visit) -> Response:
-        """Take an emotion and a situation; the visitor then waits for somebody."""
+        """Store an emotion and a situation; the visitor then waits for somebody."""
         form = await visit.form()
         rater, place = await self._placed(visit)
-        # The form says which prompt it is of: one that is sent twice at once is not to be read as one of the next.
+        # The form names its prompt, so that a form that is sent twice is not applied to the next prompt.
         offered = await in_thread(self._collection.offered, form.id("prompt"), rater)
         if place.stage is not Stage.PROMPT or offered is None:
             return visit.redirect(_HERE)
@@ -107,7 +107,7 @@ class CollectPages:
         return await self._waiting(visit, rater)
 
     async def leave(self, visit: Visit) -> Response:
-        """Let the visitor out of the waiting room, or out of the meeting that the form speaks of."""
+        """Let the visitor leave the waiting room, or the meeting that the form is about."""
         form = await visit.form()
         rater, place = await self._placed(visit)
         if form.text("place") == place.key:
@@ -115,7 +115,7 @@ class CollectPages:
         return visit.redirect(_HERE)
 
     async def again(self, visit: Visit) -> Response:
-        """Let the visitor go on: into the waiting room, if they still have something to tell, else to a new prompt."""
+        """Let the visitor continue: in the waiting room if they have a situation left to tell, or with a new prompt."""
         await visit.form()
         rater, _ = await self._placed(visit)
         if not await in_thread(self._lobby.go_on, rater):
@@ -125,7 +125,7 @@ class CollectPages:
     # --- in a meeting ------------------------------------------------------------------------------------------------
 
     async def say(self, visit: Visit) -> Response:
-        """Take a message."""
+        """Store a message."""
         form = await visit.form()
         rater, place = await self._placed(visit)
         text = form.text("text").strip()
@@ -145,7 +145,7 @@ class CollectPages:
         return await self._page(visit, rater, place, problem, text, status=409)
 
     async def end(self, visit: Visit) -> Response:
-        """End the conversation that the form speaks of, if it is long enough."""
+        """End the conversation that the form is about, if it is long enough."""
         form = await visit.form()
         rater, place = await self._placed(visit)
         if place.stage is Stage.TALK:
@@ -154,7 +154,7 @@ class CollectPages:
         return visit.redirect(_HERE)
 
     async def judge(self, visit: Visit) -> Response:
-        """Take what the visitor says of the other one."""
+        """Store the visitor's answers about their partner."""
         form = await visit.form()
         rater, place = await self._placed(visit)
         if place.stage is not Stage.JUDGE or place.talk is None or place.talk.id != form.id("talk"):
@@ -170,7 +170,7 @@ class CollectPages:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     async def _placed(self, visit: Visit) -> tuple[str, Place]:
-        """Who visits, and where they stand; somebody without a name stands nowhere yet."""
+        """Return the visitor's name and place; a visitor without a name is new."""
         rater = rater_of(visit.session)
         return (rater, await in_thread(self._lobby.place, rater)) if rater else ("", Place(Stage.NEW))
 
@@ -197,7 +197,7 @@ class CollectPages:
     async def _page(
         self, visit: Visit, rater: str, place: Place, problem: str = "", text: str = "", status: int = 200
     ) -> Response:
-        """The page of where somebody stands.
+        """Return the page for somebody's place.
 
         :param problem: what is wrong with the message ``text``.
         """
@@ -216,7 +216,7 @@ class CollectPages:
         return visit.page(_TEMPLATES[place.stage], status, **values, problem=problem, text=text)
 
     def _live(self, visit: Visit, rater: str, place: Place) -> str:
-        """The part of the page of a conversation that changes; empty where all of the page does."""
+        """Return the part of a conversation's page that changes, as HTML; empty for all other pages."""
         if place.stage is not Stage.TALK:
             return ""
         return bytes(visit.page("collect_live.html", **self._shown(rater, place)).body).decode()
@@ -251,7 +251,7 @@ class CollectPages:
 
 
 def _problem(text: str) -> str:
-    """What is wrong with a message; empty if nothing."""
+    """Return what is wrong with a message; empty if nothing is."""
     if not text:
         return "Write something first."
     if len(text) > LONGEST:

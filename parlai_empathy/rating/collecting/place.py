@@ -1,4 +1,4 @@
-"""Where somebody stands in a collection: what their page shows."""
+"""Somebody's place in a collection, which determines what their page shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai_empathy.rating.collection import Conversation
 
 
 class Stage(Enum):
-    """What somebody is to do, or to wait for."""
+    """What somebody has to do or wait for."""
 
     NEW = "They have not agreed to take part."
     EXCLUDED = "They are excluded."
@@ -27,12 +27,12 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where somebody stands.
+    """Somebody's place in a collection.
 
-    :param prompt: what they have described, and is not told yet; None if there is nothing.
-    :param meeting: the one that they are in, or were in last.
-    :param talk: the conversation that is under way, or that they are to judge.
-    :param left: whether they have left the meeting themselves, or were silent for too long.
+    :param prompt: what they have described but not told yet; None if there is nothing.
+    :param meeting: their current or last meeting.
+    :param talk: the conversation that is in progress or that they have to judge.
+    :param left: whether they left the meeting themselves, or were silent for too long.
     :param stopped: whether the meeting ended because they were excluded for a while.
     :param can_go_on: whether they may meet somebody else after this meeting.
     """
@@ -47,12 +47,12 @@ class Place:
 
     @property
     def has_earned(self) -> bool:
-        """Whether they get the study's code: who did all of it, and who was left by the other one after the half."""
+        """Whether they get the study's code: after both conversations, or if their partner left after the first."""
         if self.stage is Stage.BROKEN:
             return not self.left and self.meeting is not None and self.meeting.whole > 0
         return self.stage is Stage.DONE
 
     @property
     def key(self) -> str:
-        """What is the same as long as the same page shows it, whatever is said there."""
+        """A key that stays the same as long as the same page shows the place, whatever is written there."""
         return f"{self.stage.name}-{self.talk.id if self.talk else ''}"

@@ -15,10 +15,10 @@ EMOTION, SITUATION = "emotion", "situation"
 
 
 def prompt_fields(prompt: Prompt, said: Mapping[str, str], check: bool = False) -> list[Field]:
-    """The fields of the form.
+    """Return the fields of the form.
 
-    :param said: what was sent, by :data:`EMOTION` and :data:`SITUATION`.
-    :param check: whether to say what is wrong.
+    :param said: the submitted texts, by :data:`EMOTION` and :data:`SITUATION`.
+    :param check: whether to report what is wrong with them.
     """
     emotion, situation = fields_of(_questions(prompt), ("", ""), said, check)
     if check and not emotion.problem and said[EMOTION] not in prompt.offered:
@@ -29,7 +29,7 @@ def prompt_fields(prompt: Prompt, said: Mapping[str, str], check: bool = False) 
 
 
 def prompt_sent(prompt: Prompt, form: Mapping[str, str]) -> dict[str, str]:
-    """What the form has said."""
+    """Return the submitted texts, by :data:`EMOTION` and :data:`SITUATION`."""
     emotion, situation = sent(_questions(prompt), form).values()
     return {EMOTION: emotion, SITUATION: situation.strip()}
 
@@ -46,7 +46,7 @@ def _questions(prompt: Prompt) -> list[Question]:
 
 
 def _problem(situation: str) -> str:
-    """What is wrong with a situation of a right length; empty if nothing."""
+    """Return what is wrong with a situation of valid length; empty if nothing is."""
     try:
         checked_situation(situation)
     except OptionError:

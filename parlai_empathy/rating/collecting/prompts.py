@@ -1,4 +1,4 @@
-"""Prompts in the store: which emotions somebody is offered, and what they have described. Inside a transaction."""
+"""Prompts in the store: which emotions somebody is offered, and what they describe. For use within a transaction."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 OFFERED = 3
 ALL = "SELECT * FROM rating_prompts WHERE study = :study"
-"""A statement that can be narrowed with `AND`."""
+"""An SQL query that can be extended with ``AND``."""
 
 _EXCLUDED = "SELECT r.rater FROM rating_raters AS r WHERE r.study = :study AND r.excluded IS NOT NULL"
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What one person tells of.
+    """What one person talks about.
 
     :param offered: the emotions to choose from.
-    :param emotion: the one chosen; empty until then.
+    :param emotion: the chosen one; empty until then.
     """
 
     id: str
@@ -35,15 +35,15 @@ class Prompt:
 
 
 def prompt_of(row: Row) -> Prompt:
-    """A prompt as it is stored."""
+    """Return the prompt in a row of the store."""
     return Prompt(row["id"], row["rater"], tuple(json.loads(row["offered"])), row["emotion"], row["situation"])
 
 
 def least_chosen(t: Transaction, study: Study, rater: str) -> list[str]:
-    """The emotions to offer: those that a person has chosen least themselves, and of these the ones that all have.
+    """Return the emotions to offer: those that the person has chosen least, and of these the least chosen by everybody.
 
-    What a conversation told of that broke off is not counted: it is not in the data, and may be told again. Nor is what
-    was told by, or to, somebody who is excluded.
+    Prompts whose conversation broke off are not counted: they are not in the data, and may be told again. Neither are
+    prompts that were told by, or to, somebody who is excluded.
     """
     chosen = t.rows(
         f"""{ALL} AND emotion <> '' AND NOT EXISTS (SELECT 1 FROM rating_conversations AS c
@@ -59,7 +59,7 @@ def least_chosen(t: Transaction, study: Study, rater: str) -> list[str]:
 
 
 def untold(t: Transaction, study: str, rater: str) -> Prompt | None:
-    """What a person has described last and not begun to tell; None if there is nothing."""
+    """Return what a person described last and has not begun to tell; None if there is nothing."""
     row = t.row(
         f"""{ALL} AND rater = :rater AND emotion <> '' AND NOT EXISTS (SELECT 1 FROM rating_conversations AS c
         WHERE c.study = :study AND c.prompt = rating_prompts.id) ORDER BY made DESC""",
@@ -70,7 +70,7 @@ def untold(t: Transaction, study: str, rater: str) -> Prompt | None:
 
 
 def renew(t: Transaction, study: Study, prompt: Prompt, now: float) -> None:
-    """Let a prompt be told once more, whose conversation broke off."""
+    """Store a copy of a prompt whose conversation broke off, so that it can be told again."""
     t.run(
         "INSERT INTO rating_prompts VALUES (:id, :study, :version, :rater, :offered, :emotion, :situation, :now)",
         id=secrets.token_hex(16),

@@ -1,4 +1,4 @@
-"""What a site for collecting dialogues can be told."""
+"""Settings of the site for collecting dialogues."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from parlai_empathy.rating.web.limits import Rate
 class CollectSettings:
     """The settings of a site.
 
-    :param notice: shown where a message speaks of self-harm; None to show nothing, which must be wanted.
-    :param messages: how often one visitor may write.
-    :param patience: seconds for which somebody waits for the other one before their meeting breaks off.
-    :param reload: seconds after which a page without scripts looks for what is new.
+    :param notice: shown below messages that mention self-harm; None shows nothing, and has to be passed explicitly.
+    :param messages: rate limit for one visitor's messages.
+    :param patience: seconds to wait for a partner before the meeting breaks off.
+    :param reload: seconds after which a page without scripts reloads.
     """
 
     notice: PeoplesNotice | None

@@ -1,4 +1,4 @@
-"""A conversation between two people as one of them sees it: the Listener's view has nothing of the Speaker's prompt."""
+"""A conversation between two people as one of them sees it: the Listener does not see the Speaker's prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Turn:
     """A message.
 
     :param is_own: whether the visitor wrote it.
-    :param in_distress: whether it speaks of self-harm.
+    :param in_distress: whether it mentions self-harm.
     """
 
     number: int
@@ -29,8 +29,8 @@ class Turn:
 class Talk:
     """A conversation.
 
-    :param number: which of the meeting's it is, from 1.
-    :param prompt: what the visitor is to tell of; None for the Listener, who does not see it.
+    :param number: its number in the meeting, from 1.
+    :param prompt: what the visitor has to talk about; None for the Listener, who does not see it.
     :param is_mine: whether it is the visitor's turn.
     :param can_end: whether it is long enough to be ended.
     """
@@ -49,7 +49,7 @@ class Talk:
 
 
 def talk_shown(meeting: Meeting, talk: Conversation, person: str) -> Talk:
-    """A conversation for one of its two people."""
+    """Return a conversation as one of its two people sees it."""
     is_speaker = person == talk.speaker
     return Talk(
         talk.id,

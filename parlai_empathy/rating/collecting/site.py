@@ -34,14 +34,14 @@ def collect_site(
     limits: Limits = LIMITS,
     id_parameter: str | None = None,
 ) -> Site:
-    """The site of a collection.
+    """Build the site of a collection.
 
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
-    :param token: the administrator's; without one there is no page for them.
-    :param limits: how often clients may come.
-    :param id_parameter: the parameter that names people in links of marketplaces other than Prolific.
-    :raises OptionError: if the study is no collection.
-    :raises MissingDependencyError: if the libraries are not installed.
+    :param token: the administrator's token; without one there is no administration page.
+    :param limits: rate limits for clients.
+    :param id_parameter: the query parameter that names people in links of marketplaces other than Prolific.
+    :raises OptionError: if the study is not of kind ``collect``.
+    :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     lobby = Lobby(Collection(desk), settings.patience)
     site = Site(
@@ -52,7 +52,7 @@ def collect_site(
         longest_form=longest_form(desk.study.questions, text=LONGEST),
     )
     parts = Parts(desk)
-    parts.texts["has_keys"] = False  # its instructions speak of no questions
+    parts.texts["has_keys"] = False  # no hint about keys: the instructions mention no questions
     _add_entrance(site, WelcomePages(parts, id_parameter))
     _add_pages(site, CollectPages(lobby, parts, settings))
     if token:
@@ -61,7 +61,7 @@ def collect_site(
 
 
 def _add_entrance(site: Site, welcome: WelcomePages) -> None:
-    """The rating site's own pages: consent and instructions, from which one goes on to ``/rate``."""
+    """Add the rating site's pages for consent and instructions, which lead on to ``/rate``."""
     site.add("/", welcome.begin)
     site.add("/consent", welcome.consent, method="POST")
     site.add("/instructions", welcome.instructions)

@@ -1,4 +1,4 @@
-"""What people may write in a collection: one to three sentences of a situation, and messages of one line."""
+"""What people may write in a collection: situations of one to three sentences, and messages of one line."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from parlai_empathy.rating.questions import clean
 
 MOST_SENTENCES = 3
 LONGEST = 1000
-"""Characters of a situation, and of a message."""
+"""Maximum length of a situation and of a message, in characters."""
 
-# An end of a sentence, but for the full stops of the commonest abbreviations.
+# The end of a sentence, but not the full stop of a common abbreviation.
 _END = re.compile(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\betc)(?<!\b[a-zA-Z]\.[a-zA-Z])[.!?…]+[\"')\]]*(?=\s|$)"
 )
 
 
 def checked_situation(text: str) -> str:
-    """A description of a situation, in one line.
+    """Return a description of a situation in one line.
 
     :raises OptionError: if it is empty, too long, or more than three sentences.
     """
@@ -29,7 +29,7 @@ def checked_situation(text: str) -> str:
 
 
 def one_line(text: str, what: str) -> str:
-    """``text`` without line breaks, which the data set's files cannot hold.
+    """Return ``text`` without line breaks, which the data set's files cannot hold.
 
     :raises OptionError: if it is empty or too long.
     """
@@ -40,6 +40,6 @@ def one_line(text: str, what: str) -> str:
 
 
 def sentences(text: str) -> int:
-    """How many sentences a text has; words behind the last full stop are one more."""
+    """Return how many sentences a text has; words after the last full stop count as one more."""
     ends = list(_END.finditer(text))
     return len(ends) + bool(text[ends[-1].end() if ends else 0 :].strip())

@@ -1,4 +1,4 @@
-// Shows what the other one does while they do it. Everything works without it: then the page loads itself anew.
+// Shows at once what the partner does. Everything works without this script: the page then reloads itself.
 "use strict";
 
 (() => {
@@ -27,7 +27,7 @@
     text.toggleAttribute("aria-invalid", Boolean(words));
   };
 
-  // Whose turn it is decides who can write; and a tab in the background says so in its title.
+  // Only the person whose turn it is can write; the title shows it, for tabs in the background.
   const allow = () => {
     const isMine = byId("live").dataset.mine === "yes";
     text.disabled = send.disabled = !isMine || isBusy;
@@ -37,7 +37,7 @@
     return isMine;
   };
 
-  // What the server sends here was put together from its own templates, which escape all that anybody wrote.
+  // The server renders this HTML with its own templates, which escape everything that people write.
   const setLive = (html) => {
     const before = byId("turns").children.length;
     const wasMine = byId("live").dataset.mine === "yes";
@@ -48,7 +48,7 @@
     const last = byId("turns").lastElementChild;
     if (!last || byId("turns").children.length <= before) return;
     toEnd();
-    // What is new is said aloud to who does not see it: help lines, and what the other one wrote.
+    // Announce what is new to screen readers: help lines and the partner's messages.
     const help = last.querySelector(".help-lines");
     if (help) heard.textContent = help.textContent;
     else if (last.classList.contains("theirs")) heard.textContent = last.querySelector(".words-said").textContent;
@@ -60,7 +60,7 @@
     else if (write && now.live) setLive(now.live);
   };
 
-  // A page that was sent in answer to a form: the same conversation, gone on, or something else.
+  // Takes the page with which the server answers a form: the same conversation, updated, or a different page.
   const takePage = (html, isKept) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     const form = page.getElementById("write");
@@ -95,7 +95,7 @@
       if (allow()) text.focus({ preventScroll: true });
     });
 
-    // Enter sends where there is a keyboard. A message is one line.
+    // Enter sends if there is a keyboard. A message is one line.
     text.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing || matchMedia("(pointer: coarse)").matches) return;
       event.preventDefault();
@@ -106,7 +106,7 @@
     toEnd();
   }
 
-  // Where the stream has ended, the browser asks anew by itself; where it was refused, it is asked a little later.
+  // If the stream ends, the browser reconnects by itself; if it was refused, the script tries again later.
   const listen = () => {
     source = new EventSource("/events");
     source.addEventListener("place", (event) => take(JSON.parse(event.data)));
