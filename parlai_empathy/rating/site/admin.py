@@ -1,4 +1,4 @@
-"""The administrator's pages: how far the study is, who rates, who does not count, and all ratings to take away."""
+"""The administrator's pages of the rating site: counts, raters, excluding them, and the export of all ratings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset
 
 
 class _State(NamedTuple):
-    """What the page shows of the store.
+    """What the page shows from the store.
 
-    :param answers: how many answers each system or pair has to each question.
+    :param answers: number of answers, by system or pair and question.
     """
 
     counts: list[ArmCount]
@@ -32,12 +32,12 @@ class _State(NamedTuple):
 
 
 class AdminPages(AdminRoom):
-    """Counts, raters, and all ratings as a file."""
+    """Shows counts and raters; exports all ratings."""
 
     export_path = "/admin/ratings.{suffix}"
 
     async def export(self, visit: Visit) -> Response:
-        """All ratings as a file."""
+        """Return all ratings as a file."""
         self._door.check(visit)
         suffix = visit.part("suffix")
         if suffix not in _KINDS:
@@ -52,7 +52,7 @@ class AdminPages(AdminRoom):
             return path.read_bytes()
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
-        """Counts and raters."""
+        """Return the page with counts and raters."""
         state = await in_thread(self._state)
         return visit.page(
             "admin.html",
@@ -75,7 +75,7 @@ class AdminPages(AdminRoom):
 
 
 def attached(content: bytes, study: str, suffix: str) -> Response:
-    """A file to take away, named after the study."""
+    """Return a file to download, named after the study."""
     from starlette.responses import Response
 
     headers = {
@@ -86,6 +86,6 @@ def attached(content: bytes, study: str, suffix: str) -> Response:
 
 
 def _file_name(study: str) -> str:
-    """A study's name without what a header or a file's name must not have."""
+    """Return a study's name without characters that a header or a file name must not contain."""
     kept = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_.") else "_" for letter in study)
     return kept.lstrip(".")[:60] or "ratings"

@@ -1,4 +1,4 @@
-"""Who may see the administrator's page: who has the token that the server's environment holds."""
+"""Access to the administration page, for those who have the token in the server's environment."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _HOURS = 12
 
 
 def admin_token(environment: Mapping[str, str] = os.environ) -> str:
-    """The administrator's token; empty if there is none, and then no such page.
+    """Return the administrator's token; empty if there is none, in which case there is no administration page.
 
-    :raises OptionError: if it could be guessed.
+    :raises OptionError: if it is so short that it could be guessed.
     """
     token = environment.get(VARIABLE, "").strip()
     if token and len(token) < _LEAST:
@@ -37,32 +37,32 @@ def admin_token(environment: Mapping[str, str] = os.environ) -> str:
 
 
 class AdminDoor:
-    """Lets in who knows the token, and remembers them in a cookie for some hours.
+    """Logs in visitors who know the token, and remembers them in a cookie for some hours.
 
-    :param token: the right one; another token makes all earlier cookies worthless.
+    :param token: the correct token; a new one invalidates all earlier cookies.
     """
 
     def __init__(self, token: str) -> None:
         self._token = token
 
     def is_open(self, visit: Visit) -> bool:
-        """Whether the visitor has been let in."""
+        """Whether the visitor is logged in."""
         given = cookies_of(visit.request.scope).get(_name(visit), "")
         since = visit.site.signer.read(self._purpose(visit), given)
         return since is not None and time.time() - float(since) < _HOURS * 60 * 60
 
     def check(self, visit: Visit) -> None:
-        """See that the visitor has been let in.
+        """Check that the visitor is logged in.
 
-        :raises Refusal: if not.
+        :raises Refusal: if they are not.
         """
         if not self.is_open(visit):
             raise Refusal(403, "You are not logged in", "Go to /admin and log in.")
 
     def try_token(self, visit: Visit, given: str, response: Response) -> bool:
-        """Let somebody in, if they have the token; ``response`` then takes the cookie along.
+        """Log somebody in by adding a cookie to ``response``; return whether their token is correct.
 
-        :raises Refusal: if there were too many tries from their address.
+        :raises Refusal: if there were too many attempts from their address.
         """
         if wait := visit.site.logins.wait(visit.address):
             raise too_many(wait)
@@ -73,7 +73,7 @@ class AdminDoor:
         return True
 
     def close(self, visit: Visit, response: Response) -> None:
-        """Let the visitor's browser forget the cookie."""
+        """Log the visitor out by deleting their cookie."""
         self._set(visit, response, "", 0)
 
     def _set(self, visit: Visit, response: Response, value: str, seconds: int) -> None:
@@ -85,5 +85,5 @@ class AdminDoor:
 
 
 def _name(visit: Visit) -> str:
-    """What the cookie is called: a host's sites share its cookies whatever their ports, so each has its own."""
+    """Return the cookie's name. It differs between sites, since sites on different ports of a host share cookies."""
     return f"{_COOKIE}{visit.site.signer.name}"

@@ -1,4 +1,4 @@
-"""What the administrators' pages of all sites have in common: logging in and out, and raters who do not count."""
+"""What the administration pages of all sites have in common: logging in and out, and excluding raters."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ON_A_LEAF = 100
 class Leaf(NamedTuple):
     """One page of a long list.
 
-    :param number: which one it is, from 1.
-    :param last: the last one's number.
+    :param number: its number, from 1.
+    :param last: the last page's number.
     """
 
     ones: Sequence[Any]
@@ -33,7 +33,7 @@ class Leaf(NamedTuple):
 
 
 def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
-    """The page of a list that is asked for.
+    """Return the requested page of a list.
 
     :raises Refusal: if there is no such page.
     """
@@ -44,17 +44,17 @@ def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
 
 
 def _asked(visit: Visit) -> int:
-    """The number of the page that is asked for; 0 if it is none."""
+    """Return the requested page number; 0 if it is not a number."""
     asked = visit.query.get("page", "1")
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
 
 
 class AdminRoom(ABC):
-    """``/admin`` and what is sent from there.
+    """``/admin`` and the forms on it.
 
-    :cvar export_path: where the file is that administrators take away.
+    :cvar export_path: the path of the exported file.
     :param desk: of the study.
-    :param door: who may come in.
+    :param door: logs administrators in.
     """
 
     export_path: ClassVar[str]
@@ -65,9 +65,9 @@ class AdminRoom(ABC):
 
     @abstractmethod
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
-        """The page.
+        """Return the page.
 
-        :param problem: what was wrong with what was sent of the rater ``of``.
+        :param problem: what was wrong with a submitted form about the rater ``of``.
         """
 
     def add_to(self, site: Site) -> None:
@@ -79,17 +79,17 @@ class AdminRoom(ABC):
         site.add(self.export_path, self.export)
 
     async def show(self, visit: Visit) -> Response:
-        """The page; or the form to log in."""
+        """Show the page, or the login form."""
         if not self._door.is_open(visit):
             return visit.page("login.html", problem="")
         return await self.page(visit)
 
     @abstractmethod
     async def export(self, visit: Visit) -> Response:
-        """What administrators take away, as a file."""
+        """Return the export as a file."""
 
     async def login(self, visit: Visit) -> Response:
-        """Let somebody in."""
+        """Log somebody in."""
         form = await visit.form()
         response = visit.redirect("/admin")
         if self._door.try_token(visit, form.text("admin_token"), response):
@@ -97,14 +97,14 @@ class AdminRoom(ABC):
         return visit.page("login.html", status=403, problem="This is not the token.")
 
     async def logout(self, visit: Visit) -> Response:
-        """Let the browser forget."""
+        """Log the visitor out."""
         await visit.form()
         response = visit.redirect("/admin")
         self._door.close(visit, response)
         return response
 
     async def exclude(self, visit: Visit) -> Response:
-        """Let what a rater did count no longer, or count again; the page of the list stays the same."""
+        """Exclude a rater or include them again, and return to the same page of the list."""
         form = await visit.form()
         self._door.check(visit)
         rater, reason = form.id("rater"), form.text("reason")

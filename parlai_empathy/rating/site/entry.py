@@ -1,8 +1,7 @@
-"""How raters come to the site and how they leave it: the seam at which a crowd's marketplace is joined to it.
+"""How raters enter and leave the site: its interface to crowdsourcing marketplaces.
 
-What a marketplace's link says, and what a rater gets at the end, is the business of
-:mod:`parlai_empathy.rating.crowd`. Here it is decided who the visitor is: the rater whom the browser's session names,
-the one whom a link names, or somebody new.
+:mod:`parlai_empathy.rating.crowd` reads marketplaces' links and determines what a rater gets at the end. This module
+decides who the visitor is: the rater named by the browser's session, the one named by a link, or a new one.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _RATER = "rater"
 
 
 def rater_of(session: Session) -> str | None:
-    """The rater whom a session names; None if it names nobody yet."""
+    """Return the rater that a session names; None if it does not name one yet."""
     return session.get(_RATER)
 
 
 def new_rater(session: Session) -> str:
-    """The rater whom a session names; somebody new if it names nobody.
+    """Return the rater that a session names, after naming a new one if there is none.
 
-    Their name follows from the session's random id: who sends the first form twice at once is one rater, not two.
+    A new name is derived from the session's random id, so that somebody who sends the first form twice is one rater.
     """
     rater = rater_of(session) or f"web-{hashlib.sha256(session.id.encode()).hexdigest()[:16]}"
     session.put(_RATER, rater)
@@ -37,9 +36,9 @@ def new_rater(session: Session) -> str:
 
 
 def read_link(query: Mapping[str, str], id_parameter: str | None) -> Entry | None:
-    """Who comes by a crowd's link; None if it is none.
+    """Return the rater who comes by a marketplace's link; None if it is not such a link.
 
-    :raises Refusal: if it says what no crowd would.
+    :raises Refusal: if the link's parameters are invalid.
     """
     try:
         return entry_of(query, id_parameter)
@@ -48,12 +47,12 @@ def read_link(query: Mapping[str, str], id_parameter: str | None) -> Entry | Non
 
 
 async def enter(desk: Desk, session: Session, entry: Entry) -> None:
-    """Make the session that of a crowd's rater.
+    """Make the rater of a marketplace's link the session's rater.
 
-    A name alone proves nothing, for others may know it: who comes with one that is known must have the ticket that it
-    came with first, or the cookie of the browser in which it came.
+    A name alone proves nothing, since others may know it. If the store already knows the name, the visitor needs the
+    ticket that it first came with, or the session of the browser in which it came.
 
-    :raises Refusal: for somebody who has neither.
+    :raises Refusal: if they have neither.
     """
     known = await in_thread(desk.rater, entry.rater)
     is_same_browser = rater_of(session) == entry.rater
@@ -69,9 +68,9 @@ async def enter(desk: Desk, session: Session, entry: Entry) -> None:
 
 
 async def farewell(desk: Desk, rater: str, done: int) -> Completion:
-    """What a rater gets who has finished: a code, a link or a form.
+    """Return what a rater gets at the end: a code, a link or a form.
 
-    :param done: how many items were judged.
+    :param done: number of items that they judged.
     """
     known = await in_thread(desk.rater, rater)
     return completion(known.details if known else {}, desk.study, done)

@@ -1,4 +1,4 @@
-"""Questions as a form shows them, with what the rater has said so far, and what is wrong with it."""
+"""Questions as form fields, with the rater's answers so far and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, Question, problems
 
 PREFIX = "q-"
-"""Before a question's id it is the name of its field."""
+"""Prefix of field names; the question's id follows it."""
 
 LEFT, RIGHT = "left", "right"
-_LONG_LABEL = 14  # characters: longer ones do not fit into a point of a scale
+_LONG_LABEL = 14  # characters; longer labels do not fit into a point of a scale
 _MANY_POINTS = 7
-_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each written as three characters in a form
+_BYTES_A_CHARACTER = 12  # four bytes of UTF-8, each percent-encoded as three
 _BESIDE_TEXTS = 64 * 1024
 
 
 @dataclass(frozen=True)
 class Option:
-    """One answer of several.
+    """One of the answers to choose from.
 
-    :param number: what stands large; empty if there is only the text.
-    :param key: the key that chooses it; empty if none does.
+    :param number: shown large; empty if there is only the text.
+    :param key: the key that selects it; empty if none does.
     """
 
     value: str
@@ -33,15 +33,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Field:
-    """A question.
+    """A question as a form field.
 
-    :param name: of the form's field, and of its first control.
-    :param options: empty of a free text.
+    :param name: of the form's field, and the id of its first control.
+    :param options: empty for free text.
     :param is_scale: whether the options are points of a scale, side by side.
-    :param value: what the rater has said; empty if nothing.
-    :param hint: what may be answered, where the options do not show it.
-    :param most: characters of a free text.
-    :param problem: what is wrong with ``value``; empty if nothing.
+    :param value: the rater's answer; empty if there is none.
+    :param hint: what may be answered, if the options do not show it.
+    :param most: maximum length of a free text, in characters.
+    :param problem: what is wrong with ``value``; empty if nothing is.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Field:
 
     @property
     def labelled(self) -> tuple[Option, ...]:
-        """The points of a scale that have a meaning: phones have no room for it inside the points."""
+        """The points of a scale that have a label. On phones, labels are shown below the scale, for lack of room."""
         return tuple(option for option in self.options if option.text)
 
     @property
     def described_by(self) -> str:
-        """The ids of what explains it, for screen readers."""
+        """The ids of the elements that explain it, for screen readers."""
         parts = [f"{self.name}-hint"] * bool(self.hint) + [f"{self.name}-problem"] * bool(self.problem)
         return " ".join(parts)
 
@@ -69,23 +69,23 @@ class Field:
 def fields_of(
     questions: Sequence[Question], sides: tuple[str, str], said: Mapping[str, str], check: bool = False
 ) -> list[Field]:
-    """The fields of a form.
+    """Return the fields of a form.
 
-    :param sides: what is compared, the left and the right one.
-    :param said: by the questions' ids.
-    :param check: whether to say what is wrong.
+    :param sides: the names of the left and the right thing that are compared.
+    :param said: the answers, by the questions' ids.
+    :param check: whether to report what is wrong with them.
     """
     wrong = problems(questions, said) if check else {}
     return [_field(question, sides, said.get(question.id, ""), question.id in wrong) for question in questions]
 
 
 def sent(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
-    """What a form has said, by the questions' ids."""
+    """Return the submitted answers by the questions' ids."""
     return {question.id: form.get(PREFIX + question.id, "") for question in questions}
 
 
 def sent_alone(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
-    """The same of a form that asks only some of the questions."""
+    """The same for a form that contains only some of the questions."""
     return sent([question for question in questions if PREFIX + question.id in form], form)
 
 
@@ -105,7 +105,7 @@ def _field(question: Question, sides: tuple[str, str], value: str, is_wrong: boo
 
 
 def options_of(question: Question, sides: tuple[str, str]) -> tuple[Option, ...]:
-    """The answers to choose from; none of a free text."""
+    """Return the answers to choose from; none for free text."""
     if isinstance(question, Likert):
         labels = dict(question.labels)
         return tuple(
@@ -121,10 +121,10 @@ def options_of(question: Question, sides: tuple[str, str]) -> tuple[Option, ...]
 
 
 def longest_form(*forms: Sequence[Question], text: int = 0) -> int:
-    """How many bytes the longest form of a site can have.
+    """Return the maximum size in bytes of a site's forms.
 
-    :param forms: the questions that each of its forms asks.
-    :param text: characters of the longest text that another form takes.
+    :param forms: the questions in each of its forms.
+    :param text: maximum length of the texts in other forms, in characters.
     """
     asked = (sum(one.most for one in form if isinstance(one, FreeText)) for form in forms)
     return _BESIDE_TEXTS + _BYTES_A_CHARACTER * max([text, *asked])

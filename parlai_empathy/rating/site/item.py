@@ -1,4 +1,4 @@
-"""The pages of items: the next one, showing it, taking the answer, and the end."""
+"""The pages of items: the next one, showing it, storing its answers, and the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN = "shown"
 class ItemPages:
     """``/rate`` and ``/item/{id}``.
 
-    :param parts: what all pages of raters share.
+    :param parts: what all pages for raters share.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -40,14 +40,14 @@ class ItemPages:
         self._desk = parts.desk
 
     async def next(self, visit: Visit) -> Response:
-        """Send the rater to the next item, or say why there is none."""
+        """Redirect the rater to the next item, or show why there is none."""
         rater = rater_of(visit.session)
         if rater is None:
             return visit.redirect("/")
         return await self._next(visit, rater, await in_thread(self._desk.next_item, rater))
 
     async def show(self, visit: Visit) -> Response:
-        """Show an item: to be answered, or with the answers that it has."""
+        """Show an item, with its answers if it has any."""
         rater = rater_of(visit.session)
         if rater is None:
             return visit.redirect("/")
@@ -57,11 +57,11 @@ class ItemPages:
             found = await in_thread(self._desk.next_item, rater)
             if not isinstance(found, Assignment) or found.id != id:
                 return self._gone(visit)
-            item = await self._item(id, rater)  # it had timed out, and nobody else has it: it is theirs again
+            item = await self._item(id, rater)  # it had timed out, and is now assigned to them again
         return self._page(visit, item, item.answers, revises=item.is_done)
 
     async def take(self, visit: Visit) -> Response:
-        """Store the answers to an item, and go on."""
+        """Store the answers to an item and continue with the next one."""
         form = await visit.form()
         rater = rater_of(visit.session)
         if rater is None:
@@ -117,12 +117,12 @@ class ItemPages:
         shown: str = "",
         status: int = 200,
     ) -> Response:
-        """The page of an item.
+        """Return the page of an item.
 
         :param said: the answers in its form.
-        :param revises: whether they take the place of others.
-        :param check: whether to say what is wrong with them.
-        :param shown: the form's word on when it was first shown; empty for now.
+        :param revises: whether they replace earlier answers.
+        :param check: whether to report what is wrong with them.
+        :param shown: the form's token with the time when it was first shown; empty for now.
         """
         study = self._desk.study
         return visit.page(
@@ -141,7 +141,7 @@ class ItemPages:
         )
 
     def _seconds(self, visit: Visit, form: Form, id: str) -> float | None:
-        """How long the rater has taken since the page was shown; None if the form does not say so credibly."""
+        """Return the seconds since the page was shown to the rater; None if the form has no valid token for it."""
         text = visit.site.signer.read(_SHOWN, form.text(_SHOWN)) or ""
         shown_id, _, since = text.partition(" ")
         return max(0.0, time.time() - float(since)) if shown_id == id else None
@@ -150,10 +150,10 @@ class ItemPages:
 def _hand_in(
     desk: Desk, id: str, rater: str, said: dict[str, str], seconds: float | None, revises: bool
 ) -> tuple[Outcome, Assignment | Nothing | None]:
-    """Store answers; with what has become of them comes the next item, unless they were not kept.
+    """Store answers; return the outcome and, if the answers were kept, the next item.
 
-    The answers themselves tell a submission that is sent twice: the desk takes the same ones once. What a revision took
-    is added to what the item took before.
+    A form that is sent twice needs no special care, since the desk stores the same answers once. The time that a
+    revision took is added to the item's earlier time.
     """
     if revises:
         before = given(desk, id, rater)

@@ -18,13 +18,13 @@ from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.limits import LIMITS, Limits
 
 KINDS = ("likert", "pairwise")
-"""The studies that it is for."""
+"""The kinds of study that the site serves."""
 
 
 def check_kind(study: Study) -> None:
-    """See that the site is for a study of this kind.
+    """Check that the site serves studies of this kind.
 
-    :raises OptionError: if it is not.
+    :raises OptionError: if it does not.
     """
     if study.kind not in KINDS:
         other = f"parlai {study.kind}_site, or parlai rate,"
@@ -41,14 +41,14 @@ def rating_site(
     mturk: bool = False,
     id_parameter: str | None = None,
 ) -> Site:
-    """The site of a study.
+    """Build the site of a study.
 
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
-    :param token: the administrator's; without one there is no page for them.
-    :param mturk: whether Mechanical Turk may show the site inside its pages, and take the last form.
-    :param id_parameter: the parameter that names raters in links of other marketplaces.
-    :raises OptionError: if the study is not for the site.
-    :raises MissingDependencyError: if the libraries are not installed.
+    :param token: the administrator's token; without one there is no administration page.
+    :param mturk: whether Mechanical Turk may show the site in its frames and receive the last form.
+    :param id_parameter: the query parameter that names raters in links of other marketplaces.
+    :raises OptionError: if the site does not serve studies of this kind.
+    :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     check_kind(desk.study)
     site = Site(

@@ -1,4 +1,4 @@
-"""What all pages of raters share: the desk, and the study's texts."""
+"""What all pages for raters share: the desk and the study's texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.rating.site.showing import example_shown, paragraphs
 
 
 class Parts:
-    """A study, ready to be shown.
+    """A study's desk, and its texts prepared for templates.
 
     :param desk: of the study.
     """

@@ -1,4 +1,4 @@
-"""A study's texts, items and examples as templates show them."""
+"""A study's texts, items and examples, prepared for templates."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from parlai_empathy.rating.site.fields import options_of
 from parlai_empathy.rating.study import Example, Study
 
 OTHER, OWN = "A", "B"
-"""Who spoke before the reply, and whose reply it is."""
+"""The speaker before the reply, and the speaker of the reply."""
 SILENCE = "(says nothing)"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What somebody says.
+    """A turn of a conversation.
 
-    :param is_own: whether it is the one whose reply is judged.
+    :param is_own: whether its speaker is the one whose reply is judged.
     """
 
     who: str
@@ -29,10 +29,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is judged.
+    """One thing that is judged.
 
-    :param name: the headline.
-    :param turns: of a whole dialogue all of it; else the reply alone.
+    :param name: its heading.
+    :param turns: all turns of a whole dialogue; otherwise the reply alone.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Judged:
 class Shown:
     """An item or example.
 
-    :param context: the turns before, empty of whole dialogues.
-    :param judged: one reply, or two things that are compared, the left one first.
+    :param context: the turns before the reply; empty for whole dialogues.
+    :param judged: one thing, or two that are compared, the left one first.
     """
 
     context: tuple[Turn, ...]
@@ -53,7 +53,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ShownExample:
-    """An example with the answers that it should get: pairs of a question's and an answer's text."""
+    """An example with the expected answers: pairs of the question's and the answer's text."""
 
     shown: Shown
     answers: tuple[tuple[str, str], ...]
@@ -62,20 +62,20 @@ class ShownExample:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A part of a study's text: words, or a list of them."""
+    """A part of a study's text: a paragraph or a list."""
 
     text: str = ""
     points: tuple[str, ...] = ()
 
 
 def sides_of(study: Study) -> tuple[str, str]:
-    """What the two things are called that are compared."""
+    """Return the names of the two things that are compared."""
     what = "Conversation" if study.whole_dialogues else "Reply"
     return f"{what} 1 (left)", f"{what} 2 (right)"
 
 
 def item_shown(study: Study, found: Assignment) -> Shown:
-    """An item."""
+    """Prepare an item."""
     if not found.item.other:
         if study.whole_dialogues:
             return Shown((), (_dialogue("Conversation", found.left.context, found.left.reply),))
@@ -90,7 +90,7 @@ def item_shown(study: Study, found: Assignment) -> Shown:
 
 
 def example_shown(study: Study, one: Example) -> ShownExample:
-    """An example."""
+    """Prepare an example."""
     names, replies = sides_of(study), [one.reply, one.other_reply]
     pair = tuple(_reply(name, reply) for name, reply in zip(names, replies, strict=True))
     judged = pair if study.kind == "pairwise" else (_reply("Reply", one.reply),)
@@ -98,12 +98,12 @@ def example_shown(study: Study, one: Example) -> ShownExample:
 
 
 def turns(context: Sequence[str]) -> tuple[Turn, ...]:
-    """The turns before a reply. The one who replies has not spoken last."""
+    """Prepare the turns before a reply. The last turn is the other speaker's."""
     return tuple(_turn(text, is_own=(len(context) - place) % 2 == 0) for place, text in enumerate(context))
 
 
 def paragraphs(text: str) -> list[Paragraph]:
-    """A study's text: an empty line parts paragraphs, and lines that begin with ``-`` are the points of a list."""
+    """Split a study's text into paragraphs, at empty lines. Lines that begin with ``-`` are the points of a list."""
     found = []
     for block in re.split(r"\n\s*\n", text.strip()):
         lines = [line.strip() for line in block.split("\n")]

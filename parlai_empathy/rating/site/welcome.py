@@ -1,4 +1,4 @@
-"""The pages before the first item: who comes, what they agree to, and what they are to do."""
+"""The pages before the first item: marketplace links, consent and instructions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 AGREED = "agreed"
-"""The session's word on whether the rater has seen the first page, and agreed to what stands there."""
+"""Session key, set when the rater has seen the first page and agreed to what it says."""
 
 
 class WelcomePages:
     """``/`` and ``/instructions``.
 
-    :param parts: what all pages of raters share.
-    :param id_parameter: of links of other marketplaces than those that are known.
+    :param parts: what all pages for raters share.
+    :param id_parameter: the query parameter that names raters in links of other marketplaces.
     """
 
     def __init__(self, parts: Parts, id_parameter: str | None = None) -> None:
@@ -28,7 +28,7 @@ class WelcomePages:
         self._id_parameter = id_parameter
 
     async def begin(self, visit: Visit) -> Response:
-        """Read a crowd's link, or show the consent; who has agreed goes on where they were."""
+        """Read a marketplace's link, or show the consent form. Raters who have agreed continue where they were."""
         desk, session = self._parts.desk, visit.session
         entry = read_link(visit.query, self._id_parameter)
         if entry is not None:
@@ -37,7 +37,7 @@ class WelcomePages:
             if rater_of(session) != entry.rater:
                 session.forget(AGREED)
             await enter(desk, session, entry)
-            return visit.redirect("/")  # the link is not to stay in the address bar
+            return visit.redirect("/")  # removes the link's parameters from the address bar
         rater = rater_of(session)
         if rater and session.get(AGREED):
             known = await in_thread(desk.rater, rater)
@@ -46,7 +46,7 @@ class WelcomePages:
         return visit.page("consent.html", problem=False, **self._parts.texts)
 
     async def consent(self, visit: Visit) -> Response:
-        """Note that a rater agrees."""
+        """Record a rater's consent."""
         form = await visit.form()
         if self._parts.desk.study.consent and form.text("agree") != "yes":
             return visit.page("consent.html", status=422, problem=True, **self._parts.texts)
@@ -56,7 +56,7 @@ class WelcomePages:
         return visit.redirect("/instructions")
 
     async def instructions(self, visit: Visit) -> Response:
-        """What to do, with examples."""
+        """Show what to do, with examples."""
         if not visit.session.get(AGREED):
             return visit.redirect("/")
         return visit.page("instructions.html", **self._parts.texts)

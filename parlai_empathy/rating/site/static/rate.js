@@ -1,4 +1,4 @@
-// Makes forms handier. Everything works without it.
+// Makes forms more convenient. Everything works without this script.
 "use strict";
 
 (() => {
@@ -9,8 +9,8 @@
   if (!form) return;
   const controls = () => [...form.elements].filter((one) => one.name.startsWith("q-"));
 
-  // A number key chooses an answer of the question that has the focus, and goes on to the next one. It does so nowhere
-  // else on the page: keys of one character are in the way of people who talk to their computer.
+  // A number key answers the focused question and moves on to the next one. It works nowhere else on the page, since
+  // page-wide shortcuts of one character get in the way of people who use speech input.
   form.addEventListener("keydown", (event) => {
     if (event.target.type !== "radio" || event.ctrlKey || event.altKey || event.metaKey) return;
     const question = event.target.closest(".question");
@@ -24,7 +24,7 @@
     (next ? next.querySelector("input:checked, input, textarea") : form.querySelector("button[type=submit]")).focus();
   });
 
-  // A free text says how long it is: at once to the eye, and after a rest to a screen reader.
+  // Counts the characters of free texts: at once on the screen, and after a pause in typing for screen readers.
   for (const area of form.querySelectorAll("textarea")) {
     const [seen, heard] = area.closest(".question").querySelectorAll(".count, [role=status]");
     const most = Number(area.dataset.most);
@@ -41,7 +41,7 @@
     count();
   }
 
-  // What is not sent yet survives a reload, in this tab alone.
+  // Unsent answers survive a reload, in this tab only.
   const key = `draft ${location.pathname}`;
   const storage = (work) => { try { return work(sessionStorage); } catch { return null; } };
   const old = storage((kept) => Object.keys(kept).filter((one) => one.startsWith("draft ") && one !== key)) || [];
