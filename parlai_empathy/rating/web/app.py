@@ -167,7 +167,7 @@ class _Application:
             _LOG.error("%s", error)
             refusal = refusals.out_of_order()
         else:
-            _LOG.error("a page failed", exc_info=error)
+            _LOG.error("unexpected error in a page", exc_info=error)
             refusal = refusals.broken()
         return self._site.page("refusal.html", refusal.status, refusal.headers, refusal=refusal)
 

@@ -20,7 +20,7 @@ class Refusal(Exception):
         self.headers = headers or {}
 
 
-KEPT = "What you had sent before is kept."
+KEPT = "What you sent before is kept."
 
 
 def not_found() -> Refusal:
@@ -30,7 +30,7 @@ def not_found() -> Refusal:
 
 def wrong_method() -> Refusal:
     """The page exists, but not for this HTTP method."""
-    return Refusal(405, "That does not work here", "Go back to the beginning, and try it from there.")
+    return Refusal(405, "That does not work here", "Go back to the beginning and try again from there.")
 
 
 def forged() -> Refusal:
@@ -38,24 +38,24 @@ def forged() -> Refusal:
     return Refusal(
         403,
         "This form is too old",
-        f"Go back, load the page again, and send the form once more. {KEPT} If this page comes again, your browser "
-        "does not accept cookies from this site, and they are needed here.",
+        f"Go back, load the page again, and send the form again. {KEPT} If you see this message again, your browser "
+        "does not accept cookies from this site, which are needed here.",
     )
 
 
 def too_large() -> Refusal:
     """A body longer than the site accepts."""
-    return Refusal(413, "That is too long", f"Go back, and send less. {KEPT}")
+    return Refusal(413, "That is too long", f"Go back and shorten it. {KEPT}")
 
 
 def no_form() -> Refusal:
     """A body that is not a plain form, such as a file upload."""
-    return Refusal(415, "That is no form", "This site takes plain forms only, no files.")
+    return Refusal(415, "That is not a form", "This site accepts only plain forms, no files.")
 
 
 def unreadable() -> Refusal:
     """A form that cannot be decoded."""
-    return Refusal(400, "That cannot be read", f"Go back, and send the form once more. {KEPT}")
+    return Refusal(400, "That cannot be read", f"Go back and send the form again. {KEPT}")
 
 
 def too_many(seconds: float) -> Refusal:
@@ -73,7 +73,7 @@ def out_of_order() -> Refusal:
     return Refusal(
         503,
         "The site is out of order",
-        f"Wait a minute, then load the page again and send what you sent once more. {KEPT} Nothing is stored twice.",
+        f"Wait a minute, then load the page again and send your last form again. {KEPT} Nothing is stored twice.",
         {"Retry-After": "60"},
     )
 

@@ -29,7 +29,7 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
             raise OptionError(f"{VARIABLE} has {len(given)} characters: expected at least {_LEAST}; {_how()}")
         return given.encode()
     if "://" in store:
-        raise OptionError(f"{VARIABLE} is not set, and a store on a server has no place for a secret: {_how()}")
+        raise OptionError(f"{VARIABLE} is not set, as it must be for a store on a server: {_how()}")
     path = Path(store).expanduser()
     if not path.absolute().parent.is_dir():
         raise OptionError(f"--store {store}: expected a file in a folder that is there")
@@ -43,9 +43,9 @@ def _kept(path: Path) -> bytes:
             raise OptionError(f"{path} can be read by others: chmod 600 {path}")
         found = path.read_bytes().strip()
     except OSError as error:
-        raise OptionError(f"{path} cannot be used ({error.strerror}): mend that, or set {VARIABLE}") from error
+        raise OptionError(f"{path} cannot be used ({error.strerror}): fix that, or set {VARIABLE}") from error
     if len(found) < _LEAST:
-        raise OptionError(f"{path} has {len(found)} bytes: expected at least {_LEAST}; delete it, and it is made anew")
+        raise OptionError(f"{path} has {len(found)} bytes: expected at least {_LEAST}; delete it to get a new one")
     return found
 
 

@@ -20,7 +20,7 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 16:
-            raise ValueError("a secret has at least 16 bytes")
+            raise ValueError(f"secret has {len(secret)} bytes: expected at least 16")
         self._secret = secret
         self._keys: dict[str, bytes] = {}
 

@@ -40,7 +40,7 @@ class Templates:
         from markupsafe import Markup
 
         def token() -> Markup:
-            assert session is not None, f"{name} has a form, and no session"
+            assert session is not None, f"{name} has a form but no session"
             return Markup('<input type="hidden" name="{}" value="{}">').format(TOKEN, session.form_token)
 
         return self._environment.get_template(name).render(token=token, **values)

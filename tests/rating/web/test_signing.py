@@ -53,7 +53,7 @@ def test_token_is_hmac_sha256_of_rfc_2104() -> None:
 
 
 def test_short_secrets_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 16 bytes"):
+    with pytest.raises(ValueError, match="secret has 5 bytes: expected at least 16"):
         Signer(b"short")
 
 
