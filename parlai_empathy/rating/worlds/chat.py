@@ -30,7 +30,7 @@ class ChatThenRateWorld(RatingWorld):
         super().__init__(*args, **kwargs)
         names = [model.name for model in self.desk.study.models]
         if len(self.agents) != 1 + len(names):
-            raise OptionError(f"{self.desk.study.where}: models are {', '.join(names)}: an agent for each is needed")
+            raise OptionError(f"{self.desk.study.where}: models are {', '.join(names)}: expected an agent for each")
         self._models = dict(zip(names, self.agents[1:], strict=True))
         self._turn = 0  # number of turns so far
         self._marks: Interview | None = None
@@ -47,8 +47,8 @@ class ChatThenRateWorld(RatingWorld):
         self._turn = len(said)
         show(
             self.rater,
-            f"Talk {found.number} of {self.desk.progress(self.name).of}: it takes {study.least_turns} to "
-            f"{study.most_turns} turns, yours and the other's. Type `{DONE}` when you have talked enough.",
+            f"Conversation {found.number} of {self.desk.progress(self.name).of}: {study.least_turns} to "
+            f"{study.most_turns} turns, yours and the Listener's. Type `{DONE}` when you want to end it.",
         )
         for one in said:
             show(self.rater, one.text, "You" if one.speaker == RATER else LISTENER)
@@ -71,17 +71,17 @@ class ChatThenRateWorld(RatingWorld):
         if said is Command.QUIT:
             self._quit()
         elif said is Command.BACK:
-            show(self.rater, "What was said cannot be taken back.")
+            show(self.rater, "A message cannot be taken back.")
         elif said.casefold() == DONE:
             if self._turn >= least:
                 self._judge(found)
             else:
-                show(self.rater, f"Please go on a little: there are {self._turn} turns of at least {least}.")
+                show(self.rater, f"Please continue: {self._turn} turns so far, of at least {least}.")
         elif said:
             try:
                 is_kept = self._say(found, RATER, said)
             except OptionError as error:
-                show(self.rater, f"Please write it otherwise: {error}.")
+                show(self.rater, f"Please write it again: {error}.")
                 return
             if is_kept:
                 self._answer(found, said)
@@ -92,7 +92,7 @@ class ChatThenRateWorld(RatingWorld):
         if outcome.is_kept:
             self._turn += 1
         else:
-            show(self.rater, f"What was said last is not kept. {outcome.value}")
+            show(self.rater, f"The last message was not kept. {outcome.value}")
             self._found = None
         return outcome.is_kept
 
@@ -121,7 +121,7 @@ class ChatThenRateWorld(RatingWorld):
             self._marks = None
 
     def _judge(self, found: Assignment) -> None:
-        show(self.rater, "Thank you. Now judge this talk as a whole.")
+        show(self.rater, "Thank you. Now judge this conversation as a whole.")
         self._question(found)
 
     def _return_to_item_before(self, left: Assignment) -> None:

@@ -56,7 +56,7 @@ class CollectEmpatheticWorld(World):
             self._step()
         except _QuitError as quitting:
             for agent in self._agents.values():
-                show(agent, f"{quitting}: it ends here. What was finished is kept.")
+                show(agent, f"{quitting}: the session ends here. Finished conversations are kept.")
             self._is_over = True
 
     def _step(self) -> None:
@@ -117,10 +117,11 @@ class CollectEmpatheticWorld(World):
         prompt = self._prompts[speaker]
         self._talks.append(self._collection.begin(prompt.id, listener))
         study = self._collection.study
-        length = f"The talk takes {study.least_turns} to {study.most_turns} turns. Type `{DONE}` to end it after that."
-        own = f"You are the Speaker. Tell of your situation, in which you felt {prompt.emotion}: {prompt.situation}"
+        least, most = study.least_turns, study.most_turns
+        length = f"The conversation has {least} to {most} turns. After {least} turns you can type `{DONE}` to end it."
+        own = f"You are the Speaker. Talk about your situation, in which you felt {prompt.emotion}: {prompt.situation}"
         show(self._agents[speaker], f"{own}\n{length}")
-        show(self._agents[listener], f"You are the Listener. The other one begins.\n{length}")
+        show(self._agents[listener], f"You are the Listener. The other person begins.\n{length}")
 
     def _talk(self, talk: Conversation, name: str, meeting: Meeting) -> None:
         """One turn."""
@@ -132,7 +133,7 @@ class CollectEmpatheticWorld(World):
                 self._refresh(talk)
             else:
                 least = self._collection.study.least_turns
-                show(self._agents[name], f"Please go on: there are {there} turns of at least {least}.")
+                show(self._agents[name], f"Please continue: {there} turns so far, of at least {least}.")
             return
         try:
             self._collection.say(talk.id, name, there + 1, said)
@@ -144,7 +145,7 @@ class CollectEmpatheticWorld(World):
 
     def _evaluate(self, talk: Conversation, name: str) -> None:
         interview = Interview(self._collection.study.questions)
-        show(self._agents[name], "This talk has ended. What do you say of it?")
+        show(self._agents[name], "This conversation has ended. How was it?")
         while not interview.is_done:
             said = ask(self._agents[name], interview.question)
             if said is Command.QUIT:

@@ -11,7 +11,7 @@ OTHER, OWN = "A", "B"
 """The speaker before the reply, and the speaker of the reply."""
 
 SILENCE = "(says nothing)"
-HELP = "Type an answer and press Enter. `back` returns to the question before; `quit` stops, and you can go on later."
+HELP = "Type an answer and press Enter. `back` goes to the previous question; `quit` stops, and you can resume later."
 
 
 def introduction(study: Study) -> str:

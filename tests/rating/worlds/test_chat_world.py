@@ -74,7 +74,7 @@ def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
     ]
     assert {row["system"] for row in rows} == {"M", "N"}
     assert [row["item"].partition("#")[2] for row in rows] == ["2", "", "2", ""]
-    assert rater.saw("Thank you. Now judge this talk as a whole.")
+    assert rater.saw("Thank you. Now judge this conversation as a whole.")
     assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # nobody knows which model it is
 
 
@@ -111,7 +111,7 @@ def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
         return "From here"
 
     rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # four turns are the most
-    assert rater.saw("What was said last is not kept. Another answer was stored before, and stays.")
+    assert rater.saw("The last message was not kept. Another answer was stored before, and stays.")
     assert rater.saw("You: From elsewhere")
     [found] = desk.answered("a")
     assert [one.text for one in desk.messages(found.id, "a")][2:] == ["From elsewhere", "Heard"]
@@ -123,7 +123,7 @@ def test_who_is_excluded_while_they_talk_is_told_so(desk: Desk) -> None:
         return "Again"
 
     rater, [first, second] = talk(desk, "Hello", "", excluded, "This is not asked for any more")
-    assert rater.saw("What was said last is not kept. The rater is excluded.")
+    assert rater.saw("The last message was not kept. The rater is excluded.")
     assert rater.saw("There is nothing for you to do now. The rater is excluded.")
     assert "Again" not in first.told + second.told
 
@@ -139,20 +139,20 @@ def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> N
 
 def test_talk_must_be_long_enough(desk: Desk) -> None:
     rater, _ = talk(desk, "done", "Hello", "", "done", "back", "5", "quit")
-    assert rater.saw("Please go on a little: there are 0 turns of at least 2.")
+    assert rater.saw("Please continue: 0 turns so far, of at least 2.")
     assert rater.saw("This is the first question.")
     assert len(desk.answered("a")) == 1
 
 
 def test_words_that_cannot_be_kept_are_asked_for_again(desk: Desk) -> None:
     rater, _ = talk(desk, "x" * 10_001, "back", "", "Hello", "", "quit")
-    assert rater.saw("Please write it otherwise: message: it has 10,001 characters")
-    assert rater.saw("What was said cannot be taken back.")
+    assert rater.saw("Please write it again: message: it has 10,001 characters")
+    assert rater.saw("A message cannot be taken back.")
     found = desk.next_item("a")
     assert isinstance(found, Assignment)
     assert len(desk.messages(found.id, "a")) == 2
 
 
 def test_each_model_needs_an_agent(desk: Desk) -> None:
-    with pytest.raises(OptionError, match="models are M, N: an agent for each is needed"):
+    with pytest.raises(OptionError, match="models are M, N: expected an agent for each"):
         ChatThenRateWorld({"rater": "a"}, [ScriptedRater([]), Remembering("M")], desk)

@@ -56,7 +56,7 @@ def test_nobody_sees_the_others_prompt(collection: Collection) -> None:
     raters = collect(collection, ANN, BOB)
     for rater, others in zip(raters, (BOB, ANN), strict=True):
         assert not rater.saw(others[2])
-    assert raters[0].saw("You are the Speaker. Tell of your situation, in which you felt")
+    assert raters[0].saw("You are the Speaker. Talk about your situation, in which you felt")
     assert raters[1].saw("You are the Listener.")
     assert raters[1].saw("Speaker: You will not believe this.")
     assert raters[0].saw("Listener: What?")
@@ -78,14 +78,14 @@ def test_what_is_wrong_is_asked_again(collection: Collection) -> None:
     ]
     raters = collect(collection, ann, BOB)
     assert raters[0].saw("Please write it again: situation: it has 4 sentences: describe it in 1 to 3.")
-    assert raters[0].saw("Please go on: there are 0 turns of at least 4.")
+    assert raters[0].saw("Please continue: 0 turns so far, of at least 4.")
     assert raters[0].saw("Please write it again: message: it has 1,001 characters")
     assert sum("Choose a feeling" in one for one in raters[0].seen) == 3
 
 
 def test_who_quits_ends_it_for_both(collection: Collection, tmp_path: Path) -> None:
     raters = collect(collection, [*ANN, "4", "4", "5", "quit"], [*BOB, "And now me."])
-    assert all(rater.saw("Somebody has quit: it ends here.") for rater in raters)
+    assert all(rater.saw("Somebody has quit: the session ends here.") for rater in raters)
     assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1
 
 
