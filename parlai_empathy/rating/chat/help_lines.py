@@ -74,8 +74,8 @@ def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
     if code not in countries:
         there = ", ".join(sorted(countries))
         raise OptionError(
-            f"--country {country}: {file.name} has no services for it; it has {there}; left out, a directory "
-            "of all countries' is shown"
+            f"--country {country}: {file.name} has no services for it, only for {there}; without --country, a "
+            "directory of all countries is shown"
         )
     return _notice(countries[code], file)
 

@@ -126,7 +126,7 @@ class ChatPages:
         if wait := self._gate.wait(visit.session.id):
             raise too_many(wait)
         if not await in_thread(self._store, found, form.text("turn"), text):
-            problem = "This conversation has gone on meanwhile, in another tab perhaps. Read it, then write again."
+            problem = "This conversation has continued meanwhile, perhaps in another tab. Read it, then write again."
             return self._talk_page(visit, await self._talk(found), problem, text, status=409)
         reply = self._replies.start(found)
         if _EVENTS in visit.request.headers.get("accept", ""):
@@ -158,7 +158,7 @@ class ChatPages:
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)
         except OptionError as error:
-            raise Refusal(422, "This cannot be kept", f"{error}. Go back, and change it.") from error
+            raise Refusal(422, "This cannot be stored", f"{error}. Go back and change it.") from error
         if not outcome.is_kept:
             raise _gone()
         return visit.redirect(f"/#turn-{int(form.text('turn'))}")
@@ -229,7 +229,7 @@ class ChatPages:
         if len(text) > self._settings.longest:
             return f"Write at most {self._settings.longest:,} characters; this is {len(text):,}."
         if "\0" in text:
-            return "This has a character that cannot be stored. Write it in other words."
+            return "This contains a character that cannot be stored. Write it without that character."
         return ""
 
     def _store(self, found: Assignment, turn: str, text: str) -> bool:
@@ -245,7 +245,7 @@ class ChatPages:
         outcome = self._desk.say(found.id, found.rater, number, RATER, text, details)
         if in_distress and outcome is Outcome.STORED:
             shown = "the notice is shown" if self._settings.notice else "NO NOTICE is shown: --distress-notice is off"
-            logging.warning("conversation %s, turn %s speaks of self-harm: %s", found.id[:8], number, shown)
+            logging.warning("conversation %s, turn %s mentions self-harm: %s", found.id[:8], number, shown)
         return outcome.is_kept
 
     def _mark(self, found: Assignment, turn: str, said: dict[str, str]) -> Outcome:
@@ -265,8 +265,8 @@ class ChatPages:
 
     def _not_yet(self, visit: Visit, talk: Talk) -> Response:
         """Return the conversation's page, with the reason why it cannot be judged yet."""
-        least = f"There have to be {talk.least} messages, yours and the program's, before you can judge it."
-        problem = "Wait for the answer first." if talk.is_under_way else f"{least} Talk on a little."
+        least = f"This conversation needs {talk.least} messages, yours and the program's, before you can judge it."
+        problem = "Wait for the answer first." if talk.is_under_way else f"{least} Please continue."
         return self._talk_page(visit, talk, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:
@@ -322,7 +322,7 @@ def _gone() -> Refusal:
     return Refusal(
         409,
         "This conversation has ended",
-        "You have begun another one meanwhile, in another tab perhaps. What was said is kept. Go to the beginning.",
+        "You have begun another one meanwhile, perhaps in another tab. What was said is kept. Go to the beginning.",
     )
 
 

@@ -35,7 +35,7 @@ def chat_site(
     :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     if desk.study.kind != "chat":
-        raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: the chat page is for chat")
+        raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: the chat page serves chat")
     marks = ([question] for question in desk.study.turn_questions)
     site = Site(
         desk.study.title,

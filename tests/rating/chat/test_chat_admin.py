@@ -42,7 +42,7 @@ def test_counts_are_live(talked: Any) -> None:
     boss = talked.admin()
     ended, open, good, comment, whole = 1, 2, 1, 0, 0  # who has ended a conversation is given the next one
     assert f"heron {ended} {open} {good} {comment} {whole} " in words(boss.page)
-    assert "2 in all. Messages that speak of self-harm: 1." in words(boss.page)
+    assert "2 in all. Messages that mention self-harm: 1." in words(boss.page)
     first, second = talked.desk.raters()
     assert re.search(rf"{first.id} \S+ \S+ (UTC )?1 2 \N{{EN DASH}} ", words(boss.page))
     assert re.search(rf"{second.id} \S+ \S+ (UTC )?0 1 1 ", words(boss.page))

@@ -90,7 +90,7 @@ def test_message_that_did_not_come_through_is_sent_once_more(browser: Any, serve
     page.route("**/say", lambda route: ways.pop(0)(route) if ways else route.continue_())
     say(page, "Hello")
     for left in (1, 0):
-        page.wait_for_selector("#problem:has-text('Send it once more: nothing is stored twice.')")
+        page.wait_for_selector("#problem:has-text('Send it again: nothing is stored twice.')")
         page.wait_for_selector("#typing", state="hidden")
         assert (page.input_value("#text"), len(ways)) == ("Hello", left)
         page.click("#write button")
@@ -351,7 +351,7 @@ def test_administration(browser: Any, serve_chat: Serve, size: Any) -> None:
         page.goto("/admin")
         page.get_by_label("The administrator's token").fill(served.token)
         page.get_by_role("button", name="Log in").click()
-        page.get_by_text("Messages that speak of self-harm: 1.").wait_for()
+        page.get_by_text("Messages that mention self-harm: 1.").wait_for()
         assert accessibility_problems(page) == []
         rater = served.desk.raters()[0].id
         page.get_by_label(f"Reason to exclude {rater}").fill("a test of ours")

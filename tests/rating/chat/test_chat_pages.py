@@ -139,7 +139,7 @@ def test_message_is_stored_once(serve_chat: Serve) -> None:
     assert visitor.post("/say", **form).status_code == 200  # sent twice: nothing new
     assert visitor.wait() == ["Hello", "Hello"]
     assert visitor.post("/say", **{**form, "text": "Other"}).status_code == 409  # from another tab
-    assert "gone on meanwhile" in visitor.page
+    assert "continued meanwhile" in visitor.page
     assert ">\nOther</textarea>" in visitor.page  # what was written is not lost
     assert visitor.post("/say", **{**form, "turn": "9"}).status_code == 409
     assert visitor.post("/say", **{**form, "turn": "x"}).status_code == 409
@@ -318,7 +318,7 @@ def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., S
     visitor = served.visitor()
     assert visitor.http.get("/judge").url.path == "/"  # not before there is something to judge
     visitor.say("Hello")
-    assert "This conversation is as long as it may be." in visitor.page
+    assert "This conversation has reached its maximum length." in visitor.page
     visitor.post("/new", talk=visitor.hidden("talk"))
     assert "How was this conversation?" in visitor.page
     talk = visitor.hidden("talk")
@@ -350,11 +350,11 @@ def test_judgement_that_is_sent_twice_is_one(serve_chat: Serve, study_of: Callab
 
 def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     visitor = serve_chat(study=judged_study(study_of)).visitor()
-    assert '>Message <span id="number">1</span>; there are 4 to 5.<' in visitor.page
+    assert '>Message <span id="number">1</span>; a conversation has 4 to 5.<' in visitor.page
     visitor.say("Hello")
-    assert '>Message <span id="number">3</span>; there are 4 to 5.<' in visitor.page
+    assert '>Message <span id="number">3</span>; a conversation has 4 to 5.<' in visitor.page
     assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
-    assert "There have to be 4 messages, yours and the program&#39;s, before you can judge it." in visitor.page
+    assert "This conversation needs 4 messages, yours and the program&#39;s, before you can judge it." in visitor.page
     visitor.say("Hello again")
     visitor.post("/new", talk=visitor.hidden("talk"))
     assert "How was this conversation?" in visitor.page
@@ -520,5 +520,5 @@ def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:
 
 def test_page_is_for_chats(store: Store, study_of: Callable[..., Study], write_log: Callable[..., str]) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2)})
-    with pytest.raises(OptionError, match="kind is likert: the chat page is for chat"):
+    with pytest.raises(OptionError, match="kind is likert: the chat page serves chat"):
         chat_site(Desk(store, study), None, b"x" * 32, ChatSettings(None))  # type: ignore[arg-type]

@@ -158,6 +158,6 @@ def test_nothing_that_was_said_is_logged(serve_chat: Serve, logged: list[str], c
     visitor.say("my private words: I want to die")
     visitor.say("my private words FAIL")
     everything = "\n".join([*logged, *capfd.readouterr()])
-    assert "speaks of self-harm" in everything
+    assert "mentions self-harm" in everything
     assert "private" not in everything
     assert visitor.hidden("talk") not in everything  # the id opens the conversation to whoever has the cookie

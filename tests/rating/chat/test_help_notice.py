@@ -55,7 +55,7 @@ def test_message_is_flagged_in_store_and_log(serve_chat: Serve, logged: list[str
     flags = [one.details.get("distress") for one in served.desk.messages(found.id, found.rater)]
     assert flags == [None, None, True, None]
     [line] = [line for line in logged if "self-harm" in line]
-    assert line == f"WARNING conversation {found.id[:8]}, turn 3 speaks of self-harm: the notice is shown"
+    assert line == f"WARNING conversation {found.id[:8]}, turn 3 mentions self-harm: the notice is shown"
 
 
 def test_notice_that_was_turned_off_is_missed_loudly(serve_chat: Serve, logged: list[str]) -> None:

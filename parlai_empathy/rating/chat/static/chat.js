@@ -101,8 +101,8 @@
     } catch {
       busy(false);
       complain(isKept
-        ? "The connection broke. What was sent is kept: load the page again."
-        : "The connection broke. Send it once more: nothing is stored twice.");
+        ? "The connection broke. Your message is stored: load the page again."
+        : "The connection broke. Send it again: nothing is stored twice.");
     }
   };
 
@@ -139,7 +139,7 @@
       const response = await fetch("/mark", { method: "POST", body: fields, redirect: "manual" });
       if (response.type !== "opaqueredirect" && !response.ok) { await refused(response); return; }
     } catch {
-      complain("The connection broke. Your mark was not kept.");
+      complain("The connection broke. Your mark was not stored.");
       return;
     }
     if (button && button.name) {
@@ -147,12 +147,12 @@
         one.classList.toggle("chosen", one === button);
         one.setAttribute("aria-pressed", String(one === button));
       }
-      heard.textContent = "Your mark is kept.";
+      heard.textContent = "Your mark is stored.";
     } else {
       const details = form.closest("details");
       details.open = false;
       details.querySelector("summary").firstChild.textContent = "Your comment";
-      heard.textContent = "Your comment is kept.";
+      heard.textContent = "Your comment is stored.";
       details.querySelector("summary").focus();
     }
   });
