@@ -40,7 +40,7 @@ class CollectAdminPages(AdminRoom):
         try:
             content = await in_thread(self._exported)
         except NotComputableError:
-            return await self.page(visit, "No conversation is whole yet: there is nothing to export.", status=404)
+            return await self.page(visit, "No conversation is complete yet: there is nothing to export.", status=404)
         headers = {"Content-Disposition": 'attachment; filename="conversations.csv"'}
         return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
 

@@ -19,11 +19,11 @@ TALKS = 2
 class Duty(Enum):
     """What one of the two people has to do now."""
 
-    BEGIN = "The next conversation is to begin."
+    BEGIN = "The next conversation begins."
     SPEAK = "It is their turn to write."
-    LISTEN = "It is the other one's turn to write."
-    JUDGE = "They are to say what they think of the other one."
-    PAUSE = "The other one is still judging."
+    LISTEN = "It is their partner's turn to write."
+    JUDGE = "They have to judge their partner."
+    PAUSE = "Their partner is still judging."
     NOTHING = "There is nothing more to do."
 
 

@@ -141,7 +141,7 @@ class CollectPages:
             return visit.redirect(f"{_HERE}#end")
         if place.stage is not Stage.TALK:
             return visit.redirect(_HERE)
-        problem = "The conversation has gone on meanwhile. Read it, then write again."
+        problem = "The conversation has continued meanwhile. Read it, then write again."
         return await self._page(visit, rater, place, problem, text, status=409)
 
     async def end(self, visit: Visit) -> Response:
@@ -192,7 +192,7 @@ class CollectPages:
 
     def _log_distress(self, where: str) -> None:
         shown = "the notice is shown" if self._settings.notice else "NO NOTICE is shown: --distress-notice is off"
-        logging.warning("%s speaks of self-harm: %s", where, shown)
+        logging.warning("%s mentions self-harm: %s", where, shown)
 
     async def _page(
         self, visit: Visit, rater: str, place: Place, problem: str = "", text: str = "", status: int = 200
@@ -257,5 +257,5 @@ def _problem(text: str) -> str:
     if len(text) > LONGEST:
         return f"Write at most {LONGEST:,} characters; this is {len(text):,}."
     if "\0" in text:
-        return "This has a character that cannot be stored. Write it in other words."
+        return "This contains a character that cannot be stored. Write it without that character."
     return ""

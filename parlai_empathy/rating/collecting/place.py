@@ -15,14 +15,14 @@ class Stage(Enum):
 
     NEW = "They have not agreed to take part."
     EXCLUDED = "They are excluded."
-    PROMPT = "They are to choose an emotion, and to describe a situation."
-    READY = "They have done so, and do not wait for anybody."
-    WAITING = "They wait for somebody to talk with."
-    TALK = "They talk."
-    JUDGE = "They judge the other one."
-    PAUSE = "The other one is still judging."
+    PROMPT = "They have to choose an emotion and describe a situation."
+    READY = "They have done so, but are not waiting for anybody."
+    WAITING = "They are waiting for somebody to talk with."
+    TALK = "They are talking."
+    JUDGE = "They are judging their partner."
+    PAUSE = "Their partner is still judging."
     BROKEN = "The meeting broke off."
-    DONE = "Both conversations are over, and judged."
+    DONE = "Both conversations are complete and judged."
 
 
 @dataclass(frozen=True)

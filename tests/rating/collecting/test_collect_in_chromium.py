@@ -116,7 +116,7 @@ def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve
         bob.click("summary:has-text('Leave')")
         assert accessibility_problems(bob) == []
         bob.click("text=Leave for good")
-        ann.wait_for_selector("h1:has-text('The other one has left')")
+        ann.wait_for_selector("h1:has-text('The other person has left')")
         bob.wait_for_selector("h1:has-text('You have left this meeting')")
         assert accessibility_problems(ann) == []
         ann.click("text=Talk with somebody else")

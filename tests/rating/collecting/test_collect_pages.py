@@ -48,13 +48,13 @@ def test_from_consent_to_the_file(lab: Make, tmp_path: Path) -> None:
     assert "You are in the waiting room." in describe(first, "A heron stood in my garden.").words
     site.clock.now += 1
     second = site.person()
-    assert "The other one begins." in describe(second, "I fell into the pond.", place=1).words
+    assert "The other person begins." in describe(second, "I fell into the pond.", place=1).words
     assert "You begin." in first.get("/talk").words
     talk(first, second, turns=5)
     assert "How was conversation 1?" in first.get("/talk").words
-    assert "The other one wrote last: Message 5, well." in second.get("/talk").words
+    assert "The other person's last message: Message 5, well." in second.get("/talk").words
     assert "One moment" in judge(first).words
-    assert "You tell of your situation" in judge(second, **{"q-empathy": "1"}).words
+    assert "You talk about your situation" in judge(second, **{"q-empathy": "1"}).words
     assert "You listen." in first.get("/talk").words
     talk(second, first, turns=8, end=False)  # it ends by itself
     for one in (first, second):
@@ -97,7 +97,7 @@ def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
     describe(first, "I lost my keys.")
     assert "You are in the waiting room." in first.page.words
     third = site.waiting("I won a cake.")
-    assert "The other one begins." in third.page.words
+    assert "The other person begins." in third.page.words
     assert "Thank you!" in second.get("/talk").words
 
 
@@ -111,7 +111,7 @@ def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
         (" ", "Write an answer."),
         ("One. Two. Three. Four.", "Describe it in at most 3 sentences; these are 4."),
         ("x" * 1001, "Write at most 1,000 characters; this is 1,001."),
-        ("a\0b", "This has a character that cannot be stored."),
+        ("a\0b", "This contains a character that cannot be stored."),
     ],
 )
 def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: str) -> None:
@@ -174,10 +174,10 @@ def test_out_of_the_waiting_room_and_into_it(lab: Make) -> None:
     site = lab()
     person = site.waiting()
     assert "Ready when you are" in person.post("/leave", {"place": "WAITING-"}).words
-    assert "The other one" not in site.waiting("I fell into the pond.").page.words
+    assert "The other person" not in site.waiting("I fell into the pond.").page.words
     assert "You begin." not in person.get("/talk").words
     person.post("/wait")
-    assert "The other one begins." in person.page.words  # the one who waits tells first
+    assert "The other person begins." in person.page.words  # the one who waits tells first
 
 
 def test_nobody_meets_themselves_in_two_tabs(lab: Make) -> None:
@@ -204,12 +204,12 @@ def test_turns_are_taken_in_turn(lab: Make) -> None:
     first, second = site.pair()
     page = say(second, "Me first!")
     assert page.status == 409
-    assert "The conversation has gone on meanwhile." in page.words
+    assert "The conversation has continued meanwhile." in page.words
     assert "Me first!" in page.text  # it need not be written again
     say(first, "Hello")
     assert say(first, "And another thing").status == 409
     assert said(second.get("/talk") and second) == ["Hello"]
-    assert "The other one is to answer." in say(second, "Hello yourself").words
+    assert "It is the other person's turn." in say(second, "Hello yourself").words
     assert said(first.get("/talk") and first) == ["Hello", "Hello yourself"]
 
 
@@ -230,7 +230,7 @@ def test_message_that_is_sent_twice_is_one(lab: Make) -> None:
     [
         ("  ", "Write something first."),
         ("x" * 1001, "Write at most 1,000 characters; this is 1,001."),
-        ("a\0b", "This has a character that cannot be stored."),
+        ("a\0b", "This contains a character that cannot be stored."),
     ],
 )
 def test_messages_that_cannot_be(lab: Make, text: str, wrong: str) -> None:
@@ -280,7 +280,7 @@ def test_who_leaves_and_who_is_left(lab: Make, tmp_path: Path) -> None:
     second.post("/leave", {"place": "TALK-another"})
     assert "It is your turn." in second.page.words  # a form of another meeting, in another tab
     assert "You have left this meeting" in second.post("/leave", {"place": key}).words
-    assert "The other one has left" in first.get("/talk").words
+    assert "The other person has left" in first.get("/talk").words
     assert "code" not in first.page.words
     assert "You are in the waiting room." in first.post("/again").words
     assert "A heron stood in my garden." in first.page.words
@@ -295,7 +295,7 @@ def test_silence(lab: Make) -> None:
     first, second = site.pair()
     say(first, "Hello")
     site.clock.now += PATIENCE + 1
-    assert "The other one has left" in first.get("/talk").words
+    assert "The other person has left" in first.get("/talk").words
     assert "You have left this meeting" in second.get("/talk").words
     assert "wrote nothing for 5 minutes" in second.page.words
     assert say(second, "I am back").words == second.get("/talk").words
@@ -322,13 +322,13 @@ def test_who_was_excluded_by_mistake_has_not_left(lab: Make, tmp_path: Path) -> 
     judge(second)
     site.desk.exclude(site.desk.raters()[0].id, "a mistake")
     assert first.get("/talk").status == 403
-    assert "The other one has left" in second.get("/talk").words  # why they have, is nobody else's business
+    assert "The other person has left" in second.get("/talk").words  # why they have, is nobody else's business
     assert "is kept, and counts as one of yours." in second.page.words
     assert "Your code: HERON-7" in second.page.words
     assert site.admin().get("/admin/conversations.csv").status == 404  # but it is not in the file
     site.desk.include(site.desk.raters()[0].id)
     assert "This meeting has ended" in first.get("/talk").words
-    assert "You may take part again." in first.page.words
+    assert "You can take part again now." in first.page.words
     assert "left" not in first.page.words
     assert "Your code: HERON-7" in first.page.words
     assert len(exported(site, tmp_path)) == 1
@@ -349,7 +349,7 @@ def test_everybody_goes_on_after_a_restart(lab: Make) -> None:
     assert say(second, "Hello yourself").status == 200
     assert said(first.get("/talk") and first) == ["Hello", "Hello yourself"]
     assert "You are in the waiting room." in third.get("/talk").words
-    assert "The other one begins." in after.waiting("I lost my keys.").page.words
+    assert "The other person begins." in after.waiting("I lost my keys.").page.words
 
 
 # --- self-harm -------------------------------------------------------------------------------------------------------
@@ -363,10 +363,10 @@ def test_notice_comes_with_the_message_and_it_is_flagged(lab: Make, logged: list
         assert "988" in one.words
     with site.store.reading() as t:
         assert json.loads(t.rows("SELECT details FROM rating_messages")[0]["details"]) == {"distress": True}
-    assert re.fullmatch("WARNING conversation [0-9a-f]{8}, turn 1 speaks of self-harm: the notice is shown", logged[-1])
+    assert re.fullmatch("WARNING conversation [0-9a-f]{8}, turn 1 mentions self-harm: the notice is shown", logged[-1])
     assert "die" not in logged[-1]
     words = site.admin().page.words
-    assert "Messages and situations that speak of self-harm 1" in words
+    assert "Messages and situations that mention self-harm 1" in words
 
 
 def test_notice_with_the_last_message(lab: Make) -> None:
@@ -381,8 +381,8 @@ def test_notice_with_a_situation(lab: Make, logged: list[str]) -> None:
     site = lab()
     person = site.waiting("I wanted to kill myself.")
     assert "988" in person.page.words
-    assert logged[-1] == "WARNING a situation speaks of self-harm: the notice is shown"
-    assert "Messages and situations that speak of self-harm 1" in site.admin().page.words
+    assert logged[-1] == "WARNING a situation mentions self-harm: the notice is shown"
+    assert "Messages and situations that mention self-harm 1" in site.admin().page.words
 
 
 def test_each_situation_of_a_person_counts(lab: Make) -> None:
@@ -399,7 +399,7 @@ def test_each_situation_of_a_person_counts(lab: Make) -> None:
     first.post("/again", {})
     first.get("/talk")
     describe(first, "Then I tried to kill myself again.")
-    assert "Messages and situations that speak of self-harm 2" in site.admin().page.words
+    assert "Messages and situations that mention self-harm 2" in site.admin().page.words
 
 
 def test_without_a_notice_it_is_flagged_all_the_same(lab: Make, logged: list[str]) -> None:
@@ -416,11 +416,11 @@ def test_administrators_page(lab: Make) -> None:
     assert site.visitor().get("/admin").words.count("token") >= 1
     boss = site.admin()
     assert boss.get("/admin/conversations.csv").status == 404
-    assert "No conversation is whole yet" in boss.page.words
+    assert "No conversation is complete yet" in boss.page.words
     meet(site)
     site.waiting("I won a cake.")
     words = boss.get("/admin").words
-    for row in ("People 3", "In the waiting room 1", "Whole conversations 2", "Conversations under way 0"):
+    for row in ("People 3", "In the waiting room 1", "Complete conversations 2", "Conversations in progress 0"):
         assert row in words
     page = boss.get("/admin/conversations.csv")
     assert page.header("content-type") == "text/csv; charset=utf-8"
@@ -429,10 +429,10 @@ def test_administrators_page(lab: Make) -> None:
     boss.get("/admin")
     assert boss.post("/admin/raters", {"rater": rater, "reason": " ", "what": "exclude"}).status == 422
     boss.post("/admin/raters", {"rater": rater, "reason": "rude", "what": "exclude"})
-    assert "Whole conversations of people who are not excluded 0" in boss.page.words
+    assert "Complete conversations without excluded people 0" in boss.page.words
     assert "Excluded: rude" in boss.page.words
     boss.post("/admin/raters", {"rater": rater, "what": "include"})
-    assert "Whole conversations of people who are not excluded 2" in boss.page.words
+    assert "Complete conversations without excluded people 2" in boss.page.words
     boss.post("/admin/logout")
     assert boss.get("/admin/conversations.csv").status == 403
 

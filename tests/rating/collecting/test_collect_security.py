@@ -172,6 +172,6 @@ def test_nothing_that_was_said_is_logged(lab: Make, logged: list[str], capfd: py
     say(first, "my private words: I want to die")
     say(second, "my private words")
     everything = "\n".join([*logged, *capfd.readouterr()])
-    assert "speaks of self-harm" in everything
+    assert "mentions self-harm" in everything
     for secret in ("private", first.page.hidden("talk"), *(one.id for one in site.desk.raters())):
         assert secret not in everything

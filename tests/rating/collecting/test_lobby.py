@@ -422,15 +422,15 @@ def test_counts(lobby: Lobby, clock: Clock) -> None:
     assert dict(counts_of(lobby).rows) == {
         "People": 5,
         "In the waiting room": 1,
-        "Conversations under way": 1,
-        "Whole conversations": 1,
-        "Whole conversations of people who are not excluded": 0,
+        "Conversations in progress": 1,
+        "Complete conversations": 1,
+        "Complete conversations without excluded people": 0,
         "Conversations that broke off": 1,  # the second one of a, and of b, who is excluded
-        "Messages and situations that speak of self-harm": 0,
+        "Messages and situations that mention self-harm": 0,
     }
     clock.now += PATIENCE + 1  # nobody looks at any of it any more
     rows = dict(counts_of(lobby).rows)
-    assert (rows["In the waiting room"], rows["Conversations under way"], rows["Conversations that broke off"]) == (
+    assert (rows["In the waiting room"], rows["Conversations in progress"], rows["Conversations that broke off"]) == (
         0,
         0,
         2,

@@ -31,7 +31,7 @@
   const allow = () => {
     const isMine = byId("live").dataset.mine === "yes";
     text.disabled = send.disabled = !isMine || isBusy;
-    text.placeholder = isMine ? "Write a message" : "The other one is to write";
+    text.placeholder = isMine ? "Write a message" : "It is the other person's turn";
     turn.value = byId("live").dataset.turn;
     document.title = (isMine ? "Your turn: " : "") + write.dataset.title;
     return isMine;
@@ -89,7 +89,7 @@
         isBusy = false;
         takePage(html, response.ok);
       } catch {
-        complain("The connection broke. Send it once more: nothing is stored twice.");
+        complain("The connection broke. Send it again: nothing is stored twice.");
       }
       isBusy = false;
       if (allow()) text.focus({ preventScroll: true });
