@@ -94,7 +94,7 @@ class AdminRoom(ABC):
         response = visit.redirect("/admin")
         if self._door.try_token(visit, form.text("admin_token"), response):
             return response
-        return visit.page("login.html", status=403, problem="This is not the token.")
+        return visit.page("login.html", status=403, problem="This is not the right token.")
 
     async def logout(self, visit: Visit) -> Response:
         """Log the visitor out."""

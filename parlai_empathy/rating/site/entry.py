@@ -59,9 +59,9 @@ async def enter(desk: Desk, session: Session, entry: Entry) -> None:
     if known and not is_same_browser and not may_enter(entry, known.details):
         raise Refusal(
             403,
-            "Somebody has begun under this name",
-            "If it was you, go on in the browser in which you began, or with the link that you came by at first. What "
-            "you have answered there is kept.",
+            "Somebody has already begun under this name",
+            "If it was you, continue in the browser in which you began, or with the link that you used then. Your "
+            "answers are kept there.",
         )
     await in_thread(desk.enrol, entry.rater, details={**entry.details, "submit_to": entry.submit_to})
     session.put(_RATER, entry.rater)

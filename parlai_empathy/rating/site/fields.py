@@ -154,4 +154,4 @@ def _advice(question: Question, value: str) -> str:
         return f"Write at least {question.least:,} characters; this is {len(value):,}."
     if len(value) > question.most:
         return f"Write at most {question.most:,} characters; this is {len(value):,}."
-    return "This has a character that cannot be stored. Write it in other words."
+    return "This contains a character that cannot be stored. Write it without that character."

@@ -27,9 +27,9 @@ def check_kind(study: Study) -> None:
     :raises OptionError: if it does not.
     """
     if study.kind not in KINDS:
-        other = f"parlai {study.kind}_site, or parlai rate,"
+        other = f"parlai {study.kind}_site or parlai rate"
         raise OptionError(
-            f"{study.where}: kind is {study.kind}: the rating site serves {' and '.join(KINDS)}; {other} has the others"
+            f"{study.where}: kind is {study.kind}: the rating site serves {' and '.join(KINDS)}; use {other}"
         )
 
 

@@ -50,7 +50,7 @@ def test_name_alone_opens_nobodys_session(lab: Make) -> None:
     item = item_of(ann.get("/rate"))
     page = thief.get(f"{PROLIFIC}60dd")
     assert page.status == 403
-    assert "Somebody has begun under this name" in page.words
+    assert "Somebody has already begun under this name" in page.words
     assert thief.get(item).status in (200, 404)
     assert "q-own_reply" not in thief.page.text
 

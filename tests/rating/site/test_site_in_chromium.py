@@ -315,11 +315,11 @@ def test_plain_pages(browser: Any, serve: Serve, tmp_path: Path) -> None:
         bob.wait_for_selector("form.questions")
         choose(ann)
         send(ann)
-        assert "This one has gone to somebody else" in ann.locator("h1").inner_text()
+        assert "This one was given to somebody else" in ann.locator("h1").inner_text()
         assert accessibility_problems(ann) == []
         choose(bob)
         send(bob)
-        ann.get_by_role("link", name="Go on").click()
+        ann.get_by_role("link", name="Continue").click()
         assert "This study is full" in ann.locator("h1").inner_text()
         ann.goto("/nowhere")
         assert "There is no such page" in ann.locator("h1").inner_text()
@@ -337,7 +337,7 @@ def test_administration(browser: Any, serve: Serve, tmp_path: Path) -> None:
             assert accessibility_problems(boss) == []
             boss.get_by_label("The administrator's token").fill("a wrong token")
             boss.get_by_role("button", name="Log in").click()
-            assert "This is not the token." in boss.locator("main").inner_text()
+            assert "This is not the right token." in boss.locator("main").inner_text()
             assert accessibility_problems(boss) == []
             boss.get_by_label("The administrator's token").fill(TOKEN)
             boss.get_by_role("button", name="Log in").click()
@@ -352,7 +352,7 @@ def test_administration(browser: Any, serve: Serve, tmp_path: Path) -> None:
             boss.get_by_role("button", name="Exclude").click()
             assert "Excluded: all the same" in boss.locator(".cards").inner_text()
             ann.goto("/rate")
-            assert "You cannot go on here" in ann.locator("h1").inner_text()
+            assert "You cannot continue here" in ann.locator("h1").inner_text()
             assert accessibility_problems(ann) == []
             boss.get_by_role("button", name="Include").click()
             boss.wait_for_selector("text=0 excluded")

@@ -76,7 +76,7 @@ def test_what_is_missing_is_said_and_linked(lab: Make) -> None:
     assert "Write at most 500 characters; this is 501." in page.words
     assert "Choose one of the answers." in page.words
     page = ann.post(item, {"q-relevance": "4", "q-own_reply": "Oh\0no"})
-    assert "This has a character that cannot be stored." in page.words
+    assert "This contains a character that cannot be stored." in page.words
     assert rows(site) == []
 
 
@@ -252,7 +252,7 @@ def test_expired_item_has_a_plain_page(lab: Make) -> None:
     site.rater(address="192.0.2.2")
     page = ann.post(item, said)
     assert page.status == 409
-    assert "This one has gone to somebody else" in page.words
+    assert "This one was given to somebody else" in page.words
     assert ann.get(item).status == 409
     assert "This study is full" in ann.get("/rate").words
 
@@ -274,7 +274,7 @@ def test_excluded_rater_has_a_plain_page(lab: Make) -> None:
     site.desk.exclude(site.desk.raters()[0].id, "all the same")
     page = ann.post(second, said)
     assert page.status == 403
-    assert "You cannot go on here" in page.words
+    assert "You cannot continue here" in page.words
     assert "What you have sent is kept." in page.words
     page = ann.get(first)
     assert ann.post(first, {**answers_of(page, "Other."), "revise": "yes"}).status == 403
