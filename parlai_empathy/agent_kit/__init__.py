@@ -1,1 +1,1 @@
-"""What agents are built with: options, dictionaries, training, judging, trained models. None of it is an agent."""
+"""Building blocks of agents: options, dictionaries, training, judging, trained models. It defines no agents."""

@@ -1,1 +1,1 @@
-"""What turns texts into token ids: words, or the tokens of a Hugging Face model."""
+"""Dictionaries, which convert texts to token ids: of words, or of a Hugging Face tokenizer's tokens."""

@@ -1,4 +1,4 @@
-"""ParlAI's dictionary over a Hugging Face tokenizer."""
+"""A ParlAI dictionary that wraps a Hugging Face tokenizer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from parlai_empathy.modules.hugging_face import load_tokenizer
 
 
 def encoder_source(opt: Opt) -> str:
-    """Where encoder and tokenizer are described: beside the model, or beside the one to begin with, or by name.
+    """Return where to load the encoder's configuration and tokenizer from.
 
-    A folder whose model is gone describes nothing: it is left over from an earlier training.
+    This is the folder beside the model, else the one beside ``--init-model``, else ``--hf-model``. A folder without its
+    model file is ignored: it is left over from an earlier training.
     """
     for path in (opt.get("model_file"), opt.get("init_model")):
         if path and Path(path).is_file() and encoder_folder(path).is_dir():
@@ -25,12 +26,12 @@ def encoder_source(opt: Opt) -> str:
 
 
 def encoder_folder(model_file: str) -> Path:
-    """The folder of a model's own tokenizer and configuration: it needs no hub once it is trained."""
+    """Return the folder of a model's own tokenizer and configuration, with which a trained model needs no hub."""
     return Path(f"{model_file}.encoder")
 
 
 def save_encoder(model_file: str, tokenizer: Any, config: Any) -> None:
-    """Write :func:`encoder_folder`, in the place of an older one."""
+    """Write :func:`encoder_folder`, replacing an existing one."""
     folder = encoder_folder(model_file)
     unfinished = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -41,9 +42,9 @@ def save_encoder(model_file: str, tokenizer: Any, config: Any) -> None:
 
 
 class TokenizerDictionary(DictionaryAgent):
-    """The tokenizer's vocabulary. It is never built from data."""
+    """A tokenizer's vocabulary. It is never built from data."""
 
-    # Measures of words, such as BLEU, count words: pieces of words would make another number.
+    # Word-level metrics such as BLEU must count words: subword tokens would give other values.
     tokenizer = "re"
     tokenizer_fun = staticmethod(DictionaryAgent.re_tokenize)
 
@@ -60,7 +61,7 @@ class TokenizerDictionary(DictionaryAgent):
         self.null_idx = self.tok2ind[self.null_token]
 
     def is_prebuilt(self) -> bool:
-        """ParlAI builds dictionaries that are not."""
+        """Return True, so that ParlAI does not build the dictionary."""
         return True
 
     def __getitem__(self, key: str | int) -> int | str:
@@ -73,20 +74,20 @@ class TokenizerDictionary(DictionaryAgent):
         return len(self.tok2ind)
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """A text's token ids, without special tokens at its ends; between turns, one a line, stands the separator."""
+        """Return a text's token ids without special tokens around it; line breaks become separator tokens."""
         if separator := self.tokenizer_of_encoder.sep_token:
             text = text.replace("\n", f" {separator} ")
         return vec_type(self.tokenizer_of_encoder(text, add_special_tokens=False)["input_ids"])
 
     def vec2txt(self, vector: Any, **_: Any) -> str:
-        """The text of token ids."""
+        """Decode token ids to text."""
         text: str = self.tokenizer_of_encoder.decode(list(vector), skip_special_tokens=True)
         return text
 
     def save(self, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
-        """Write the tokens, one a line, at once or not at all.
+        """Atomically write the tokens, one per line.
 
-        ParlAI looks for the file; :func:`encoder_folder` is what is read.
+        ParlAI checks that the file exists; the tokenizer itself is loaded from :func:`encoder_folder`.
         """
         if filename:
             path = Path(filename)
@@ -94,5 +95,5 @@ class TokenizerDictionary(DictionaryAgent):
             write_whole(path, "".join(f"{self.ind2tok[i]}\n" for i in sorted(self.ind2tok)))
 
     def share(self) -> dict[str, Any]:
-        """The tokenizer, for copies of the agent."""
+        """Share the tokenizer with copies of the agent."""
         return {"class": type(self), "opt": self.opt, "tokenizer": self.tokenizer_of_encoder}

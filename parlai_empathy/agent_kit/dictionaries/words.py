@@ -1,4 +1,4 @@
-"""A ParlAI dictionary of words alone, whatever they are made of, in an order that saving and loading keep."""
+"""A ParlAI dictionary of arbitrary strings whose order survives saving and loading."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from parlai_empathy.files.whole_file import write_whole
 
 
 class WordDictionary(DictionaryAgent):
-    """A dictionary whose file has each word in JSON's spelling, so that a word can be any text and keeps its number.
+    """A dictionary whose file stores each word as a JSON string, so that any text can be a word and keeps its index.
 
-    ParlAI's own file has no way to write some words, such as one with half a character in it, and ParlAI puts its
-    special words before all others.
+    ParlAI's own format cannot represent some words, such as a lone surrogate, and ParlAI puts its special tokens before
+    all others.
     """
 
     def number(self, words: Iterable[str]) -> None:
-        """Give the words their numbers, from 0 in their order."""
+        """Assign indices to the words, from 0 in the given order."""
         self.ind2tok = dict(enumerate(words))
         self.tok2ind = {word: number for number, word in self.ind2tok.items()}
 
     def load(self, filename: str) -> None:
-        """Read what :meth:`save` wrote.
+        """Load the file that :meth:`save` wrote.
 
-        :raises ModelFileError: naming the line, if it is none of a dictionary's.
+        :raises ModelFileError: naming the line, if a line is malformed.
         """
         self.freq.clear()
         with open(filename, encoding="utf-8") as file:
@@ -42,7 +42,7 @@ class WordDictionary(DictionaryAgent):
         self.number(self.freq)
 
     def save(self, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
-        """Write the words in their order, each with its count, at once or not at all."""
+        """Atomically write the words in order, each with its count."""
         path = Path(filename or self.opt["dict_file"])
         if sort:
             self.sort(trim=True)

@@ -1,1 +1,1 @@
-"""What every agent that judges text has: options, classes, the replies to choose among, losses, metrics."""
+"""What all judges (agents that score texts) share: options, classes, candidate replies, losses, metrics."""

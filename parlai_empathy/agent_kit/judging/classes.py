@@ -1,4 +1,4 @@
-"""A judge's classes: what of them is true of a message, and what a model's numbers say about a text."""
+"""A judge's classes: the training targets of a message, and the predictions from a model's logits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from parlai_empathy.modules.losses import soft_cross_entropy, squared_error
 
 @dataclass(frozen=True)
 class JudgeClasses:
-    """The classes of a judge and how it learns them.
+    """The classes of a judge, and the loss they are learnt with.
 
     :param names: at least two.
-    :param loss: ``ce``, with a logit for each class; or ``mse``, with one logit, whose sigmoid is the place on the
+    :param loss: ``ce``, with one logit per class; or ``mse``, with a single logit, whose sigmoid is the position on the
         classes' scale.
     """
 
@@ -30,18 +30,18 @@ class JudgeClasses:
 
     @cached_property
     def values(self) -> list[float] | None:
-        """The classes as numbers; None if some are no numbers."""
+        """The classes as numbers; None if any is not a number."""
         return numbers(self.names)
 
     @property
     def outputs(self) -> int:
-        """How many logits a text has."""
+        """Number of logits per text."""
         return len(self.names) if self.loss == "ce" else 1
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The expected class on the classes' scale: ``(n, outputs)`` to ``(n,)``.
+        """Return the expected class on the classes' scale: ``(n, outputs)`` to ``(n,)``.
 
-        :raises OptionError: if the classes are no numbers.
+        :raises OptionError: if the classes are not numbers.
         """
         values = self._scale(logits)
         if self.loss == "ce":
@@ -49,9 +49,9 @@ class JudgeClasses:
         return values.min() + (values.max() - values.min()) * logits[:, 0].sigmoid()
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """How probable each class is: ``(n, outputs)`` to ``(n, classes)``.
+        """Return the class probabilities: ``(n, outputs)`` to ``(n, classes)``.
 
-        :raises OptionError: if the loss is the squared error, which knows a place on the scale and no more.
+        :raises OptionError: if the loss is ``mse``, which gives only a position on the scale.
         """
         if self.loss != "ce":
             raise OptionError(
@@ -61,7 +61,7 @@ class JudgeClasses:
         return logits.softmax(dim=1)
 
     def chosen(self, logits: Tensor) -> list[str]:
-        """The class of each text: the most probable one, or the one that is nearest to the score."""
+        """Return the predicted class of each text: the most probable, or for ``mse`` the one nearest to the score."""
         if self.loss == "ce":
             places = logits.argmax(dim=1)
         else:
@@ -69,12 +69,12 @@ class JudgeClasses:
         return [self.names[place] for place in places.tolist()]
 
     def in_words(self, logits: Tensor) -> list[str]:
-        """The class of each text for a person to read: with the score, or with its probability if it is no number."""
+        """Return each predicted class for display, with the score, or its probability if classes are not numbers."""
         beside = logits.softmax(dim=1).amax(dim=1) if self.values is None else self.scores(logits)
         return [f"{name} ({number:.2f})" for name, number in zip(self.chosen(logits), beside.tolist(), strict=True)]
 
     def losses(self, logits: Tensor, messages: Sequence[Mapping[str, Any]]) -> Tensor:
-        """Each message's loss, ``(n,)``."""
+        """Return each message's loss, ``(n,)``."""
         targets = torch.tensor([shares(message, self.names) for message in messages], device=logits.device)
         if self.loss == "ce":
             return soft_cross_entropy(logits, targets)
@@ -83,14 +83,14 @@ class JudgeClasses:
         return squared_error(logits[:, 0], (targets @ values - values.min()) / span, span)
 
     def _scale(self, like: Tensor) -> Tensor:
-        """The classes as numbers, ``(classes,)``."""
+        """Return the classes as numbers, ``(classes,)``."""
         if self.values is None:
             raise OptionError(f"this judge's classes ({', '.join(self.names)}) are no numbers: it gives no score")
         return torch.tensor(self.values, device=like.device)
 
 
 def numbers(classes: Sequence[str] | None) -> list[float] | None:
-    """The classes as numbers; None if there are no classes, or some that are no numbers."""
+    """Return the classes as numbers; None if there are no classes or any is not a number."""
     try:
         values = [float(name) for name in classes or ()]
     except ValueError:
@@ -99,13 +99,13 @@ def numbers(classes: Sequence[str] | None) -> list[float] | None:
 
 
 def shares(message: Mapping[str, Any], classes: Sequence[str]) -> list[float]:
-    """How much each class is true of a message; the shares add up to 1.
+    """Return the target distribution of a message over the classes; it sums to 1.
 
-    Where the message has ``ratings``, each of them counts alike. Of a mean (``rating_mean``) its two neighbours among
-    the classes take their parts. Else each label counts alike: most messages have one, a text with two emotions
-    has two.
+    If the message has ``ratings``, they are weighted equally. If it has only their mean (``rating_mean``), the mass is
+    split between the two nearest classes. Otherwise its labels are weighted equally: most messages have one label; a
+    text with two emotions has two.
 
-    :raises DataError: if a label or a rating is none of the classes, or the mean lies outside them.
+    :raises DataError: if a label or rating is not one of the classes, or the mean lies outside their range.
     """
     values = numbers(classes)
     if values and message.get("ratings"):
@@ -125,7 +125,7 @@ def _of_ratings(ratings: Sequence[float], values: Sequence[float]) -> list[float
 
 
 def _of_mean(mean: float, values: Sequence[float]) -> list[float]:
-    """Shares of the two values next to ``mean`` whose mean it is."""
+    """Return the distribution over the two values nearest to ``mean`` whose expectation is ``mean``."""
     if not min(values) <= mean <= max(values):
         raise DataError(f"the mean rating {mean:g} lies outside this judge's classes ({_listed(values)}): {_CHECK}")
     below = max(value for value in values if value <= mean)

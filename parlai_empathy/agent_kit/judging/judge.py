@@ -1,12 +1,13 @@
-"""What agents that judge text share: classes, losses, ranking, metrics, files. Subclasses bring the model.
+"""The base of agents that judge texts: classes, losses, ranking, metrics, files. Subclasses provide the model.
 
-A judge reads a text's last line, given the lines before it. What it learns follows from its training task:
+A judge reads a text's last line, given the lines before it. Its mode depends on the training task:
 
 *classes*
-    The task's candidates are the same for each example: emotions, or ratings from 1 to 5. Out comes one of them, and
-    for classes that are numbers a score on their scale.
+    The task's candidates are the same for each example, such as emotions, or ratings from 1 to 5. The judge predicts
+    one of them, and a score if the classes are numbers.
 *replies*
-    The candidates are replies. Out comes how probably a reply is the true one, and an order of the candidates.
+    The candidates are replies. The judge predicts how probable it is that a reply is the true one, and ranks the
+    candidates.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 class JudgeAgent(PairModelAgent):
     """Judges a reply in its context.
 
-    :cvar of_weights: options that belong to trained weights, and come with those of ``--init-model``.
+    :cvar of_weights: options tied to the weights; they are copied from the model of ``--init-model``.
     """
 
     of_weights: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the options that all judges have, and the defaults that they recommend for ParlAI's own."""
+        """Add the options that all judges have, and their defaults for ParlAI's own options."""
         super().add_cmdline_args(parser, partial_opt)
         return judge_options.add(parser)
 
@@ -69,29 +70,29 @@ class JudgeAgent(PairModelAgent):
 
     @property
     def outputs(self) -> int:
-        """How many numbers the model makes of a text."""
+        """Number of logits per text."""
         return self._scale.outputs if self._scale else 1
 
     # --- judging -----------------------------------------------------------------------------------------------------
 
     def score_pairs(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
-        """Score replies in their contexts, many at once, with a progress bar where it takes long.
+        """Score replies in their contexts, in batches, with a progress bar if there are many.
 
         :param contexts: the turns before each reply, oldest first.
-        :returns: ``(n,)``: on the classes' scale if they are numbers; for a judge of replies the probability, 0..1,
-            that the reply is the true one.
-        :raises OptionError: if this judge's classes are no numbers.
+        :returns: ``(n,)``: scores on the classes' scale if they are numbers; for a judge of replies the probability,
+            0..1, that the reply is the true one.
+        :raises OptionError: if the classes are not numbers.
         """
         scores: NDArray[np.float64] = self.scores(self._read(pairs_of(contexts, replies))).double().numpy()
         return scores
 
     def class_probabilities(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
-        """How probable each class is, of many texts at once.
+        """Return the class probabilities of texts, in batches.
 
-        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param contexts: the turns before each reply, oldest first; empty for a standalone text.
         :param replies: the texts, ``(n,)``.
-        :returns: ``(n, classes)``, in the order of :attr:`classes`; each row adds up to 1.
-        :raises OptionError: if this is a judge of replies, or one whose loss is the squared error.
+        :returns: ``(n, classes)``, in the order of :attr:`classes`; each row sums to 1.
+        :raises OptionError: if this is a judge of replies, or its loss is ``mse``.
         """
         if self._scale is None:
             raise OptionError("this judge tells true replies from others: it has no classes, and no probabilities")
@@ -100,25 +101,25 @@ class JudgeAgent(PairModelAgent):
         return probabilities
 
     def features(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> Tensor:
-        """What the last layer reads of texts, without dropout: for other models to build on.
+        """Return the inputs of the last layer, without dropout, as features for other models.
 
-        :param contexts: the turns before each reply, oldest first; none for a text that stands alone.
+        :param contexts: the turns before each reply, oldest first; empty for a standalone text.
         :param replies: the texts, ``(n,)``.
-        :returns: ``(n, feature_size)``, on the CPU, in single precision; no gradient comes back from it.
+        :returns: ``(n, feature_size)``, on the CPU, in float32, without gradients.
         """
         part: Any = self.bare_model.features
         return self._in_batches(part, self.feature_size, pairs_of(contexts, replies))
 
     def scores(self, logits: Tensor) -> Tensor:
-        """One score a text, ``(n,)``: the expected class on the classes' scale, or a probability."""
+        """Return one score per text, ``(n,)``: the expected class on the classes' scale, or a probability."""
         return self._scale.scores(logits) if self._scale else logits[:, 0].sigmoid()
 
     def _read(self, pairs: Sequence[TextPair]) -> Tensor:
-        """The model's numbers for any number of pairs, ``(n, outputs)``: on the CPU, and not to learn from."""
+        """Return the logits of any number of pairs, ``(n, outputs)``, on the CPU and without gradients."""
         return self._in_batches(self.bare_model, self.outputs, pairs)
 
     def self_observe(self, self_message: Message) -> None:
-        """Remember the true reply of an example that goes on; what the judge itself says is no part of it."""
+        """Add the true reply to the history if the episode continues; the judge's own output is not part of it."""
         before = self.observation
         super().self_observe(self_message)
         if self.classes is None and not before["episode_done"] and labels_of(before):
@@ -127,7 +128,7 @@ class JudgeAgent(PairModelAgent):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def train_step(self, batch: Batch) -> Output:
-        """One step."""
+        """Run one training step."""
         self.model.train()
         self.zero_grad()
         losses = self._losses(batch.observations)
@@ -138,11 +139,11 @@ class JudgeAgent(PairModelAgent):
         return Output()
 
     def combined(self, losses: Tensor) -> Tensor:
-        """What a step makes smaller, of its examples' losses ``(n,)``."""
+        """Return the loss to minimise, from the examples' losses ``(n,)``."""
         return losses.mean()
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
-        """Each example's loss, ``(n,)``."""
+        """Return each example's loss, ``(n,)``."""
         if self._scale:
             return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
         draw = random_of_step(self.opt, self._number_training_updates)
@@ -155,7 +156,7 @@ class JudgeAgent(PairModelAgent):
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def eval_step(self, batch: Batch) -> Output | None:
-        """Judge, and record what can be measured."""
+        """Judge the batch, and record its metrics."""
         if not batch.batchsize:
             return None
         if all(map(self._is_judged, batch.observations)):
@@ -163,12 +164,12 @@ class JudgeAgent(PairModelAgent):
         return self._rank(batch.observations)
 
     def _is_judged(self, obs: Message) -> bool:
-        """Whether the last line is judged as it is; else the message's candidates are, each as a last line."""
+        """Whether the last line itself is judged; otherwise each candidate is judged as the last line."""
         in_chat = bool(self.opt.get("interactive_mode")) and not obs.get("label_candidates")
         return self.classes is not None or "rating_mean" in obs or in_chat
 
     def _judge(self, observations: Sequence[Message]) -> Output:
-        """Say what the last lines are."""
+        """Predict the classes or scores of the last lines."""
         logits = self._read([last_line(obs["lines"]) for obs in observations])
         if self._scale and all(map(self._has_target, observations)):
             losses = self._scale.losses(logits, observations)
@@ -178,7 +179,7 @@ class JudgeAgent(PairModelAgent):
         return Output(self._answers(logits))
 
     def _has_target(self, obs: Message) -> bool:
-        """Whether there is a loss: a rating on another scale than this judge's can be correlated, and no more."""
+        """Whether a loss can be computed: ratings on another scale than the judge's only allow correlations."""
         is_on_another_scale = "rating_mean" in obs and not set(labels_of(obs)) <= set(self.classes or ())
         return bool(labels_of(obs)) and not is_on_another_scale
 
@@ -195,11 +196,11 @@ class JudgeAgent(PairModelAgent):
             self.global_metrics.add(kind, ScoreCorrelation(kind, mine, theirs, rated[0][1].get("fold")))
 
     def _rank(self, observations: Sequence[Message]) -> Output:
-        """Order each message's candidates, the most probable first."""
+        """Rank each message's candidates, most probable first."""
         choices = full_choices(observations)
         logits = self._read([pair for choice in choices for pair in choice.pairs])[:, 0]
         if all(map(labels_of, observations)):
             self.record_local_metric("loss", AverageMetric.many(self._reply_losses(logits, choices).tolist()))
-        # A single reply, alone in its batch, is no choice: it shall not count as one that was made well.
+        # A single candidate is no choice, and must not count as a correct one.
         ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
         return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)

@@ -1,4 +1,4 @@
-"""A model that reads replies in their contexts: how it begins, is loaded, takes messages, is run over many pairs."""
+"""The model of a judge: building and loading it, turning messages into inputs, and running it over many pairs."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.modules.precision import autocast
 
-_READ_BATCH = 512  # pairs read at once; a CPU takes some at a time, of like length
-_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+_READ_BATCH = 512  # pairs per call; on a CPU the models split them further by length
+_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 class PairModelAgent(FusedOptimizer, UpdateCount):
-    """An agent's model of pairs; what it is for, subclasses say."""
+    """Base of agents whose model reads pairs; subclasses define the model and its training."""
 
-    # --- a subclass's part -------------------------------------------------------------------------------------------
+    # --- for subclasses -----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def build_model(self) -> nn.Module:
-        """The model, which makes of :meth:`model_inputs` a tensor ``(n, self.outputs)``.
+        """Build the model, which maps :meth:`model_inputs` to a tensor ``(n, self.outputs)``.
 
-        What comes last in it is a linear layer called ``head``: it is new where that of ``--init-model`` has another
-        size. The model's method ``features`` takes the same inputs and makes what the head reads,
-        ``(n, feature_size)``; between the two there may be dropout, and nothing else.
+        Its last layer must be a linear layer named ``head``; it is newly initialised if that of ``--init-model`` has
+        another size. The model's method ``features`` takes the same inputs and returns the input of the head,
+        ``(n, feature_size)``; only dropout may come between the two.
         """
 
     @abstractmethod
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """What the model takes, one row a pair."""
+        """Return the model's inputs, one row per pair."""
 
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """How many numbers the model makes of a pair."""
+        """Number of logits per pair."""
 
-    # --- beginning ---------------------------------------------------------------------------------------------------
+    # --- initialisation -----------------------------------------------------------------------------------------------
 
     def begin(self, init_model: str | None, is_finetune: bool) -> None:
-        """Build or load the model, and what trains it.
+        """Build or load the model and, for training, its optimiser and learning-rate schedule.
 
-        :param init_model: the file to begin or to go on with.
-        :param is_finetune: whether it is another training's.
+        :param init_model: the file to start or resume from.
+        :param is_finetune: whether that file belongs to another training.
         """
-        self.is_new = init_model is None  # nothing trained follows: the model begins with what its parts bring
+        self.is_new = init_model is None  # no trained weights follow: components load their pretrained weights
         seed_weights(self.opt)
         self.model = self.build_model()
         states: dict[str, Any] = {}
@@ -75,7 +75,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
             self._begin_training(states, is_finetune)
         if is_distributed():
             devices = [self.opt["gpu"]] if self.use_cuda else None
-            # An encoder may have parts that a judge has no use for, and a batch may have no context to read.
+            # An encoder may have parameters that a judge does not use, and a batch may have no context to read.
             self.model = DistributedDataParallel(self.model, device_ids=devices, find_unused_parameters=True)
 
     def _begin_training(self, states: dict[str, Any], is_finetune: bool) -> None:
@@ -88,30 +88,30 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
         self.build_lr_scheduler(states, hard_reset=is_finetune or was_reset)
 
     def parameter_groups(self) -> list[Any]:
-        """What the optimizer is given: parameters, or groups of them with settings of their own."""
+        """Return the optimiser's parameters, or groups of them with their own settings."""
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     def begin_with_weights(self, path: str) -> None:
-        """Take the weights of ``--init-model``."""
+        """Load the weights of ``--init-model``."""
         load_model(path, lambda weights: begin_with(self.model, weights, path))
 
     def load(self, path: str) -> dict[str, Any]:
-        """Load weights, executing nothing that a stranger's file may hold."""
+        """Load a model file, without executing code that it may contain."""
         return load_model(path, self.load_state_dict)
 
     def share(self) -> dict[str, Any]:
-        """Also share what trains the model."""
+        """Also share the optimiser."""
         return {**super().share(), "optimizer": getattr(self, "optimizer", None)}
 
     # --- from messages to pairs --------------------------------------------------------------------------------------
 
     @classmethod
     def history_class(cls) -> type[History]:
-        """The conversation's texts alone."""
+        """Return a history class that keeps texts only."""
         return _Texts
 
     def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
-        """Keep the conversation's lines: tokens come later, when it is known which pairs a batch needs."""
+        """Store the conversation's lines; they are tokenized once the pairs of the batch are known."""
         lines = [line.strip() for line in (history.get_history_str() or "").split("\n")]
         obs.force_set("lines", [line for line in lines if line])
         return obs
@@ -121,7 +121,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
         return not obs.is_padding() and bool(obs.get("lines"))
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """The observations that can be judged."""
+        """Batch the observations that can be judged."""
         valid = [(index, obs) for index, obs in enumerate(obs_batch) if self.is_valid(obs)]
         if not valid:
             return Batch(batchsize=0)
@@ -133,35 +133,35 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
             observations=list(observations),
         )
 
-    # --- reading -----------------------------------------------------------------------------------------------------
+    # --- inference ----------------------------------------------------------------------------------------------------
 
     @property
     def bare_model(self) -> nn.Module:
-        """The model without the wrapper of distributed training."""
+        """The model without its ``DistributedDataParallel`` wrapper."""
         bare: nn.Module = getattr(self.model, "module", self.model)
         return bare
 
     @property
     def feature_size(self) -> int:
-        """How many numbers the model's head reads of a text."""
+        """Number of input features of the model's head."""
         head: Any = self.bare_model.head
         return int(head.in_features)
 
     def logits(self, pairs: Sequence[TextPair]) -> Tensor:
-        """The model's numbers in single precision, ``(n, outputs)``."""
-        # In evaluation processes have different numbers of batches: the wrapper would have them wait for one another.
+        """Return the model's logits in float32, ``(n, outputs)``."""
+        # In evaluation, processes have different numbers of batches, and the wrapper would block.
         return self._computed(self.model if self.model.training else self.bare_model, pairs)
 
     def _computed(self, part: Callable[..., Tensor], pairs: Sequence[TextPair]) -> Tensor:
-        """What a part of the model makes of the pairs, in single precision."""
+        """Return the float32 output of a part of the model for the pairs."""
         device = next(self.model.parameters()).device
         inputs = [tensor.to(device) for tensor in self.model_inputs(pairs)]
         with autocast(self.model, self.opt["precision"]):
             return part(*inputs).float()
 
     def _in_batches(self, part: Callable[..., Tensor], size: int, pairs: Sequence[TextPair]) -> Tensor:
-        """What a part of the model makes of any number of pairs, ``(n, size)``."""
-        # Texts of like length go together, so that little of a batch is padding.
+        """Return the output of a part of the model for any number of pairs, ``(n, size)``."""
+        # Sort by length to minimise padding.
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
         numbers = torch.empty(len(pairs), size)
         starts = range(0, len(order), _READ_BATCH)
@@ -174,8 +174,8 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
 
 
 class _Texts(History):
-    """ParlAI's history without token ids, which a judge has no use for."""
+    """A ParlAI history without token ids, which judges do not need."""
 
     def parse(self, text: str) -> list[int]:
-        """No token ids."""
+        """Return no token ids."""
         return []

@@ -1,4 +1,4 @@
-"""A judge's model on a Hugging Face encoder: its tokenizer, how it is loaded, and what is saved beside the model."""
+"""A judge's model on a Hugging Face encoder: its tokenizer, how it is loaded, and the files saved beside the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.modules.hugging_face import load_encoder
 
 
 class OnEncoder(PairModelAgent):
-    """Put before an agent whose model has an ``encoder``, and whose options are ``--hf-model`` and ``--max-tokens``."""
+    """Mixin for agents whose model has an ``encoder`` and that have the options ``--hf-model`` and ``--max-tokens``."""
 
     @staticmethod
     def dictionary_class() -> type[TokenizerDictionary]:
@@ -26,16 +26,16 @@ class OnEncoder(PairModelAgent):
         return self.dict.tokenizer_of_encoder
 
     def load_encoder(self) -> Any:
-        """The encoder, with its own weights unless a trained model's follow.
+        """Load the encoder, with pretrained weights unless a trained model's weights follow.
 
-        :raises OptionError: if it cannot read ``--max-tokens``.
+        :raises OptionError: if ``--max-tokens`` exceeds the encoder's maximum length.
         """
         encoder = load_encoder(encoder_source(self.opt), pretrained=self.is_new)
         check_max_tokens(self.opt, encoder.config, self.tokenizer)
         return encoder
 
     def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes its encoder."""
+        """Save the model, and its encoder's tokenizer and configuration."""
         path = path or self.opt.get("model_file")
         if path and is_primary_worker():
             model: Any = self.bare_model

@@ -1,4 +1,4 @@
-"""The options that all judges have, and what they recommend for ParlAI's own."""
+"""The options that all judges have, and their defaults for ParlAI's own options."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ GROUP = "Judges"
 _DEFAULTS: dict[str, Any] = EVERY_EPOCH | {
     "batchsize": 32,
     "gradient_clip": 1.0,
-    "validation_metric": "loss",  # what every judge has, whatever it learns
-    "use_reply": "none",  # what the judge says is no part of the conversation that it judges
+    "validation_metric": "loss",  # every judge reports it
+    "use_reply": "none",  # the judge's own output is not part of the conversation that it judges
 }
 
 
 def add(parser: ParlaiParser) -> ParlaiParser:
-    """Add the options, and set ParlAI's defaults."""
+    """Add the options, and set defaults of ParlAI's options."""
     group = parser.add_argument_group(GROUP)
     group.add_argument(
         "--classes",
         nargs="*",
-        default=[],  # not None: ParlAI cannot compare that with the classes of an --init-model
+        default=[],  # not None, which ParlAI cannot compare with the classes of an --init-model
         help="The classes. By default the training task's candidates, if they are the same for each example.",
     )
     group.add_argument(
@@ -44,7 +44,7 @@ def add(parser: ParlaiParser) -> ParlaiParser:
         "--prior",
         type=float,
         default=0.27,
-        # 10,404 of the 14,250 ratings of HUMOD's random replies are 1 or 2; the others are the ones that would do.
+        # 10,404 of the 14,250 ratings of HUMOD's random replies are 1 or 2; the rest count as positive.
         help="For --loss nnpu: the share of unlabelled replies that are positive (HUMOD's random ones: .27).",
     )
     group.add_argument(
@@ -59,7 +59,7 @@ def add(parser: ParlaiParser) -> ParlaiParser:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work."""
+    """Raise :class:`OptionError` for invalid values."""
     check_choices(opt, loss=LOSSES)
     if not 0 < opt["prior"] < 1:
         raise OptionError(f"--prior {opt['prior']}: must lie between 0 and 1")
@@ -71,7 +71,7 @@ def check(opt: Opt) -> None:
 
 
 def check_parlais(opt: Opt) -> None:
-    """Raise :class:`OptionError` for options of ParlAI's that no judge knows."""
+    """Raise :class:`OptionError` for options of ParlAI that judges do not support."""
     check_fp16(opt, "judges")
     for name in ("dynamic_batching", "eval_dynamic_batching"):
         if opt.get(name) not in (None, "off"):
@@ -79,7 +79,7 @@ def check_parlais(opt: Opt) -> None:
 
 
 def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:
-    """Raise :class:`OptionError` for a ``--max-tokens`` that a Hugging Face encoder cannot read.
+    """Raise :class:`OptionError` if ``--max-tokens`` exceeds the maximum length of a Hugging Face encoder.
 
     :param config: the encoder's.
     :param tokenizer: the encoder's.
@@ -89,9 +89,9 @@ def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:
 
 
 def check_loss(opt: Opt, values: Sequence[float] | None) -> None:
-    """Raise :class:`OptionError` for a loss that does not go with what is judged.
+    """Raise :class:`OptionError` for a loss that does not suit the task.
 
-    :param values: the classes as numbers; None if they are no numbers, or if replies are judged.
+    :param values: the classes as numbers; None if they are not numbers, or if replies are judged.
     """
     if opt["loss"] == "mse" and values is None:
         raise OptionError(

@@ -1,4 +1,4 @@
-"""What a judge of replies chooses among: replies to one context, some of them true."""
+"""The candidates of a judge of replies: replies to one context, some of them true."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.modules.losses import binary_cross_entropy, nnpu_risk
 
 @dataclass(frozen=True)
 class Choice:
-    """Different replies to one context, and of each whether it is true; others are wrong, or not known to be true."""
+    """Distinct replies to one context, and whether each is true; the others are wrong, or not known to be true."""
 
     turns: tuple[str, ...]
     replies: tuple[str, ...]
@@ -26,16 +26,16 @@ class Choice:
 
     @property
     def pairs(self) -> list[TextPair]:
-        """Each reply in its context."""
+        """Each reply paired with its context."""
         return [TextPair(self.turns, reply) for reply in self.replies]
 
 
 def drawn_choices(messages: Sequence[Mapping[str, Any]], negatives: int, draw: random.Random) -> list[Choice]:
-    """For each message its true reply, one of several by chance, and up to ``negatives`` others.
+    """For each message, return one of its true replies at random and up to ``negatives`` others.
 
     The others are the message's own candidates first, then true replies of the other messages.
 
-    :param messages: with the context's turns under ``lines``.
+    :param messages: messages with the context's turns in ``lines``.
     """
     true = [draw.choice(labels_of(message)) for message in messages]
     choices = []
@@ -49,9 +49,9 @@ def drawn_choices(messages: Sequence[Mapping[str, Any]], negatives: int, draw: r
 
 
 def full_choices(messages: Sequence[Mapping[str, Any]]) -> list[Choice]:
-    """For each message all its candidates; where it has none, the true replies of all messages.
+    """For each message, return all its candidates; if it has none, the true replies of all messages.
 
-    :param messages: with the context's turns under ``lines``.
+    :param messages: messages with the context's turns in ``lines``.
     :raises OptionError: if a message has neither candidates nor a true reply.
     """
     choices = []
@@ -75,7 +75,7 @@ def _replies_of_all(message: Mapping[str, Any], messages: Sequence[Mapping[str, 
 
 
 def _without(left_out: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """The other texts, each once."""
+    """Return the remaining texts, each once."""
     unwanted = set(left_out)
     return list(dict.fromkeys(text for text in texts if text not in unwanted))
 
@@ -86,13 +86,13 @@ def _choice(message: Mapping[str, Any], replies: Sequence[str]) -> Choice:
 
 
 def reply_losses(logits: Tensor, choices: Sequence[Choice], loss: str, prior: float) -> Tensor:
-    """Each choice's loss, ``(n,)``.
+    """Return each choice's loss, ``(n,)``.
 
-    :param logits: of the replies of one choice after another, ``(replies,)``.
-    :param loss: ``ce``, the logistic loss of a choice's replies: true ones and others weigh half each, so that the
-        probabilities do not sink with the number of others. Or ``nnpu``, the same risk for all choices, for which the
-        replies that are not known to be true are unlabelled.
-    :param prior: for ``nnpu``: how many of the unlabelled would do as well, 0..1.
+    :param logits: of all choices' replies, concatenated, ``(replies,)``.
+    :param loss: ``ce``, the logistic loss of a choice's replies: the true ones and the others weigh half each, so that
+        the probabilities do not shrink as the number of others grows. Or ``nnpu``, one risk shared by all choices,
+        which treats replies not known to be true as unlabelled.
+    :param prior: for ``nnpu``: the share of unlabelled replies that are positive, 0..1.
     """
     is_true = torch.tensor([truth for choice in choices for truth in choice.is_true], device=logits.device)
     if loss == "nnpu":
@@ -104,13 +104,13 @@ def reply_losses(logits: Tensor, choices: Sequence[Choice], loss: str, prior: fl
 
 
 def _balanced(losses: Tensor, is_true: Tensor) -> Tensor:
-    """The mean of the means of true replies and of others; of the one kind if there is no other."""
+    """Average the mean loss of the true replies and that of the others; if there is only one kind, return its mean."""
     kinds = [losses[kind] for kind in (is_true, ~is_true)]
     return torch.stack([kind.mean() for kind in kinds if len(kind)]).mean()
 
 
 def best_first(logits: Tensor, choices: Sequence[Choice]) -> list[list[str]]:
-    """Each choice's replies, the most probable one first."""
+    """Return each choice's replies, most probable first."""
     return [
         [choice.replies[place] for place in part.argsort(descending=True, stable=True).tolist()]
         for part, choice in zip(_by_choice(logits, choices), choices, strict=True)
@@ -118,5 +118,5 @@ def best_first(logits: Tensor, choices: Sequence[Choice]) -> list[list[str]]:
 
 
 def _by_choice(numbers: Tensor, choices: Sequence[Choice]) -> Sequence[Tensor]:
-    """The numbers of each choice's replies."""
+    """Split the numbers by choice."""
     return torch.split(numbers, [len(choice.replies) for choice in choices])

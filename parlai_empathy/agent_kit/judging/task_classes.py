@@ -1,4 +1,4 @@
-"""Finding out what a task's classes are, so that nobody has to type them."""
+"""Detects a task's classes, so that users need not type them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.training_fold import training_teachers
 
-_ENOUGH = 50  # messages that show whether candidates are classes or replies
+_ENOUGH = 50  # messages that are enough to tell classes from replies
 
 
 def bring_classes(opt: Opt) -> None:
-    """Put the training task's classes into ``opt`` where ``--classes`` does not name them; ParlAI saves them there.
+    """Set ``opt["classes"]`` to the training task's classes unless ``--classes`` names them; ParlAI saves them.
 
-    A judge of replies has none, which is known from then on as well.
+    A judge of replies has no classes; ``classes_known`` records that as well.
     """
     if not opt.get("classes") and not opt.get("classes_known"):
         opt["classes"] = task_classes(opt) or []
@@ -23,15 +23,15 @@ def bring_classes(opt: Opt) -> None:
 
 
 def task_classes(opt: Opt) -> list[str] | None:
-    """The candidates of the training task, if the same ones come with each message; else None: they are replies.
+    """Return the training task's candidates if every message has the same ones; None if they are replies.
 
-    Of several tasks all must have the same classes, or none any.
+    If there are several tasks, all must have the same classes, or none may have any.
 
-    :raises OptionError: if they differ, or if there is no task to ask.
+    :raises OptionError: if the tasks' classes differ, or there is no task to detect them from.
     """
     if not opt.get("task") or opt.get("interactive_mode"):
         raise OptionError("this judge does not know its classes: train it on a task, or name them with --classes")
-    # One task after the other: of several ParlAI would make one teacher, which mixes their messages.
+    # One task at a time: for several tasks ParlAI would create one teacher that mixes their messages.
     tasks = [task.strip() for task in opt["task"].split(",") if task.strip()]
     found = [_classes_of(teacher) for task in tasks for teacher in training_teachers(task, opt)]
     if any(classes != found[0] for classes in found):

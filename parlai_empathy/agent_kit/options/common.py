@@ -1,4 +1,4 @@
-"""Options that several agents have, and what is to be said of their values."""
+"""Options that several agents have, and checks of their values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TRUNCATIONS = ("oldest", "newest")
 
 
 def flag(name: str) -> str:
-    """An option's name as it is typed."""
+    """Return an option's name as typed on the command line."""
     return "--" + name.replace("_", "-")
 
 
 def check_choices(opt: Opt, **choices: Collection[object]) -> None:
-    """Raise :class:`OptionError` for a value that is none of its option's choices.
+    """Raise :class:`OptionError` for a value that is not one of its option's choices.
 
-    ParlAI itself refuses it where it is typed, but not behind a task's colon, nor from Python.
+    ParlAI checks values on the command line, but not those appended to a task's name or passed from Python.
     """
     for name, known in choices.items():
         if opt[name] not in known:
@@ -31,14 +31,14 @@ def check_choices(opt: Opt, **choices: Collection[object]) -> None:
 
 
 def check_at_least(opt: Opt, least: int, *names: str) -> None:
-    """Raise :class:`OptionError` for options whose values are below the least that can be."""
+    """Raise :class:`OptionError` for options below their minimum."""
     for name in names:
         if opt[name] < least:
             raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
 
 
 def add_precision(group: Any) -> None:
-    """Add ``--precision`` to a group of options: see :mod:`parlai_empathy.modules.precision`."""
+    """Add ``--precision`` to an option group: see :mod:`parlai_empathy.modules.precision`."""
     group.add_argument(
         "--precision",
         choices=list(PRECISIONS),
@@ -49,9 +49,9 @@ def add_precision(group: Any) -> None:
 
 
 def check_fp16(opt: Opt, whose: str) -> None:
-    """Raise :class:`OptionError` for ParlAI's ``--fp16``, whose losses have to be scaled: bfloat16 needs no such care.
+    """Raise :class:`OptionError` for ParlAI's ``--fp16``, which needs loss scaling; bfloat16 does not.
 
-    :param whose: what kind of agent does not know it, in the plural.
+    :param whose: the kind of agent that does not support it, in the plural.
     """
     if opt.get("fp16"):
         raise OptionError(f"--fp16 true: {whose} do not know it; --precision bfloat16 is as fast")
@@ -77,7 +77,7 @@ def add_truncate_context(group: Any) -> None:
 
 
 def apply_truncate(opt: Opt) -> None:
-    """Let ``--truncate``, where it is typed, be the lengths that are not, as ParlAI's help says: ours have defaults."""
+    """Apply ``--truncate`` to the lengths not given explicitly, as ParlAI's help says; here they have defaults."""
     typed = opt.get("override") or {}
     if (typed.get("truncate") or 0) > 0:
         for name in ("text_truncate", "label_truncate"):
@@ -86,10 +86,10 @@ def apply_truncate(opt: Opt) -> None:
 
 
 def cut_context(obs: Message, opt: Opt, truncate: int | None, unknown: int) -> None:
-    """Cut a context's token ids as ``--truncate-context`` says, and let there be at least one.
+    """Truncate a context's token ids as ``--truncate-context`` says, and keep at least one token.
 
-    :param obs: an observation whose ``text_vec`` ParlAI has made: it has lost its oldest tokens.
-    :param unknown: the id that stands for a context without a token.
+    :param obs: an observation whose ``text_vec`` ParlAI has made and truncated, dropping the oldest tokens.
+    :param unknown: the token id that represents an empty context.
     """
     if opt["truncate_context"] == "newest" and obs.get("full_text_vec") is not None:
         obs.force_set("text_vec", torch.LongTensor(obs["full_text_vec"][:truncate]))
@@ -98,7 +98,7 @@ def cut_context(obs: Message, opt: Opt, truncate: int | None, unknown: int) -> N
 
 
 def check_sizes(opt: Opt) -> None:
-    """Raise :class:`OptionError` for sizes that make no Transformer, or one that cannot take the texts."""
+    """Raise :class:`OptionError` for sizes that do not make a valid Transformer, or one too short for the texts."""
     for name in ("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"):
         if (opt[name] or 0) < 1:
             raise OptionError(f"{flag(name)} {opt[name]}: must be at least 1")

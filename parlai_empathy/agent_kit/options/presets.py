@@ -1,7 +1,7 @@
-"""Options whose values decide the defaults of other options, such as ``--preset``.
+"""Options whose values set the defaults of other options, such as ``--preset``.
 
-ParlAI asks an agent for its options before it knows their values, except those of a file (``-o``). Then it parses the
-command line with the agent's options, which is when the defaults change, and once more to use them.
+ParlAI collects an agent's options before it knows their values, except those from a file (``-o``). It then parses the
+command line with the agent's options, which changes the defaults, and parses it once more to use them.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.errors import OptionError
 
-# ParlAI's options of a training that validates and saves after each epoch, and every ten minutes besides.
+# ParlAI's options for training that validates and saves after each epoch, and also saves every ten minutes.
 EVERY_EPOCH: dict[str, Any] = {
     "validation_every_n_epochs": 1.0,
-    # ParlAI calls a task "solved" when its metric passes a cut-off. No number compares with this one, so that a
-    # training ends when it has come to its end, whichever metric is chosen.
+    # ParlAI calls a task "solved" when its metric passes a cut-off. Every comparison with NaN is false, so training
+    # always runs to its end, whatever the metric.
     "validation_cutoff": math.nan,
-    "save_after_valid": True,  # so that a killed run goes on from the last epoch
+    "save_after_valid": True,  # so that a killed run resumes from the last epoch
     "save_every_n_secs": 600.0,
 }
 
 Defaults = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-class Choice(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds of options that it does not know
-    """An option that decides about the defaults of others.
+class Choice(argparse._StoreAction):  # ParlAI rejects actions of unknown kinds and treats this one as "store"
+    """An option that sets the defaults of other options.
 
-    :param defaults: makes the defaults, by name, of all options' present values. Where several options decide, all
-        share one such function, so that their order on the command line does not matter.
+    :param defaults: computes the defaults, by name, from the current values of all options. If several options set
+        defaults, they share one such function, so that their order on the command line does not matter.
     """
 
     def __init__(self, *args: Any, defaults: Defaults, **kwargs: Any) -> None:
@@ -43,7 +43,7 @@ class Choice(argparse._StoreAction):  # a "store" to ParlAI, which refuses kinds
     def __call__(
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        """Take the value, and set the defaults that go with it."""
+        """Store the value, and set the defaults that follow from it."""
         super().__call__(parser, namespace, values, option_string)
         set_defaults(parser, self.defaults(vars(namespace)))
 
@@ -53,9 +53,9 @@ def add_preset(
 ) -> None:
     """Add ``--preset`` to an argument group of ParlAI's parser.
 
-    :param presets: default values by the preset's name; ours are called ``default``.
-    :param whose: the other preset is, for the help.
-    :param defaults: as of :class:`Choice`, where further options decide; left out, the preset decides alone.
+    :param presets: default values by preset name; ours are called ``default``.
+    :param whose: whom the other preset is from, for the help.
+    :param defaults: as in :class:`Choice`, if other options also set defaults; otherwise the preset alone decides.
     """
     group.add_argument(
         "--preset",
@@ -68,13 +68,13 @@ def add_preset(
 
 
 def set_first_defaults(parser: ParlaiParser, known: Mapping[str, Any]) -> None:
-    """Set the defaults that go with the choices' values, as far as these are known before the agent's options are.
+    """Set the defaults that follow from the choices already known before the agent's options are parsed.
 
-    Choices that a file makes become defaults themselves: the ``parlai`` command asks for the options twice, and what
-    it knows the second time are the parser's values.
+    Choices from a file become defaults themselves: the ``parlai`` command collects the options twice, and the second
+    time only the parser's values are known.
 
     :param known: the options that ParlAI knows already.
-    :raises OptionError: if a file chooses what there is not.
+    :raises OptionError: if a file sets a choice to an invalid value.
     """
     choices = [action for action in parser._actions if isinstance(action, Choice)]
     chosen = {choice.dest: known[choice.dest] for choice in choices if known.get(choice.dest) is not None}
@@ -88,10 +88,10 @@ def set_first_defaults(parser: ParlaiParser, known: Mapping[str, Any]) -> None:
 
 
 def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any]) -> None:
-    """Set those defaults whose options exist in the present command: those of the training loop do in one alone.
+    """Set the defaults of options that exist in the current command; those of the training loop exist only in one.
 
-    Batches are for commands that train or evaluate, which are those with ``--metrics``. Others take one example at a
-    time, whatever the defaults say: a chat must, and ``display_model`` shows nothing else.
+    Batch sizes apply only to commands that train or evaluate, which are those with ``--metrics``. Other commands take
+    one example at a time, whatever the defaults: a chat requires it, and ``display_model`` cannot show batches.
     """
     known = {action.dest for action in parser._actions}
     if "metrics" not in known:

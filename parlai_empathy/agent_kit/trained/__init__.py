@@ -1,1 +1,1 @@
-"""Models that are trained already: found, read without executing anything, and built on by others."""
+"""Trained models: finding them, reading them without executing code, and building other models on them."""

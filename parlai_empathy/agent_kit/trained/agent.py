@@ -1,4 +1,4 @@
-"""A trained agent: found by its file, its kind seen before anything is loaded, and loaded."""
+"""A trained agent: finding its file, checking its class before anything is loaded, and loading it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 
 def check_agent(model_file: str, method: str, otherwise: str, datapath: str | None = None) -> Path:
-    """The path of a trained agent that has a method.
+    """Return the path of a trained agent, after checking that it has a method.
 
-    :param model_file: a path, or a name in the zoo if there is a ``datapath``.
-    :param otherwise: what is wrong with an agent that lacks it, and what to name instead, in words.
+    :param model_file: a path, or a name in the zoo if ``datapath`` is given.
+    :param otherwise: end of the error message for an agent without the method: what is wrong, and what to name instead.
     :raises ModelFileError: if there is no model.
-    :raises OptionError: if its agent lacks the method.
+    :raises OptionError: if the agent lacks the method.
     """
     path = Path(modelzoo_path(datapath, model_file) if datapath else model_file).expanduser()
     opt = model_options(path)
@@ -33,7 +33,7 @@ def check_agent(model_file: str, method: str, otherwise: str, datapath: str | No
 
 
 def model_options(model_file: str | Path, flag: str = "") -> Opt:
-    """What ``<model>.opt`` says; an agent is among it.
+    """Return the options in ``<model>.opt``, which name an agent.
 
     :param flag: the option that names the model, for errors.
     :raises ModelFileError: if there is no model, or its options cannot be read.
@@ -51,25 +51,25 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
 
 
 def task_option(opt: Mapping[str, Any], option: str) -> Any:
-    """An option of a model's training task: behind the task's name and a colon, or by itself; None if it has none."""
+    """Return an option of a model's training task: appended to the task's name or set by itself; None if unset."""
     behind = [part for part in str(opt.get("task")).split(":") if part.startswith(f"{option}=")]
     return behind[0].partition("=")[2] if behind else opt.get(option)
 
 
 def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
-    """The class of the agent that a model's options name.
+    """Return the agent class named in a model's options.
 
     :param where: the file that the options came from, for errors.
-    :raises ModelFileError: if they name none that is to be found.
+    :raises ModelFileError: if they do not name an agent that can be found.
     """
     with _naming_an_agent(where):
         return load_agent_module(opt["model"])
 
 
 def load_agent(path: Path, options: Mapping[str, Any] | None = None, flag: str = "") -> Any:
-    """The agent.
+    """Load the agent.
 
-    :param options: with which it is loaded, over its own.
+    :param options: override its own options.
     :param flag: the option that names the model, for errors.
     :raises ModelFileError: if it cannot be loaded.
     """
@@ -78,20 +78,20 @@ def load_agent(path: Path, options: Mapping[str, Any] | None = None, flag: str =
 
 
 def loading(what: str) -> AbstractContextManager[None]:
-    """What goes wrong in here becomes one line; options that another program wrote can be wrong in any way.
+    """Convert errors in this context to one line; options that another program wrote can be wrong in any way.
 
-    :raises ModelFileError: if anything does, but for what is told in our own words already.
+    :raises ModelFileError: on any error that is not already one of this package's.
     """
     return _in_one_line(f"{what} cannot be loaded", "train it again, or name another")
 
 
 def weights_of(agent: Any) -> str:
-    """A digest of an agent's weights, for signatures: another training of the same agent gives other numbers."""
+    """Return a digest of an agent's weights, for signatures: retraining the same agent changes its results."""
     return weights_fingerprint(getattr(agent, "bare_model", agent.model))[:8]
 
 
 def _naming_an_agent(where: str | Path) -> AbstractContextManager[None]:
-    """ParlAI's loader ends in a different kind of error for each way in which a name can be wrong."""
+    """ParlAI's loader raises a different error for each way in which a name can be wrong."""
     return _in_one_line(f"{where} names no agent", "train the model again")
 
 

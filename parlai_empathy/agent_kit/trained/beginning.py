@@ -1,4 +1,4 @@
-"""Beginning with another model, ``--init-model``: it has to be there, and brings what its weights need."""
+"""Starting from another model, ``--init-model``: checking it, and copying the options that its weights need."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from parlai_empathy.files.text_file import is_file
 
 
 def goes_on(opt: Mapping[str, Any]) -> bool:
-    """Whether ``--init-model`` is the checkpoint of this very training: ParlAI puts it there before the first model."""
+    """Whether ``--init-model`` is this training's own checkpoint: ParlAI sets it so until a first model is saved."""
     return str(opt.get("init_model") or "").endswith(".checkpoint")
 
 
 def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) -> None:
-    """Raise :class:`ModelFileError` for an ``--init-model`` that is not there, or weights of another kind of agent.
+    """Raise :class:`ModelFileError` if ``--init-model`` is missing, or holds weights of another kind of agent.
 
-    ParlAI would begin without the one, and with options of the other.
+    ParlAI would ignore a missing file, and load another agent's options.
 
-    :param found: the file that ParlAI found to begin with: ``--init-model``, or the model file itself.
-    :param family: what its agent has to be.
+    :param found: the file that ParlAI found to start from: ``--init-model``, or the model file itself.
+    :param family: the class that its agent must be of.
     """
     if opt.get("init_model") and not found:
         raise ModelFileError(f"--init-model {opt['init_model']}: there is no such file")
-    if found and is_file(found) and is_file(f"{found}.opt"):  # what others have published has no options beside it
+    if found and is_file(found) and is_file(f"{found}.opt"):  # published models of others have no .opt file
         theirs = model_options(found)
         if not issubclass(agent_class(theirs, f"{found}.opt"), family):
             raise ModelFileError(
@@ -43,10 +43,10 @@ def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) ->
 
 
 def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
-    """Make options those of what a model is made from: nobody has to type them again.
+    """Set options to the values of the model that this one is built on, so that users need not type them again.
 
-    :param source: what has them: its option and its file.
-    :raises OptionError: if the command line says otherwise: each later command with this model would, too.
+    :param source: that model's option and file, for errors.
+    :raises OptionError: if the command line gives another value; every later command with this model would, too.
     """
     typed = opt.get("override") or {}
     for name, value in theirs.items():
@@ -56,13 +56,13 @@ def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
 
 
 def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -> None:
-    """Take options of a model from that of ``--init-model``.
+    """Copy options from the model of ``--init-model``.
 
-    A checkpoint that a training goes on from counts as one: until the training has saved a model, only the checkpoint's
-    options say what was taken over from the file that it began with.
+    A checkpoint that training resumes from also counts: until the training has saved a model, only the checkpoint's
+    options record what was copied from the initial model.
 
-    :param names: of those that a value on the command line beats.
-    :param tokens: of those that make tokens of texts. The dictionary is the other model's, whatever is typed.
+    :param names: options that a value on the command line overrides.
+    :param tokens: options that define tokenization. The dictionary is the other model's, so its values always win.
     """
     path, model_file = opt.get("init_model"), opt.get("model_file")
     if not path or (model_file and Path(model_file).is_file()) or not Path(f"{path}.opt").is_file():
@@ -72,21 +72,21 @@ def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -
         if name in theirs and theirs[name] != opt.get(name):
             logging.info(f"{flag(name)} {theirs[name]}: as --init-model {path} has it")
             opt[name] = theirs[name]
-            if name in typed:  # ParlAI would put it over the trained model's own
+            if name in typed:  # ParlAI would override the trained model's own option with it
                 typed[name] = theirs[name]
 
 
 def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:
-    """Write the dictionary of ``--init-model``: ParlAI has built one of the new task's words beside the new model."""
+    """Save the dictionary of ``--init-model`` beside the new model, where ParlAI has built one from the new task."""
     if opt.get("model_file") and is_primary_worker():
         dictionary.save(f"{opt['model_file']}.dict", sort=False)
 
 
 def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
-    """Let a model begin with another's weights, all but a head of another size, which stays new as a whole.
+    """Initialise a model with another's weights, except for a head of another size, which stays newly initialised.
 
-    :param model: what comes last in it is called ``head``.
-    :param path: where the weights are from, for errors.
+    :param model: its last layer is named ``head``.
+    :param path: the file of the weights, for errors.
     :raises ModelFileError: if anything but the head does not fit.
     """
     own = model.state_dict()

@@ -1,7 +1,7 @@
-"""A trained model that another one is built on and leaves as it is: found, checked, loaded, and kept beside the other.
+"""A frozen, trained model that another model is built on: found, checked, loaded, and copied beside the new model.
 
-What is built on it keeps a copy in a folder of its own, ``<model>.<ending>``: it can be moved with ``<model>*``, and
-does not change when the model that was copied is trained on, or deleted.
+The new model keeps a copy in a folder of its own, ``<model>.<ending>``: it moves along with ``<model>*``, and is not
+affected if the original is trained further or deleted.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.modules.fingerprint import state_fingerprint
 
-_FOLDERS = ("encoder", "classifier", "base", "retriever")  # what a model may keep beside itself
-# Of a copy's options: what belongs to the training that made it, and to where it was.
+_FOLDERS = ("encoder", "classifier", "base", "retriever")  # folders that a model may have beside itself
+# Options dropped from a copy: they belong to the training that made the original, or to its location.
 _FORGOTTEN = ("datatype", "init_model", "load_from_checkpoint", "model_file", "dict_file")
 
 
 @dataclass(frozen=True)
 class FrozenPart:
-    """What kind of model is needed, and by which option it is named.
+    """The kind of model that is needed, and the option that names it.
 
     :param option: such as ``classifier``.
-    :param ending: of the copy's folder.
-    :param wanted: what to name, for errors.
-    :param check: is given the agent's class and the model's options, and raises :class:`OptionError`, which says what
-        it is instead, if it is another kind of model.
+    :param ending: suffix of the copy's folder.
+    :param wanted: what the user should name, for errors.
+    :param check: is called with the agent's class and the model's options. For another kind of model it raises
+        :class:`OptionError`, whose message says what the model is.
     """
 
     option: str
@@ -47,18 +47,20 @@ class FrozenPart:
 
     @property
     def flag(self) -> str:
-        """The option as it is typed."""
+        """The option as typed on the command line."""
         return flag(self.option)
 
     def copy_of(self, model_file: str) -> Path:
-        """Where a model keeps its copy."""
+        """Return where a model keeps its copy."""
         return Path(f"{model_file}.{self.ending}") / "model"
 
     def path(self, opt: Opt) -> Path:
-        """The file to load: the copy of a training that has begun; else what is named; else that of ``--init-model``.
+        """Return the file to load: the copy if training has begun, else the named model, else another copy.
 
-        :raises OptionError: if none is named, or another one than was copied.
-        :raises ModelFileError: if it is not there.
+        The last is the copy of ``--init-model``.
+
+        :raises OptionError: if none is named, or the named model is not the one that was copied.
+        :raises ModelFileError: if the copy is missing.
         """
         named, own = opt.get(self.option), opt.get("model_file")
         begun = next((f"{own}{ending}" for ending in ("", ".checkpoint") if own and is_file(f"{own}{ending}")), None)
@@ -71,10 +73,10 @@ class FrozenPart:
         raise OptionError(f"{self.flag} is missing: name {self.wanted}")
 
     def _copy_in_use(self, begun: str, opt: Opt) -> Path:
-        """The copy. A model cannot go on with another part than it was trained with.
+        """Return the copy. A model cannot be continued with another part than it was trained with.
 
-        What was copied may be gone, or be another model by now: the copy counts, and is compared only with a model that
-        is named anew.
+        The original may be gone, or may have changed: the copy is used, and compared only with a model that the user
+        names anew.
         """
         copy = self.copy_of(opt["model_file"])
         if not copy.is_file():
@@ -89,7 +91,7 @@ class FrozenPart:
         return copy
 
     def options(self, path: Path) -> Opt:
-        """The options of a model, whose kind is checked; nothing else of it is loaded.
+        """Return the options of a model after checking its kind; its weights are not loaded.
 
         :raises ModelFileError: if there is no model, or its options cannot be read.
         :raises OptionError: if it is another kind of model.
@@ -102,9 +104,9 @@ class FrozenPart:
         return opt
 
     def load(self, opt: Opt) -> Any:
-        """The agent, which learns nothing any more. Where a training begins, the copy is written.
+        """Load the agent, frozen. At the start of a training, write the copy.
 
-        :param opt: of what is built on it.
+        :param opt: options of the model that is built on it.
         """
         path = self.path(opt)
         self.options(path)
@@ -114,18 +116,18 @@ class FrozenPart:
                 _copy_model(path, copy.parent)
                 path = copy
         agent = self._agent(path, opt)
-        agent.model = agent.bare_model  # processes share nothing of what does not change
+        agent.model = agent.bare_model  # frozen weights need no synchronisation between processes
         agent.model.requires_grad_(False).eval()
         return agent
 
     def _agent(self, path: Path, opt: Opt) -> Any:
-        """Load it where ``opt`` computes, for use: without what trains it, and with its own best weights."""
+        """Load it for inference on the device of ``opt``: without its optimiser, and with its best weights."""
         use = {"datatype": "valid", "init_model": None, "load_from_checkpoint": False, "interactive_mode": False}
         return load_agent(path, use | {name: opt[name] for name in ("no_cuda", "gpu") if name in opt}, self.flag)
 
 
 def _copy_model(path: Path, folder: Path) -> None:
-    """Write a model into a folder of its own, whole or not at all, without the state of what trained it."""
+    """Atomically copy a model into a folder, without its optimiser state."""
     unfinished = folder.with_name(f"{folder.name}.part")
     for leftover in (unfinished, folder):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -143,16 +145,16 @@ def _copy_model(path: Path, folder: Path) -> None:
 
 
 def _weights(path: Path) -> str:
-    """A digest of a model's weights."""
+    """Return a digest of a model's weights."""
     return state_fingerprint(load_model(str(path), lambda weights: None)["model"])
 
 
 def _is_training(opt: Opt) -> bool:
-    """As ParlAI decides it."""
+    """Whether ParlAI considers this a training run."""
     datatype = opt.get("datatype") or ""
     return not opt.get("interactive_mode") and "train" in datatype and "evalmode" not in datatype
 
 
 def _resolved(opt: Opt, path: str) -> Path:
-    """The file that a path or a ``zoo:`` name stands for."""
+    """Resolve a path or a ``zoo:`` name to a file."""
     return Path(modelzoo_path(opt.get("datapath"), path)).expanduser()

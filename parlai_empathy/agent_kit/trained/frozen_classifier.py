@@ -1,4 +1,4 @@
-"""A trained classifier that another model asks what a text is about: its labels, or what its last layer reads."""
+"""A frozen classifier whose predicted labels, or last-layer features, another model uses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ HELP = (
     "Trained classifier of emotions or topics: the model file of an agent such as empathy:text_classifier. The new "
     "model keeps a copy of it."
 )
-_TEXTS = 2**18  # labels of as many texts are remembered
+_TEXTS = 2**18  # number of texts whose labels are cached
 
 
 def _check(kind: Any, opt: Opt) -> None:
-    """Raise :class:`OptionError` for what is no classifier, or gives no probabilities."""
+    """Raise :class:`OptionError` for a model that is no classifier, or that gives no probabilities."""
     if not (isinstance(kind, type) and issubclass(kind, JudgeAgent)):
         raise OptionError(f"{opt['model']} is no classifier")
     if not opt.get("classes"):
@@ -40,10 +40,10 @@ PART = FrozenPart(
 
 
 class FrozenClassifier:
-    """A classifier that does not learn any more. The labels of a text are computed once.
+    """A frozen classifier. Each text's labels are computed once and cached.
 
-    It reads a text of several lines, such as a conversation, as its own agent does: the last line in the context of
-    those before it. So its training texts were read, and what is too long loses its oldest words.
+    Like its own agent, it reads a text of several lines, such as a conversation, as the last line in the context of the
+    lines before it. This matches its training texts; texts that are too long lose their oldest words.
 
     :param agent: the trained classifier.
     """
@@ -58,17 +58,17 @@ class FrozenClassifier:
 
     @classmethod
     def load(cls, opt: Opt) -> FrozenClassifier:
-        """That of ``--classifier``, or the copy that a trained model keeps.
+        """Load the classifier of ``--classifier``, or the copy that a trained model keeps.
 
-        :raises OptionError: if none is named, or what is named is no classifier.
-        :raises ModelFileError: if it is missing or broken.
+        :raises OptionError: if none is named, or the named model is not a classifier.
+        :raises ModelFileError: if it is missing or damaged.
         """
         return cls(PART.load(opt))
 
     def top_labels(self, texts: Sequence[str], k: int) -> list[tuple[str, ...]]:
-        """The ``k`` most probable labels of each text, the most probable first; of equal ones the earlier class.
+        """Return the ``k`` most probable labels of each text, most probable first; ties go to the earlier class.
 
-        :param texts: one or more lines each.
+        :param texts: texts of one or more lines.
         :param k: 1 to the number of classes.
         """
 
@@ -79,10 +79,10 @@ class FrozenClassifier:
         return [tuple(self.labels[place] for place in row[:k]) for row in self._ranked.of(texts, ranked)]
 
     def features(self, texts: Sequence[str]) -> Tensor:
-        """What the classifier's last layer reads of the texts, ``(n, feature_size)``, on the CPU; not remembered."""
+        """Return the inputs of the classifier's last layer, ``(n, feature_size)``, on the CPU; they are not cached."""
         return self._agent.features(*self._read(texts))
 
     def _read(self, texts: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-        """Texts as the classifier's agent reads messages: their last lines, and the lines before them."""
+        """Split texts as the classifier's agent does: the lines before the last, and the last line."""
         lines = [text.split("\n") for text in texts]
         return [each[:-1] for each in lines], [each[-1] for each in lines]

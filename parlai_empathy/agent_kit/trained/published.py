@@ -1,19 +1,19 @@
-"""The EmpatheticDialogues authors' own checkpoints (``.mdl``), read and turned into what our models are made of.
+"""Reads the EmpatheticDialogues authors' checkpoints (``.mdl``) and converts them to this package's models.
 
-Such a file is a dictionary that torch pickled: ``state_dict``, the weights; ``word_dict``, with ``words`` (each one's
-number) and, of a BERT, its tokenizer; ``opt``, the command line; and what trained it. Only tensors and plain data are
-made of it: where a command line or a tokenizer stands in it, an empty object takes its attributes and runs nothing.
+Such a file is a pickled dictionary: ``state_dict``, the weights; ``word_dict``, with ``words`` (word to index) and, for
+BERT, its tokenizer; ``opt``, the command line; and the optimiser state. Only tensors and plain data are created:
+a command line or a tokenizer is loaded as an empty object with its attributes, and no code is run.
 
-What our models compute with converted weights is what the authors' do, up to rounding:
+With converted weights our models compute the same as the authors', up to rounding:
 
-- Their Transformer does not scale its word embeddings, ours multiplies them by the root of their size: the converted
-  ones are divided by it. (Trained further, they move by other steps than the authors' would.)
-- With ``--normalize-sent-emb`` their vectors have length 1: ours do at a temperature of 1.
-- Dropout, which the paper does not use, is in other places.
+- Their Transformer does not scale its word embeddings; ours multiplies them by the square root of their size, so the
+  converted ones are divided by it. (In further training their effective learning rate therefore differs.)
+- With ``--normalize-sent-emb`` their vectors have length 1; ours do at a temperature of 1.
+- Dropout, which the paper does not use, is applied in other places.
 
-What they do before the numbers is not in the weights, and the caller's to follow: their words (:func:`their_words`),
-``<SOC>`` between the turns, and for BERT word pieces without ``[CLS]`` and ``[SEP]``, so that the vector is that of the
-first word's first piece.
+Preprocessing is not part of the weights; the caller must reproduce it: their words (:func:`their_words`), ``<SOC>``
+between turns, and for BERT word pieces without ``[CLS]`` and ``[SEP]``, so that a text's vector is that of its first
+word piece.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from torch import Tensor
 from parlai_empathy.errors import ModelFileError, one_line
 
 PAD, UNKNOWN, BETWEEN_TURNS = "<PAD>", "<UNK>", "<SOC>"
-"""The words of a published Transformer for padding, for words that it does not know, and between turns."""
+"""A published Transformer's tokens for padding, for unknown words, and between turns."""
 
 _TOWERS = {"contexts": "ctx", "replies": "cand"}  # our names and theirs
-# Names that they gave to pieces of BERT's vocabulary, which have their own names back here.
+# Their names for entries of BERT's vocabulary, and BERT's own names, which are restored here.
 _BERTS_OWN = {
     "<UNK>": "[UNK]",
     "<PAD>": "[PAD]",
@@ -46,7 +46,7 @@ _BERTS_OWN = {
 
 
 class _Attributes:
-    """What stands for an object of theirs: its attributes, and none of its methods."""
+    """Stands in for an object in their file: it has the attributes but none of the methods."""
 
 
 _TOKENIZERS = ("BertTokenizer", "BasicTokenizer", "WordpieceTokenizer")
@@ -58,14 +58,14 @@ _SAFE: list[Any] = [
 
 @dataclass(frozen=True)
 class Published:
-    """A published retrieval model as our modules know it.
+    """A published retrieval model in terms of our modules.
 
     :param kind: ``transformer``, whose weights fit ``BiEncoder(len(words), words.index(PAD), **sizes)``; or ``bert``,
         whose weights fit a ``PretrainedBiEncoder`` of two towers.
-    :param words: in the order of their numbers.
-    :param sizes: of a Transformer, the keyword arguments of ``BiEncoder``. Of a BERT, ``config``, what Hugging Face's
-        ``BertConfig`` takes; and ``pooling``, ``projection`` and ``length``, what ``PretrainedTower`` takes.
-    :param weights: by our modules' names.
+    :param words: in the order of their indices.
+    :param sizes: for a Transformer, the keyword arguments of ``BiEncoder``. For a BERT, ``config``, the arguments of
+        Hugging Face's ``BertConfig``; and ``pooling``, ``projection`` and ``length``, arguments of ``PretrainedTower``.
+    :param weights: by parameter name in our modules.
     """
 
     kind: str
@@ -75,9 +75,9 @@ class Published:
 
 
 def read_published(path: str | Path) -> Published:
-    """Read a checkpoint of the paper's authors, executing nothing that stands in it.
+    """Read a checkpoint of the paper's authors, without executing any code in it.
 
-    :raises ModelFileError: if it is missing, broken, no such checkpoint, or of a kind that we have no model for.
+    :raises ModelFileError: if it is missing, damaged, not such a checkpoint, or of an unsupported kind.
     """
     saved = _load(path)
     state, words, opt = _parts(path, saved)
@@ -92,9 +92,9 @@ def read_published(path: str | Path) -> Published:
 
 
 def their_words(text: str) -> list[str]:
-    """A text's words as their Transformers read it: case is kept, and punctuation and apostrophes stand alone.
+    """Split a text into words as their Transformers do: case is kept; punctuation and apostrophes are separate words.
 
-    More than four spaces in a row leave empty words, which are unknown ones to the model.
+    More than four consecutive spaces leave empty words, which the model treats as unknown.
     """
     spaced = re.sub(r"([.,;:!'?])", r" \1 ", text)
     return spaced.replace("  ", " ").replace("  ", " ").strip().split(" ")
@@ -109,14 +109,14 @@ def _load(path: str | Path) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a checkpoint (.mdl)") from error
-    except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
+    except Exception as error:  # torch raises a different error for each kind of damage
         raise ModelFileError(
             f"{path} is broken, or holds more than tensors and plain data ({one_line(error)}): fetch it again"
         ) from error
 
 
 def _parts(path: str | Path, saved: Any) -> tuple[dict[str, Tensor], list[str], dict[str, Any]]:
-    """The weights, the words in the order of their numbers, and the options."""
+    """Return the weights, the words in the order of their indices, and the options."""
     if not isinstance(saved, Mapping) or (missing := {"state_dict", "word_dict", "opt"} - set(saved)):
         lacking = f"lacks {min(missing)}" if isinstance(saved, Mapping) else "holds no dictionary"
         raise ModelFileError(f"{path} {lacking}: it is no checkpoint of the paper's retrieval")
@@ -166,7 +166,7 @@ def _transformer(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str
 
 
 def _tower(state: Mapping[str, Tensor], prefix: str, layers: int, dim: int) -> dict[str, Tensor]:
-    """One side's weights by the names of our :class:`TransformerEncoder`."""
+    """Return one tower's weights under the names of our :class:`TransformerEncoder`."""
     weights = {"positions": _shaped(state, f"{prefix}.position_embeddings.weight", None, dim)}
     hidden = _shaped(state, f"{prefix}.ffns.0.lin1.weight", None, dim).size(0)
     for number in range(layers):
@@ -198,7 +198,7 @@ def _bert(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str, Any])
         prefix = f"{theirs}_bert.bert_model."
         for name, weight in state.items():
             if name.startswith(prefix):
-                # The library's first releases named a normalisation's numbers as TensorFlow does.
+                # The library's first releases used TensorFlow's names for layer norm parameters.
                 own = name.removeprefix(prefix).replace(".gamma", ".weight").replace(".beta", ".bias")
                 weights[f"{ours}.encoder.{own}"] = weight
         for kind in ("weight", "bias"):
@@ -218,7 +218,7 @@ def _bert_config(weights: Mapping[str, Tensor], words: int) -> dict[str, Any]:
         "vocab_size": words,
         "hidden_size": hidden,
         "num_hidden_layers": _count(weights, "contexts.encoder.encoder.layer"),
-        "num_attention_heads": max(1, hidden // 64),  # as all of BERT's sizes have it; the weights do not say
+        "num_attention_heads": max(1, hidden // 64),  # true of all BERT sizes; the weights do not determine it
         "intermediate_size": inner.size(0),
         "max_position_embeddings": weights[f"{embeddings}.position_embeddings.weight"].size(0),
         "type_vocab_size": weights[f"{embeddings}.token_type_embeddings.weight"].size(0),
@@ -229,7 +229,7 @@ def _bert_config(weights: Mapping[str, Tensor], words: int) -> dict[str, Any]:
 
 
 def _shaped(weights: Mapping[str, Tensor], name: str, *shape: int | None) -> Tensor:
-    """The weight of that name, which must have the shape; None stands for any size."""
+    """Return the weight after checking its shape; None matches any size."""
     weight = weights[name]
     if weight.dim() != len(shape) or any(
         size not in (None, own) for size, own in zip(shape, weight.shape, strict=True)
@@ -240,6 +240,6 @@ def _shaped(weights: Mapping[str, Tensor], name: str, *shape: int | None) -> Ten
 
 
 def _count(weights: Mapping[str, Tensor], prefix: str) -> int:
-    """How many layers stand under that name."""
+    """Return the number of layers under a prefix."""
     found = (re.match(rf"{re.escape(prefix)}\.(\d+)\.", name) for name in weights)
     return max((int(match[1]) + 1 for match in found if match), default=0)

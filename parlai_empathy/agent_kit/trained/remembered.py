@@ -1,4 +1,4 @@
-"""What was once computed of a text and will not change: remembered, as much of it as there is room for."""
+"""A bounded cache of values computed from texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """Values by text. When it is full, it keeps what it has: the next epoch asks for the same texts in another order.
+    """Values by text. A full cache keeps its entries: each epoch requests the same texts, in another order.
 
-    :param most: values that there is room for.
+    :param most: maximum number of values.
     """
 
     def __init__(self, most: int) -> None:
@@ -19,9 +19,10 @@ class Remembered(Generic[T]):
         self._values: dict[str, T] = {}
 
     def of(self, texts: Sequence[str], compute: Callable[[list[int]], Sequence[T]]) -> list[T]:
-        """The texts' values.
+        """Return the texts' values.
 
-        :param compute: makes the values of the texts at these places: all that are not known, each once, in one call.
+        :param compute: returns the values of the texts at the given indices; it is called once, for all distinct texts
+            that are not cached.
         """
         values = {text: self._values[text] for text in texts if text in self._values}
         new = {text: place for place, text in enumerate(texts) if text not in values}

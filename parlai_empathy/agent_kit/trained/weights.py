@@ -1,4 +1,4 @@
-"""Reading model files without executing anything that a stranger may have put into them."""
+"""Reads model files without executing code that they may contain."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.text_file import is_file
 
 _SCALAR = np.float64(0).__reduce__()[0]
-# Some of ParlAI's schedulers compute with NumPy, whose numbers then stand in the file. These make numbers, and no more.
-# NumPy 2 moved the function that makes them: a file written under the one version shall load under the other.
+# Some of ParlAI's schedulers compute with NumPy, so their state holds NumPy scalars. These objects only create
+# numbers. NumPy 2 moved the function that does so: a file written under either version must load under the other.
 _SAFE: list[Any] = [
     np.dtype,
     type(np.dtype("float64")),
@@ -23,11 +23,11 @@ _SAFE: list[Any] = [
 
 
 def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Load what ParlAI saved of an agent.
+    """Load a model file that ParlAI saved.
 
-    :param load_weights: puts weights into the model; it may find that they do not fit.
-    :returns: all that the file holds: weights under ``model``, and the state of what trained them.
-    :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
+    :param load_weights: loads weights into the model; it may raise an error if they do not fit.
+    :returns: the whole file: weights under ``model``, and the state of the optimiser and schedule.
+    :raises ModelFileError: if the file is damaged, holds more than tensors and plain data, or does not fit the model.
     """
     try:
         with torch.serialization.safe_globals(_SAFE):
@@ -35,15 +35,15 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
         load_weights(states["model"])
     except ModelFileError:
         raise
-    except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
+    except Exception as error:  # torch raises a different error for each kind of damage
         raise ModelFileError(_why_not(path, error)) from error
     return states
 
 
 def _why_not(path: str, error: Exception) -> str:
-    reason = str(error).partition("\n-----")[0]  # below the line ParlAI guesses at a cause, and is mostly wrong
+    reason = str(error).partition("\n-----")[0]  # what follows is ParlAI's guess at a cause, which is mostly wrong
     reason = reason.strip().split("\n")[-1].strip()
-    if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # of archives that are not whole
+    if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # raised for truncated archives
         return f"{path} is not a model that fits its options ({path}.opt): {reason}"
     again = ", or train again"
     if is_file(f"{path}.checkpoint"):

@@ -1,3 +1,1 @@
-"""What a training step needs: its number, random draws, a learning rate, an optimiser, and an end where the loss is no
-number.
-"""
+"""What a training step needs: update count, random draws, learning rate, optimiser, and a check for a finite loss."""

@@ -1,4 +1,4 @@
-"""What is drawn at random when a model is built and while it is trained."""
+"""Random draws when a model is built and during training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai.utils.distributed import get_rank
 
 
 def seed_weights(opt: Mapping[str, Any]) -> None:
-    """Let the weights of a model that is built next begin from ``--seed``, where it is given.
+    """Seed the initial weights of the next model with ``--seed``, if it is given.
 
     ParlAI seeds only after it has built the model.
     """
@@ -20,7 +20,8 @@ def seed_weights(opt: Mapping[str, Any]) -> None:
 
 
 def random_of_step(opt: Mapping[str, Any], step: int) -> random.Random:
-    """What a training step draws from: another for each ``--seed``, step and process, and the same one when the
-    training is interrupted and goes on.
+    """Return a random generator for one training step.
+
+    It depends on ``--seed``, the step and the process, so a resumed training draws the same as an uninterrupted one.
     """
     return random.Random(f"{opt.get('seed')} {step} {get_rank()}")

@@ -1,4 +1,4 @@
-"""Ending a training whose loss is no number any more, before its weights are spoilt and saved."""
+"""Stops training when the loss is no longer finite, before the weights are corrupted and saved."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from parlai_empathy.errors import TrainingError
 
 
 def check_finite(losses: Tensor, opt: Mapping[str, Any], updates: int) -> None:
-    """See that each loss is a finite number. Call it before the step that would take it into the weights.
+    """Raise :class:`TrainingError` if a loss is not finite. Call it before the optimiser step.
 
     :param losses: of any shape.
-    :param updates: how many steps were taken before.
-    :raises TrainingError: if one is not.
+    :param updates: number of steps taken so far.
+    :raises TrainingError: if a loss is NaN or infinite.
     """
     if bool(losses.isfinite().all()):
         return

@@ -1,4 +1,4 @@
-"""Optimisers that go over the weights once for each step, in place of once for each of its operations."""
+"""Fused optimisers, which update the weights in a single pass instead of one per operation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _HAVE_ONE = ("adam", "adamw")
 
 
 class FusedOptimizer(TorchAgent):
-    """Put before an agent's other bases: Adam and AdamW then take a step in one pass, on a CPU far faster."""
+    """Mixin that enables fused Adam and AdamW, far faster on a CPU. List it before the agent's other bases."""
 
     def init_optim(self, *args: Any, **kwargs: Any) -> bool:
-        """ParlAI's. What it computes stays the same."""
+        """Build ParlAI's optimiser, fused if possible. The computed updates are the same."""
         was_reset: bool = super().init_optim(*args, **kwargs)
         if self.opt["optimizer"] in _HAVE_ONE:
             for group in self.optimizer.param_groups:

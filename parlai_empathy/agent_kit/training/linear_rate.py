@@ -1,4 +1,4 @@
-"""A learning rate that falls to nothing at the end of a training, of which nobody has to count the steps."""
+"""A learning rate that falls linearly to 0 at the end of training, whose length is determined automatically."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from parlai_empathy.tasks.training_fold import training_teachers
 
 
 class LinearRate(UpdateCount):
-    """Put before an agent's other bases: ``--lr-scheduler linear`` is then ours, and other schedules are ParlAI's.
+    """Mixin that replaces ParlAI's ``--lr-scheduler linear`` and keeps its other schedules. List it before other bases.
 
-    ParlAI's own linear schedule has to be told the number of steps, and ends the training itself.
+    ParlAI's own linear schedule needs the number of steps as an option, and ends the training itself.
     """
 
-    _steps = 0  # of the whole training; known when there is one, and this schedule
+    _steps = 0  # of the whole training; 0 without a training or with another schedule
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         super().__init__(opt, shared)
@@ -27,11 +27,11 @@ class LinearRate(UpdateCount):
             self._steps = shared["steps"]
 
     def share(self) -> dict[str, Any]:
-        """Also share how long the training is."""
+        """Also share the number of steps."""
         return {**super().share(), "steps": self._steps}
 
     def build_schedule(self, states: dict[str, Any] | None, hard_reset: bool) -> None:
-        """Find out how long the training will be, or leave it to ParlAI."""
+        """Determine the number of steps, or leave other schedules to ParlAI."""
         if self.opt["lr_scheduler"] != "linear":
             super().build_schedule(states, hard_reset)
             return
@@ -39,7 +39,7 @@ class LinearRate(UpdateCount):
         self._steps = steps_of(self.opt)
 
     def set_rate(self) -> None:
-        """Set the rate that is due: it rises for ``--warmup-updates``, and falls to nothing at the training's end."""
+        """Set the current learning rate: it rises for ``--warmup-updates``, then falls to 0 at the end of training."""
         if not self._steps:
             return
         done, warmup = self._number_training_updates, max(self.opt.get("warmup_updates") or 0, 0)
@@ -50,7 +50,7 @@ class LinearRate(UpdateCount):
 
 
 def steps_of(opt: Opt) -> int:
-    """How many steps the training will have: ``--max-train-steps``, or what ``--num-epochs`` come to, if that is less.
+    """Return the number of training steps: ``--max-train-steps`` or the length of ``--num-epochs``, whichever is less.
 
     :raises OptionError: if neither is set.
     """
