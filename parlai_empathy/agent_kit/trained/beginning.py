@@ -46,7 +46,7 @@ def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
     """Set options to the values of the model that this one is built on, so that users need not type them again.
 
     :param source: that model's option and file, for errors.
-    :raises OptionError: if the command line gives another value; every later command with this model would, too.
+    :raises OptionError: if the command line gives another value, which in later commands would override the model's.
     """
     typed = opt.get("override") or {}
     for name, value in theirs.items():

@@ -55,9 +55,9 @@ class FrozenPart:
         return Path(f"{model_file}.{self.ending}") / "model"
 
     def path(self, opt: Opt) -> Path:
-        """Return the file to load: the copy if training has begun, else the named model, else another copy.
+        """Return the file to load.
 
-        The last is the copy of ``--init-model``.
+        This is the copy if training has begun, else the model that the option names, else the copy of ``--init-model``.
 
         :raises OptionError: if none is named, or the named model is not the one that was copied.
         :raises ModelFileError: if the copy is missing.

@@ -1,4 +1,4 @@
-"""Chain-thaw: fine-tuning one layer after the other, and all of them at last (Felbo et al. 2017, section 3.3)."""
+"""Chain-thaw: fine-tuning one layer after another, and finally all together (Felbo et al. 2017, section 3.3)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from parlai_empathy.errors import OptionError
 
 LAYERS = ("head", "embedding", "lstm_0", "lstm_1", "attention")
-"""The order: the new layer first, then the others from the first to the last. After them come all together."""
+"""The order: the new layer first, then the others from first to last. In a final stage all are trained together."""
 
 
 @dataclass
 class ChainThaw:
-    """Where a training stands.
+    """The state of a chain-thaw training.
 
-    :param patience: validations without gain after which the next layer's turn comes.
-    :param best: the best score yet, in whichever stage; more is better.
+    :param patience: validations without improvement after which the next stage begins.
+    :param best: the best score so far, over all stages; higher is better.
     """
 
     patience: int
@@ -28,16 +28,16 @@ class ChainThaw:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last stage has come to its end."""
+        """Whether the last stage has ended."""
         return self.stage > len(LAYERS)
 
     @property
     def layers(self) -> Sequence[str]:
-        """Which layers are trained."""
+        """The layers trained in this stage."""
         return LAYERS if self.stage >= len(LAYERS) else LAYERS[self.stage : self.stage + 1]
 
     def validated(self, score: float) -> bool:
-        """Take notice of a validation; returns whether a new stage begins, with the best weights yet."""
+        """Record a validation score; return whether a new stage begins, from the best weights so far."""
         if score > self.best:
             self.best, self.waited = score, 0
             return False
@@ -48,19 +48,19 @@ class ChainThaw:
         return True
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """Return the state for a checkpoint."""
         return {"stage": self.stage, "best": self.best, "waited": self.waited}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the state from a checkpoint."""
         self.stage, self.best, self.waited = int(state["stage"]), float(state["best"]), int(state["waited"])
 
 
 def check_patience(thaw: int, validation: int) -> None:
-    """Raise :class:`OptionError` if ParlAI would stop the training before the last stage has begun.
+    """Raise :class:`OptionError` if ParlAI could stop the training before the last stage has begun.
 
     :param thaw: ``--thaw-patience``.
-    :param validation: ``--validation-patience``; 0 or less for none.
+    :param validation: ``--validation-patience``; 0 or less means none.
     """
     needed = thaw * (len(LAYERS) + 1)
     if 0 < validation <= needed:

@@ -1,4 +1,4 @@
-"""``-m empathy:deepmoji``: the classifier that learnt from emoji, new or fine-tuned (Felbo et al. 2017)."""
+"""``-m empathy:deepmoji``: the classifier pretrained on emoji, from scratch or fine-tuned (Felbo et al. 2017)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji, read_torchmoji
 from parlai_empathy.agents.deepmoji.words import BREAK, UNKNOWN
 from parlai_empathy.modules.deepmoji import DeepMoji
 
-_REMEMBERED = 2**16  # texts whose words need not be found again in the next epoch
+_REMEMBERED = 2**16  # number of texts whose token ids are cached across epochs
 _LESS_IS_BETTER = {"loss", "ppl", "mean_rank"}  # ParlAI's own list
 
 
 class DeepmojiAgent(JudgeAgent):
-    """Classifies texts with two LSTMs and attention, from nothing or from what emoji taught."""
+    """Classifies texts with two LSTMs and attention, from random or from emoji-pretrained weights."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -41,7 +41,7 @@ class DeepmojiAgent(JudgeAgent):
 
     @staticmethod
     def dictionary_class() -> type[DeepmojiDictionary]:
-        """The words that the model knows."""
+        """The model's vocabulary."""
         return DeepmojiDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -60,13 +60,13 @@ class DeepmojiAgent(JudgeAgent):
         options.choose_gates(opt)
         super().__init__(opt, shared)
         if not shared and self._should_initialize_optimizer():
-            # Only now: the wrapper of distributed training has to know all that will ever be trained.
+            # Only now: the wrapper for distributed training must see all parameters that will ever be trained.
             self._thaw()
 
     # --- model -------------------------------------------------------------------------------------------------------
 
     def build_model(self) -> nn.Module:
-        """The network, with the published weights where they are named and no trained ones follow."""
+        """Build the network, with the published weights if they are named and no trained ones follow."""
         opt = self.opt
         model = DeepMoji(
             nn.Embedding(len(self.dict), opt["embedding_size"]),
@@ -83,12 +83,12 @@ class DeepmojiAgent(JudgeAgent):
         return model
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """Word ids, padded on the right, and how many each text has."""
+        """Return word ids, padded on the right, and the length of each text."""
         rows = [torch.tensor(self._ids(pair)) for pair in pairs]
         return pad_sequence(rows, batch_first=True), torch.tensor([len(row) for row in rows])
 
     def _ids_of(self, pair: TextPair) -> list[int]:
-        """At least one: a text without words counts as one that is unknown."""
+        """Return at least one id: a text without words counts as one unknown word."""
         most = self.opt["max_words"]
         reply = self.dict.txt2vec(pair.reply)[:most]
         context = [*self.dict.txt2vec("\n".join(pair.turns)), self.dict[BREAK]] if pair.turns else []
@@ -98,7 +98,7 @@ class DeepmojiAgent(JudgeAgent):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """The head, the word vectors, which are kept small, and the others; each has its rate."""
+        """Return the head, the word vectors (with weight decay) and the rest, each with its learning rate."""
         others = self.opt["learningrate"] if self.opt["finetuning"] == "new" else self.opt["pretrained_learningrate"]
         parts: dict[str, list[nn.Parameter]] = {"head": [], "embedding": [], "rest": []}
         for name, weight in self.model.named_parameters():
@@ -119,7 +119,7 @@ class DeepmojiAgent(JudgeAgent):
                 self._chain.load(states["chain_thaw"])
 
     def _thaw(self) -> None:
-        """Let those layers learn whose turn it is."""
+        """Unfreeze the layers to be trained now, and freeze the others."""
         layers: Sequence[str] = ("head",) if self.opt["finetuning"] == "last" else LAYERS
         if self._chain:
             layers = self._chain.layers
@@ -131,15 +131,15 @@ class DeepmojiAgent(JudgeAgent):
         logging.info(f"trained now: {', '.join(layers)}")
 
     def _set_head_rate(self) -> None:
-        """At chain-thaw's end the head is not new any more."""
+        """Set the head's learning rate: after chain-thaw's first stage it is no longer new."""
         assert self.optimizer is not None
         if self._chain and self._chain.stage:
             self.optimizer.param_groups[0]["lr"] = self.opt["pretrained_learningrate"]
 
     def receive_metrics(self, metrics_dict: Mapping[str, Any]) -> None:
-        """After each validation: go to the next layer where there was no gain, with the best weights yet.
+        """After each validation without improvement: move to the next stage, from the best weights so far.
 
-        :raises StopTrainException: after the last stage, as ParlAI's own schedules end a training.
+        :raises StopTrainException: after the last stage, as ParlAI's own schedules do to end training.
         """
         super().receive_metrics(metrics_dict)
         if not self._chain:
@@ -155,26 +155,26 @@ class DeepmojiAgent(JudgeAgent):
         self._thaw()
 
     def _go_back_to_the_best(self) -> None:
-        """ParlAI has saved the best model yet; without a file there is none to go back to."""
+        """Reload the best model so far, which ParlAI has saved; without a model file, keep the current weights."""
         path = self.opt.get("model_file")
         if path and Path(path).is_file():
             load_model(path, self.bare_model.load_state_dict)
         assert self.optimizer is not None
-        self.optimizer.state.clear()  # what it remembers is of other steps
+        self.optimizer.state.clear()  # its moments belong to the discarded steps
 
     def state_dict(self) -> dict[str, Any]:
-        """What is saved: where chain-thaw stands, too."""
+        """Return the state to save, including that of chain-thaw."""
         states: dict[str, Any] = super().state_dict()
         return {**states, "chain_thaw": self._chain.state()} if self._chain else states
 
 
 def _is_trained(opt: Opt) -> bool:
-    """Whether there is a model of this training already, or a checkpoint that ParlAI goes on from."""
+    """Whether this training already has a model, or a checkpoint from which ParlAI resumes."""
     return goes_on(opt) or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
 
 
 def _begin_with_published(model: DeepMoji, published: TorchMoji) -> None:
-    """Copy the weights; words that were added, and the head, stay new."""
+    """Copy the published weights; added words and the head keep their initial weights."""
     weights = dict(published.weights)
     known = weights.pop("embedding.weight")
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The words that a DeepMoji knows: the training task's, behind those of the published vocabulary if it is used."""
+"""DeepMoji's vocabulary: the training task's words, after those of the published vocabulary if that is used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.agents.deepmoji.words import MASK, SPECIAL, UNKNOWN, words_o
 
 
 def begins_with_published(opt: Opt) -> bool:
-    """Whether a training begins with the published weights: not where a trained model follows."""
+    """Whether training starts from the published weights rather than from a trained model."""
     if not opt.get("deepmoji_weights"):
         return False
     paths = (opt.get("model_file"), opt.get("init_model"))
@@ -21,14 +21,14 @@ def begins_with_published(opt: Opt) -> bool:
 
 
 class DeepmojiDictionary(WordDictionary):
-    """Words as :func:`words_of` finds them. The first ones stay first; those of the task come by how often they are."""
+    """Words as :func:`words_of` finds them: the published or special ones first, then the task's by frequency."""
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         self._first: list[str] = []
         none = {"dict_starttoken": "", "dict_endtoken": ""}
         own = Opt({**opt, **none, "dict_nulltoken": MASK, "dict_unktoken": UNKNOWN})
         super().__init__(own, shared)
-        self.start_token = self.end_token = MASK  # ParlAI asks for their numbers, and uses none here
+        self.start_token = self.end_token = MASK  # ParlAI looks up their ids, but does not use them here
         self.most = opt["extend_vocabulary"] if opt.get("deepmoji_weights") else -1
         if shared:
             return
@@ -38,11 +38,11 @@ class DeepmojiDictionary(WordDictionary):
             self.number(self._first)
 
     def _is_stale(self) -> bool:
-        """Whether the file was left by an older training that knew other words."""
+        """Whether the file is left over from an earlier training with another vocabulary."""
         return list(self.tok2ind)[: len(self._first)] != self._first
 
     def tokenize(self, text: str, building: bool = False) -> list[str]:
-        """The words of a text."""
+        """Split a text into words."""
         return words_of(text)
 
     def add_to_dict(self, tokens: list[str]) -> None:
@@ -52,7 +52,7 @@ class DeepmojiDictionary(WordDictionary):
             self.freq[token] = self.freq.get(token, 0) + 1
 
     def sort(self, trim: bool = True) -> list[tuple[str, int]]:
-        """Put the task's words behind the first ones, as many as there is room for, the most frequent first."""
+        """Append the task's words to the first ones, most frequent first, up to the maximum."""
         first = set(self._first)
         new = [(word, count) for word, count in self.freq.items() if word not in first]
         if trim:

@@ -1,4 +1,4 @@
-"""The options of ``empathy:deepmoji``, and what it recommends for ParlAI's own."""
+"""The options of ``empathy:deepmoji``, and its defaults for ParlAI's own options."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FINETUNING = ("new", "full", "last", "chain-thaw")
 GATES = ("auto", "sigmoid", "hard")
 
 _DEFAULTS: dict[str, Any] = {
-    # Felbo et al. (2017), section 4.2 and appendix: Adam, these rates, gradients of a length of at most 1.
+    # Felbo et al. (2017), section 4.2 and appendix: Adam, these rates, gradient norms clipped to 1.
     "optimizer": "adam",
     "learningrate": 1e-3,
     "lr_scheduler": "none",
     "gradient_clip": 1.0,
     "num_epochs": 20.0,
-    "precision": "float32",  # an LSTM's small steps gain nothing from shorter numbers
+    "precision": "float32",  # lower precision does not speed up an LSTM's small steps
 }
 
 
 def add(parser: ParlaiParser) -> ParlaiParser:
-    """Add the options, and set ParlAI's defaults."""
+    """Add the options, and set defaults of ParlAI's options."""
     group = parser.add_argument_group("DeepMoji (empathy:deepmoji)")
     _add_of_beginning(group)
     _add_of_network(group)
@@ -36,7 +36,7 @@ def add(parser: ParlaiParser) -> ParlaiParser:
 
 
 def _add_of_beginning(group: Any) -> None:
-    """What a training begins with, and what of it is trained."""
+    """Add the options for the initial weights, and for which layers are trained."""
     group.add_argument(
         "--deepmoji-weights",
         default=None,
@@ -90,13 +90,13 @@ def _add_of_network(group: Any) -> None:
     group.add_argument(
         "--max-words",
         type=int,
-        default=150,  # of EmpatheticDialogues' situations and contexts of four turns 1 in 1,000 has more
+        default=150,  # 1 in 1,000 of EmpatheticDialogues' situations and four-turn contexts is longer
         help="Maximum words per text; a longer one loses the oldest words of its context, then its last ones.",
     )
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work."""
+    """Raise :class:`OptionError` for invalid values."""
     check_choices(opt, finetuning=FINETUNING, gates=GATES)
     check_at_least(opt, 1, "embedding_size", "hidden_size", "max_words", "thaw_patience")
     for name in ("embedding_dropout", "dropout"):
@@ -110,7 +110,7 @@ def check(opt: Opt) -> None:
 
 
 def check_beginning(opt: Opt) -> None:
-    """Raise :class:`OptionError` if ``--finetuning`` does not go with what a training begins with."""
+    """Raise :class:`OptionError` if ``--finetuning`` does not match the source of the initial weights."""
     sources = [name for name in ("deepmoji_weights", "init_model") if opt.get(name)]
     if len(sources) > 1:
         raise OptionError("--deepmoji-weights and --init-model: a model can begin with one of them only")
@@ -123,7 +123,7 @@ def check_beginning(opt: Opt) -> None:
 
 
 def check_validations(opt: Opt) -> None:
-    """Raise :class:`OptionError` if chain-thaw could not go through its stages."""
+    """Raise :class:`OptionError` if chain-thaw could not go through all its stages."""
     if opt["finetuning"] != "chain-thaw":
         return
     every = ("validation_every_n_epochs", "validation_every_n_secs", "validation_every_n_steps")
@@ -133,6 +133,6 @@ def check_validations(opt: Opt) -> None:
 
 
 def choose_gates(opt: Opt) -> None:
-    """Say which gates ``auto`` means: weights that were trained with the one kind are of no use with the other."""
+    """Resolve ``--gates auto``: weights trained with one kind of gates do not work with the other."""
     if opt["gates"] == "auto":
         opt["gates"] = "hard" if opt.get("deepmoji_weights") else "sigmoid"

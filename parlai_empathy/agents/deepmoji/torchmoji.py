@@ -1,4 +1,4 @@
-"""DeepMoji's published weights, in the layout of torchMoji: ``pytorch_model.bin`` and ``vocabulary.json``."""
+"""DeepMoji's published weights, in torchMoji's format: ``pytorch_model.bin`` and ``vocabulary.json``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LSTM = tuple(f"{kind}{direction}" for kind in _KINDS for direction in ("", "_re
 
 @dataclass(frozen=True)
 class TorchMoji:
-    """The published model without its last layer, which tells emoji apart.
+    """The published model without its last layer, which predicts emoji.
 
-    :param words: in the order of their numbers.
-    :param weights: by the names of our :class:`parlai_empathy.modules.deepmoji.DeepMoji`.
+    :param words: in the order of their indices.
+    :param weights: by parameter name in our :class:`parlai_empathy.modules.deepmoji.DeepMoji`.
     """
 
     words: list[str]
@@ -33,19 +33,19 @@ class TorchMoji:
 
     @property
     def embedding_size(self) -> int:
-        """How many numbers a word has."""
+        """Dimension of the word vectors."""
         return self.weights["embedding.weight"].size(1)
 
     @property
     def hidden_size(self) -> int:
-        """How many units each LSTM has in each direction."""
+        """Units of each LSTM in each direction."""
         return self.weights["lstm_0.weight_hh_l0"].size(1)
 
 
 def read_vocabulary(folder: str | Path) -> list[str]:
-    """The published words in the order of their numbers.
+    """Read the published vocabulary, in the order of its indices.
 
-    :raises ModelFileError: if the file is missing or broken.
+    :raises ModelFileError: if the file is missing or damaged.
     """
     path = Path(folder) / VOCABULARY
     try:
@@ -59,9 +59,9 @@ def read_vocabulary(folder: str | Path) -> list[str]:
 
 
 def read_torchmoji(folder: str | Path) -> TorchMoji:
-    """Read the published model, executing nothing that stands in it.
+    """Read the published model, without executing any code in it.
 
-    :raises ModelFileError: if a file is missing or broken, or if the two do not belong together.
+    :raises ModelFileError: if a file is missing or damaged, or if the two do not belong together.
     """
     words = read_vocabulary(folder)
     path = Path(folder) / WEIGHTS
@@ -70,7 +70,7 @@ def read_torchmoji(folder: str | Path) -> TorchMoji:
         return TorchMoji(words, _ours(saved, len(words)))
     except KeyError as error:
         raise ModelFileError(f"{path} lacks {error.args[0]}: it is no model of torchMoji") from error
-    except Exception as error:  # torch raises a different kind for each way in which a file can be wrong
+    except Exception as error:  # torch raises a different error for each kind of damage
         raise _wrong(path, error) from error
 
 

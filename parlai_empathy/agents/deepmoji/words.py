@@ -1,8 +1,8 @@
-"""A text's words as DeepMoji's vocabulary has them.
+"""Splits texts into words as DeepMoji's vocabulary requires.
 
-The rules are those of the published vocabulary (Felbo et al. 2017, section 3.1): lower case; one special word for all
-links, one for all names behind an ``@``, one for all whole numbers; letters that are repeated more than twice stand
-twice; and a row of the same sign is one word.
+The rules are those of the published vocabulary (Felbo et al. 2017, section 3.1): lower case; one special word each for
+links, for names after an ``@`` and for whole numbers; letters repeated more than twice are reduced to two; and a run
+of the same punctuation mark is one word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 MASK, UNKNOWN = "CUSTOM_MASK", "CUSTOM_UNKNOWN"
 NAME, LINK, NUMBER, BREAK = "CUSTOM_AT", "CUSTOM_URL", "CUSTOM_NUMBER", "CUSTOM_BREAK"
 SPECIAL = (MASK, UNKNOWN, NAME, LINK, NUMBER, BREAK)
-"""No text holds them as they are, because its words are in lower case. The first one is padding."""
+"""No text contains these words, because texts are lower-cased. The first one is padding."""
 
 _NAME = r"@[a-z0-9_]+"
 _LINK = r"(?:https?://|www\.)[^\s\"<>{}|\\^`]+"
@@ -36,7 +36,7 @@ _WORD = re.compile(
             r"\b(?<!\.)(?:[a-z]\.){2,}",  # u.s.
             r"[0-9]+",
             r"[a-z]+",
-            r"#+(?=#[a-z0-9_])|@+(?=@[a-z0-9_])",  # the last of a row belongs to what follows
+            r"#+(?=#[a-z0-9_])|@+(?=@[a-z0-9_])",  # the last of a run belongs to what follows
             rf"([{_SIGNS}])\1*",
             r"\S",
         ]
@@ -45,8 +45,8 @@ _WORD = re.compile(
 _IS_NAME, _IS_LINK = re.compile(_NAME), re.compile(_LINK)
 _REPEATED = re.compile(r"(.)\1{2,}")
 _LINE_ENDS = re.compile(r"\r\n|[\n\r]|<br>")
-_VARIANTS = re.compile("[\ufe00-\ufe0f]")  # of emoji: colours, or plain text
-# Signs that the vocabulary has in ASCII; what compatibility decomposition (NFKC) does not make of them by itself.
+_VARIANTS = re.compile("[\ufe00-\ufe0f]")  # variation selectors of emoji: colour or plain text
+# Signs that the vocabulary has in ASCII, but that compatibility decomposition (NFKC) leaves unchanged.
 _IN_ASCII = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a", "'"),
@@ -57,7 +57,7 @@ _IN_ASCII = str.maketrans(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text; between its lines stands :data:`BREAK`."""
+    """Split a text into words; :data:`BREAK` replaces line breaks."""
     text = _VARIANTS.sub("", text.strip().lower())
     lines = _LINE_ENDS.split(text)
     words: list[str] = []

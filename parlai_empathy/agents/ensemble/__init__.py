@@ -1,1 +1,1 @@
-"""Either base agent, frozen, with a frozen classifier beside it: see README.md beside this file."""
+"""A frozen base agent, retrieval or generative, with a frozen classifier: see README.md beside this file."""

@@ -1,4 +1,4 @@
-"""The trained model that an ensemble is built on, and what the ensemble takes over from it."""
+"""The trained base model of an ensemble, and the options that the ensemble takes over from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from parlai_empathy.errors import OptionError
 
 GROUP = "Ensemble (empathy:ensemble)"
 
-# How a text becomes tokens, which tokens there are, and how much of a text is read.
+# Options for tokenization, for the dictionary, and for how much of a text is read.
 READING = (
     *("dict_tokenizer", "dict_lower", "dict_nulltoken", "dict_starttoken", "dict_endtoken", "dict_unktoken"),
     *("history_size", "history_reversed", "history_add_global_end_token", "person_tokens", "split_lines", "delimiter"),
@@ -26,10 +26,10 @@ READING = (
 
 
 def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
-    """The part ``--base-model``.
+    """Return the part for ``--base-model``.
 
-    :param kind: the class that the base's agent must be of.
-    :param name: what ``-m`` calls it.
+    :param kind: the exact class of the base model's agent.
+    :param name: its name for ``-m``.
     """
 
     def check(found: Any, opt: Opt) -> None:
@@ -40,10 +40,10 @@ def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
 
 
 def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
-    """Make options those of the base model.
+    """Set options to those of the base model.
 
-    :param names: of the options, where the base has them.
-    :raises OptionError: if the command line says otherwise.
+    :param names: the options to set; those that the base lacks are skipped.
+    :raises OptionError: if the command line gives another value.
     """
     path = part.path(opt)
     base = part.options(path)
@@ -51,9 +51,9 @@ def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
 
 
 def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> DictionaryAgent:
-    """The base model's dictionary. It says that it is built, so that ParlAI does not build another one from data.
+    """Return the base model's dictionary, marked as prebuilt, so that ParlAI does not build another from data.
 
-    :param kind: the dictionary class of the base's agent.
+    :param kind: the dictionary class of the base model's agent.
     """
     path = part.path(opt)
     dictionary = kind(Opt({**part.options(path), "model_file": str(path), "dict_file": f"{path}.dict"}))
@@ -62,13 +62,13 @@ def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> Di
 
 
 class Ensemble(TorchAgent):
-    """Put before an agent: it has a frozen base model and a frozen classifier (Rashkin et al. 2019, section 4.2)."""
+    """Mixin: an agent with a frozen base model and a frozen classifier (Rashkin et al. 2019, section 4.2)."""
 
     BASE: FrozenPart
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the part's options to the agent's."""
+        """Add the options of the frozen parts to the agent's."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group(GROUP)
         group.add_argument(

@@ -1,4 +1,4 @@
-"""``-m empathy:ensemble``: a trained retrieval model and a classifier, both frozen, with a projection of each side."""
+"""``-m empathy:ensemble``: a frozen retrieval model and a frozen classifier, with a trained projection per side."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from parlai_empathy.modules.ensemble_towers import EnsembleTowers
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 BASE = base_part(RetrievalAgent, "empathy:retrieval")
-_BYTES = 2**29  # of what is remembered of each side's texts
+_BYTES = 2**29  # size of each side's cache
 _READ_BATCH = 128  # contexts encoded at once
-_CHUNK = 2**14  # replies of a pool in memory at once, with all that is known of them
+_CHUNK = 2**14  # replies of a pool that are encoded at once, with their features
 
-# What of the base decides how texts are scored.
+# Options of the base that affect how texts are scored.
 _OF_THE_BASE = (
     *READING,
     *("encoder", "embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"),
@@ -36,7 +36,7 @@ _OF_THE_BASE = (
 )
 
 _DEFAULTS: dict[str, Any] = {
-    # Batches cost little here, because texts are encoded once, and a larger one has more wrong replies.
+    # Large batches cost little here, because texts are encoded once, and contain more negatives.
     "batchsize": 512,
     "optimizer": "adamw",
     "learningrate": 1e-4,  # at 1e-3 a good base on MiniLM became worse (docs/results.md)
@@ -44,17 +44,17 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class EnsembleDictionary(RetrievalDictionary):
-    """The base model's."""
+    """The base model's dictionary."""
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
-        """Make the dictionary that the base has."""
+        """Create the base model's dictionary."""
         return dictionary_of(opt, BASE, RetrievalDictionary)
 
 
 class EnsembleAgent(Ensemble, RetrievalAgent):
-    """Chooses replies as ``empathy:retrieval`` does, by what two projections make of vectors and features.
+    """Chooses replies like ``empathy:retrieval``, from projections of the base's vectors and the classifier's features.
 
-    What the frozen parts make of a text is computed once: the epochs after the first one only train.
+    The frozen parts process each text once: later epochs only train the projections.
     """
 
     BASE = BASE
@@ -63,7 +63,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the options, and the defaults that training of projections alone needs."""
+        """Add the options, and defaults for training projections only."""
         super().add_cmdline_args(parser, partial_opt)
         set_defaults(parser, _DEFAULTS)
         return parser
@@ -85,7 +85,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         super().__init__(opt, shared)
 
     def build_model(self) -> TwoTowers:
-        """The two projections, from ``--seed`` where it is given."""
+        """Build the two projections, initialised from ``--seed`` if it is given."""
         seed_weights(self.opt)
         dim, features = self.base.dim, self.classifier.feature_size
         most = _BYTES // (4 * (dim + features))
@@ -93,10 +93,10 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         length = self.opt["temperature"] ** -0.5 if self.opt["score"] == "cosine" else None
         return EnsembleTowers(dim, features, self.opt["preset"] == "paper", length)
 
-    # --- what the projections read: a vector of the base and the classifier's features, one behind the other ----------
+    # --- inputs of the projections: a vector of the base, concatenated with the classifier's features -----------------
 
     def context_inputs(self, batch: Batch) -> Tensor:
-        """Of contexts, ``(batch, dim + features)``."""
+        """Return the inputs for contexts, ``(batch, dim + features)``."""
         texts = [obs.get("full_text") or "" for obs in batch.observations]
 
         def read(places: list[int]) -> list[Tensor]:
@@ -106,7 +106,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         return torch.stack(self._contexts.of(texts, read)).to(self.device)
 
     def reply_inputs(self, batch: Batch, negatives: Sequence[str]) -> Tensor:
-        """Of true replies, then of negatives, ``(n, dim + features)``."""
+        """Return the inputs for the true replies, then for the negatives, ``(n, dim + features)``."""
         return self._reply_rows([*batch.labels, *negatives])
 
     def _reply_rows(self, texts: Sequence[str]) -> Tensor:
@@ -117,7 +117,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         return torch.stack(self._replies.of(texts, read)).to(self.device)
 
     def _base_contexts(self, tokens: Sequence[Tensor]) -> Tensor:
-        """The base's vectors of contexts, ``(n, dim)``, on the CPU."""
+        """Return the base's context vectors, ``(n, dim)``, on the CPU."""
         vectors = []
         with torch.no_grad():
             for start in range(0, len(tokens), _READ_BATCH):
@@ -128,18 +128,18 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
     # --- encodings ---------------------------------------------------------------------------------------------------
 
     def encode_true_replies(self, batch: Batch) -> Tensor:
-        """The true replies' encodings, ``(batch, dim)``."""
+        """Encode the true replies, ``(batch, dim)``."""
         return self.encode_candidates(self.reply_inputs(batch, ()))
 
     def _encode_replies(self, texts: list[str]) -> Tensor:
-        """Texts to encodings, ``(n, dim)``."""
+        """Encode texts, ``(n, dim)``."""
         self.model.eval()
         with torch.no_grad():
             chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
             return torch.cat([self.encode_candidates(self._reply_rows(chunk)) for chunk in chunks])
 
     def score_candidates(self, batch: Batch, cand_vecs: Tensor, cand_encs: Tensor | None = None) -> Tensor:
-        """Dot products of contexts and candidates; candidates that come as token ids are the true replies."""
+        """Return dot products of contexts and candidates; candidates given as token ids are the true replies."""
         if cand_encs is None and not cand_vecs.is_floating_point():
             cand_encs = self.encode_true_replies(batch)
         return super().score_candidates(batch, cand_vecs, cand_encs)
@@ -147,12 +147,12 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
     # --- files -------------------------------------------------------------------------------------------------------
 
     def _pool_source(self) -> str:
-        """Other frozen parts make another pool."""
+        """Identify the pool by the frozen parts, too."""
         return f"{super()._pool_source()} {weights_fingerprint(self.base.model)} {self.classifier.fingerprint}"
 
     def _save_encoder(self, path: str) -> None:
-        """The base's is kept with the base."""
+        """Do nothing: the base's encoder is saved with the base."""
 
     def share(self) -> dict[str, Any]:
-        """Also share what is remembered."""
+        """Also share the caches."""
         return {**super().share(), "contexts": self._contexts, "replies": self._replies}

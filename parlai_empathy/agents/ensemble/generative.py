@@ -1,4 +1,4 @@
-"""``-m empathy:ensemble/generative``: a trained generator's encoder and a classifier, both frozen."""
+"""``-m empathy:ensemble/generative``: a frozen generator's encoder and a frozen classifier, with a trained decoder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from parlai_empathy.modules.ensemble_generator import EnsembleGenerator
 from parlai_empathy.modules.hugging_face_generator import CausalGenerator
 
 BASE = base_part(Generator, "empathy:generative")
-_BYTES = 2**29  # of features that are remembered
+_BYTES = 2**29  # size of the feature cache
 
 _OF_THE_BASE = (
     *READING,
@@ -35,22 +35,22 @@ _OF_THE_BASE = (
 
 
 class EnsembleDictionary(GenerativeDictionary):
-    """The base model's."""
+    """The base model's dictionary."""
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
-        """Make the dictionary that the base has."""
+        """Create the base model's dictionary."""
         return dictionary_of(opt, BASE, GenerativeDictionary)
 
 
 class GenerativeAgent(Ensemble, Generator):
-    """Writes replies as ``empathy:generative`` does; of the model only a projection and the decoder learn."""
+    """Generates replies like ``empathy:generative``; only a projection and the decoder are trained."""
 
     BASE = BASE
     _features: Remembered[Tensor]
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the options, and a lower rate: the decoder has been trained before."""
+        """Add the options, and a lower learning rate, because the decoder is pretrained."""
         super().add_cmdline_args(parser, partial_opt)
         set_defaults(parser, {"learningrate": 3e-4})
         return parser
@@ -68,7 +68,7 @@ class GenerativeAgent(Ensemble, Generator):
         super().__init__(opt, shared)
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:
-        """The base's decoder behind a projection, from ``--seed`` where it is given."""
+        """Build the base's decoder behind a projection, initialised from ``--seed`` if it is given."""
         base, size = self.base.model, self.classifier.feature_size
         if isinstance(base, CausalGenerator):
             raise OptionError(
@@ -81,7 +81,7 @@ class GenerativeAgent(Ensemble, Generator):
         return model
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """The agent's batch, with the features of its contexts: ``(batch, features)``."""
+        """Return the agent's batch with the features of its contexts, ``(batch, features)``."""
         batch = super().batchify(obs_batch, sort)
         if batch.batchsize:
             texts = [obs_batch[place].get("full_text") or "" for place in batch.valid_indices]
@@ -93,9 +93,9 @@ class GenerativeAgent(Ensemble, Generator):
         return batch
 
     def _model_input(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What the encoder takes."""
+        """Return the encoder's inputs."""
         return batch.text_vec, batch.features
 
     def share(self) -> dict[str, Any]:
-        """Also share what is remembered."""
+        """Also share the cache."""
         return {**super().share(), "features": self._features}

@@ -1,1 +1,1 @@
-"""A judge of empathy: EPITOME's bi-encoder. See README.md beside this file."""
+"""EPITOME's bi-encoder, a judge of empathy. See README.md beside this file."""

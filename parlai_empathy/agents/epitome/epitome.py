@@ -1,4 +1,4 @@
-"""``-m empathy:epitome``: how much empathy a reply shows, of three kinds, and in which words (Sharma et al. 2020)."""
+"""``-m empathy:epitome``: rates three mechanisms of empathy in a reply, with rationales (Sharma et al. 2020)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 
 class EpitomeAgent(LinearRate, EpitomeReader):
-    """Puts replies on levels 0, 1 and 2 of each mechanism, and points to the words that show it.
+    """Predicts each mechanism's level in a reply, 0, 1 or 2, and the words that show it.
 
-    Of a text the last line is the reply, and the one before it what it answers: nothing else is read.
+    A text's last line is the reply, and the line before it the post that it answers; earlier lines are ignored.
     """
 
     @classmethod
@@ -47,7 +47,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         super().__init__(opt, shared)
         self.mechanisms: list[str] = opt["mechanisms"]
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
-        # The seeker's encoder is frozen, so what it makes of a post is the same in each epoch.
+        # The seeker's encoder is frozen, so its states of a post are the same in each epoch.
         self._posts = shared["posts"] if shared else Remembered(REMEMBERED)
         if shared:
             self.optimizer = shared.get("optimizer")
@@ -55,13 +55,13 @@ class EpitomeAgent(LinearRate, EpitomeReader):
             self.begin(init_model, is_finetune)
 
     def share(self) -> dict[str, Any]:
-        """Also share what is known of posts."""
+        """Also share the cache of posts."""
         return {**super().share(), "posts": self._posts}
 
     # --- training ----------------------------------------------------------------------------------------------------
 
     def train_step(self, batch: Batch) -> Output:
-        """One step."""
+        """Run one training step."""
         self.set_rate()
         self.model.train()
         self.zero_grad()
@@ -73,7 +73,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         return Output()
 
     def _losses(self, judged: Judged, observations: Sequence[Message]) -> Tensor:
-        """Each example's loss, ``(n,)``."""
+        """Return each example's loss, ``(n,)``."""
         device = judged.levels.device
         losses = level_losses(judged.levels, true_levels(observations, self.mechanisms).to(device))
         if self.opt["rationale_weight"]:
@@ -87,7 +87,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def eval_step(self, batch: Batch) -> Output | None:
-        """Judge, and record what can be measured. A reply names its ``levels`` and ``rationales`` as well."""
+        """Judge the batch, and record its metrics. Replies also contain ``levels`` and ``rationales``."""
         if not batch.batchsize:
             return None
         pairs = _pairs(batch)
@@ -114,7 +114,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
             self.record_local_metric(name, values)
 
     def batch_act(self, observations: Any) -> Any:
-        """Act, and take away what ParlAI cannot add up: an example's None for a metric that it has no share in."""
+        """Act, and drop metrics that are None for an example, which ParlAI cannot aggregate."""
         replies = super().batch_act(observations)
         for reply in replies:
             if "metrics" in reply:
@@ -127,12 +127,12 @@ def _pairs(batch: Batch) -> list[TextPair]:
 
 
 def _asked(levels: dict[str, int], obs: Message) -> dict[str, int]:
-    """Those levels that a message's label tells: a task can ask for a part of what the judge knows."""
+    """Return the levels of the mechanisms in the message's label: a task may cover only some of the judge's."""
     return {name: level for name, level in levels.items() if name in (obs.get("levels") or levels)}
 
 
 def _in_chat(levels: dict[str, int], quoted: dict[str, list[str]]) -> str:
-    """Levels, and the words that show them, for a person to read."""
+    """Format levels, and the words that show them, for display in a chat."""
     parts = []
     for mechanism, level in levels.items():
         words = "; ".join(f'"{text}"' for text in quoted[mechanism])

@@ -1,4 +1,4 @@
-"""What EPITOME's judge learns: true levels and rationales of messages, and how far off it is."""
+"""Training targets of EPITOME's judge, levels and rationales, and their losses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS
 
 UNKNOWN = -100
-"""What stands for a level or a token of which nothing is known: it is not learnt from."""
+"""Target of a level or token without a label, ignored by the losses."""
 
 
 def true_levels(messages: Sequence[Mapping[str, Any]], mechanisms: Sequence[str]) -> Tensor:
-    """The messages' levels, ``(n, mechanisms)``; :data:`UNKNOWN` for mechanisms that a message does not speak of.
+    """Return the messages' levels, ``(n, mechanisms)``; :data:`UNKNOWN` if a message has no level of a mechanism.
 
-    :raises DataError: if a message has no level of any of them, or one that does not exist.
+    :raises DataError: if a message has no level of any mechanism, or an invalid one.
     """
     return torch.tensor([_levels(message, mechanisms) for message in messages])
 
@@ -40,10 +40,10 @@ def _levels(message: Mapping[str, Any], mechanisms: Sequence[str]) -> list[int]:
 def true_marks(
     messages: Sequence[Mapping[str, Any]], mechanisms: Sequence[str], responses: Sequence[Tokens], length: int
 ) -> Tensor:
-    """For each token of the responses 1 in the rationale and 0 outside of it, ``(n, mechanisms, length)``.
+    """Return token targets, ``(n, mechanisms, length)``: 1 inside the rationale, 0 outside.
 
-    Special tokens are outside. :data:`UNKNOWN` are padding, all of a response that shows a mechanism without a
-    rationale, and mechanisms that a message does not speak of.
+    Special tokens are outside. The target is :data:`UNKNOWN` for padding, for all tokens of a response that shows a
+    mechanism but has no rationale, and for mechanisms that a message has no level of.
     """
     marks = torch.full((len(messages), len(mechanisms), length), UNKNOWN)
     for row, (message, tokens) in enumerate(zip(messages, responses, strict=True)):
@@ -56,15 +56,15 @@ def true_marks(
 
 
 def level_losses(logits: Tensor, levels: Tensor) -> Tensor:
-    """Cross-entropy, added up over the mechanisms: ``(n, mechanisms, 3)`` and ``(n, mechanisms)`` to ``(n,)``."""
+    """Return cross-entropy summed over the mechanisms: ``(n, mechanisms, 3)`` and ``(n, mechanisms)`` to ``(n,)``."""
     losses = F.cross_entropy(logits.flatten(0, 1), levels.flatten(), ignore_index=UNKNOWN, reduction="none")
     return losses.view_as(levels).sum(dim=1)
 
 
 def rationale_losses(logits: Tensor, marks: Tensor) -> Tensor:
-    """Cross-entropy of a token, added up over the mechanisms: a batch's tokens all count alike, as in the original.
+    """Return token cross-entropy summed over the mechanisms; all tokens of a batch weigh equally, as in the original.
 
-    So the mean of what comes out is, for each mechanism, the mean over the batch's tokens.
+    The mean of the result is thus the sum over mechanisms of the mean loss per token in the batch.
 
     :param logits: ``(n, mechanisms, length, 2)``; ``marks``: ``(n, mechanisms, length)``.
     :returns: ``(n,)``

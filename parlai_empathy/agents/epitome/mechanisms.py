@@ -1,4 +1,4 @@
-"""Finding out which mechanisms a task speaks of, so that nobody has to type them."""
+"""Detects the mechanisms that a task has levels of, so that users need not type them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from parlai_empathy.tasks.training_fold import training_teachers
 
 
 def bring_mechanisms(opt: Opt) -> None:
-    """Put the training task's mechanisms into ``opt`` where ``--mechanisms`` names none; ParlAI saves them there.
+    """Set ``opt["mechanisms"]`` to the training task's mechanisms unless ``--mechanisms`` is given; ParlAI saves them.
 
-    :raises OptionError: if there is no task to ask, or if it does not speak of any.
+    :raises OptionError: if there is no task, or its messages have no levels.
     """
     if opt.get("mechanisms"):
         return
     if not opt.get("task") or opt.get("interactive_mode"):
         raise OptionError("this judge does not know its mechanisms: train it on empathy:epitome, or name --mechanisms")
-    # One task after the other: of several ParlAI would make one teacher, which mixes their messages.
+    # One task at a time: for several tasks ParlAI would create one teacher that mixes their messages.
     teachers = (teacher for task in opt["task"].split(",") for teacher in training_teachers(task.strip(), opt))
     found = {name for teacher in teachers for name in teacher.act().get("levels") or ()}
     if not found:

@@ -1,7 +1,7 @@
-"""The options of ``empathy:epitome``, and what it recommends for ParlAI's own.
+"""The options of ``empathy:epitome``, and its defaults for ParlAI's own options.
 
-Two presets: ``default``, what we would use today, and ``paper``, what Sharma et al. (2020) did. A value given on the
-command line beats both.
+There are two presets: ``default``, what we would use today, and ``paper``, what Sharma et al. (2020) used. A value on
+the command line overrides both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "optimizer": "adamw",
     "lr_scheduler": "linear",
     "gradient_clip": 1.0,
-    "use_reply": "none",  # what the judge says is no part of the conversation that it judges
+    "use_reply": "none",  # the judge's own output is not part of the conversation that it judges
     "validation_metric": "macro_f1",
     "validation_metric_mode": "max",
 }
@@ -44,7 +44,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "warmup_updates": 60,
         "num_epochs": 8.0,
     },
-    # Its optimizer is that of Hugging Face, whose weight decay is 0.
+    # The paper uses Hugging Face's AdamW, whose default weight decay is 0.
     "paper": _COMMON
     | {
         "hf_model": "roberta-base",
@@ -111,7 +111,7 @@ def _add_of_model(group: Any) -> None:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work."""
+    """Raise :class:`OptionError` for invalid values."""
     check_choices(opt, preset=PRESETS, responders=RESPONDERS, pooling=POOLINGS)
     names = opt.get("mechanisms") or []
     if len(set(names)) < len(names) or not set(names) <= set(MECHANISMS):

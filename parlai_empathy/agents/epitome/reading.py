@@ -1,4 +1,4 @@
-"""EPITOME's model as an agent uses it: from pairs to levels and rationales, one batch or any number at a time."""
+"""Inference with EPITOME's model: from pairs to levels and rationales, for one batch or any number of pairs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.epitome import LEVELS, Epitome
 from parlai_empathy.modules.precision import autocast, use_bfloat16
 
-REMEMBERED = 4096  # posts; of MiniLM's states of 64 tokens each that is at most 200 MB in bfloat16
-_READ_BATCH = 256  # pairs judged at once
-_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+REMEMBERED = 4096  # number of posts; MiniLM's states of 64 tokens each are at most 200 MB in bfloat16
+_READ_BATCH = 256  # pairs judged per batch
+_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the model says of some pairs.
+    """The model's output for some pairs.
 
     :param levels: logits, ``(n, mechanisms, 3)``.
     :param rationales: logits, ``(n, mechanisms, length, 2)``.
-    :param responses: the tokens that were read of each pair's response.
+    :param responses: the tokens read from each pair's response.
     """
 
     levels: Tensor
@@ -42,9 +42,9 @@ class Judged:
 
 
 class EpitomeReader(OnEncoder):
-    """What the model says of pairs; how it learns, a subclass says.
+    """Base class for inference; a subclass adds training.
 
-    A pair is a reply and the line before it: nothing else is read.
+    A pair is a reply and the line before it; earlier lines are ignored.
     """
 
     mechanisms: list[str]
@@ -54,26 +54,26 @@ class EpitomeReader(OnEncoder):
 
     @property
     def outputs(self) -> int:
-        """How many logits of levels a pair has."""
+        """Number of level logits per pair."""
         return LEVELS * len(self.mechanisms)
 
     def build_model(self) -> nn.Module:
-        """The encoders and new heads."""
+        """Build the encoders and new heads."""
         opt, encoder = self.opt, self.load_encoder()
         number = 1 if opt["responders"] == "shared" else len(self.mechanisms)
         responders = [copy.deepcopy(encoder) for _ in range(number)]
         return Epitome(encoder, responders, len(self.mechanisms), opt["pooling"], opt["dropout"])
 
     def parameter_groups(self) -> list[Any]:
-        """What learns, with the weight decay that ``--weight-decay`` says: left out, there is none."""
+        """Return the trainable parameters, with ``--weight-decay`` (default: none)."""
         return [{"params": super().parameter_groups(), "weight_decay": self.opt.get("weight_decay") or 0.0}]
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """What :class:`Epitome` takes: each different post and each different response once."""
+        """Return the inputs of :class:`Epitome`, with duplicate posts and responses removed."""
         return self._inputs(pairs)[0]
 
     def _inputs(self, pairs: Sequence[TextPair]) -> tuple[tuple[Tensor, ...], list[Tokens]]:
-        """The model's inputs, and the tokens of each pair's response."""
+        """Return the model's inputs, and the tokens of each pair's response."""
         posts = [pair.turns[-1] if pair.turns else "" for pair in pairs]
         post_of, response_of = _numbered(posts), _numbered([pair.reply for pair in pairs])
         different = list(post_of)
@@ -93,7 +93,7 @@ class EpitomeReader(OnEncoder):
         return inputs, [responses[place] for place in places]
 
     def _post_states(self, posts: Sequence[str]) -> list[Tensor]:
-        """What the frozen encoder makes of posts, ``(length, dim)`` each; of all that the attention may see."""
+        """Return the frozen encoder's states of posts, ``(length, dim)`` each, with any padding that is attended."""
         filled = self.opt["max_tokens"] if self.opt["attend_padding"] else None
         tokens, lengths = padded(tokens_of(self.tokenizer, posts, self.opt["max_tokens"]), self.NULL_IDX, filled)
         model: Any = self.bare_model
@@ -101,14 +101,14 @@ class EpitomeReader(OnEncoder):
         with autocast(model, self.opt["precision"]):
             states = model.seeker_states(tokens.to(device), lengths.to(device), whole=bool(filled))
         short = use_bfloat16(self.opt["precision"], device)
-        states = states.bfloat16() if short else states  # as it was computed
+        states = states.bfloat16() if short else states  # keep the precision it was computed in
         return [row[: filled or length].clone() for row, length in zip(states, lengths.tolist(), strict=True)]
 
     def judge(self, pairs: Sequence[TextPair]) -> Judged:
-        """Judge pairs that fit into one batch."""
+        """Judge a single batch of pairs."""
         inputs, responses = self._inputs(pairs)
         device = next(self.model.parameters()).device
-        # In evaluation processes have different numbers of batches: the wrapper would have them wait for one another.
+        # In evaluation, processes have different numbers of batches, and the wrapper would block.
         model = self.model if self.model.training else self.bare_model
         with autocast(self.model, self.opt["precision"]):
             levels, rationales = model(*[tensor.to(device) for tensor in inputs])
@@ -117,11 +117,11 @@ class EpitomeReader(OnEncoder):
     # --- judging -----------------------------------------------------------------------------------------------------
 
     def levels(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """How probable each level is, of many replies at once, with a progress bar where it takes long.
+        """Return the level probabilities of replies, in batches, with a progress bar if there are many.
 
-        :param contexts: the turns before each reply, oldest first; the last one is read.
+        :param contexts: the turns before each reply, oldest first; only the last one is read.
         :param replies: ``(n,)``
-        :returns: by mechanism, ``(n, 3)``: of level 0, 1 and 2; each row adds up to 1.
+        :returns: by mechanism, ``(n, 3)``, for levels 0, 1 and 2; each row sums to 1.
         """
         pairs = [read_of(pair) for pair in pairs_of(contexts, replies)]
         table = torch.empty(len(pairs), len(self.mechanisms), LEVELS, dtype=torch.double)
@@ -130,9 +130,9 @@ class EpitomeReader(OnEncoder):
         return {name: table[:, column].numpy() for column, name in enumerate(self.mechanisms)}
 
     def rationales(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> dict[str, list[list[str]]]:
-        """The words of replies that show each mechanism; parameters as of :meth:`levels`.
+        """Return the words of replies that show each mechanism; parameters as for :meth:`levels`.
 
-        :returns: by mechanism, for each reply parts of it; none where its most probable level is 0.
+        :returns: by mechanism, a list of substrings of each reply; empty if its most probable level is 0.
         """
         pairs = [read_of(pair) for pair in pairs_of(contexts, replies)]
         found: dict[str, list[list[str]]] = {name: [[] for _ in pairs] for name in self.mechanisms}
@@ -143,7 +143,7 @@ class EpitomeReader(OnEncoder):
         return found
 
     def score_pairs(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
-        """How much empathy replies show: the expected level, added up over the mechanisms.
+        """Score the empathy of replies: the expected level, summed over the mechanisms.
 
         :returns: ``(n,)``, 0 to twice the number of mechanisms.
         """
@@ -152,9 +152,9 @@ class EpitomeReader(OnEncoder):
         return total
 
     def class_probabilities(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
-        """How probable each level is, ``(n, 3)``, for a judge of a single mechanism.
+        """Return the level probabilities, ``(n, 3)``, of a judge of a single mechanism.
 
-        :raises OptionError: if it judges several.
+        :raises OptionError: if it judges several mechanisms.
         """
         if len(self.mechanisms) > 1:
             raise OptionError(
@@ -163,8 +163,8 @@ class EpitomeReader(OnEncoder):
         return self.levels(contexts, replies)[self.mechanisms[0]]
 
     def _batches(self, pairs: Sequence[TextPair]) -> Iterator[tuple[list[int], Judged]]:
-        """Judge any number of pairs: their places, and what the model says of those."""
-        # Replies of like length go together, so that little of a batch is padding; the same ones, to be read once.
+        """Judge any number of pairs in batches; yield their indices and the model's output."""
+        # Sort by length to minimise padding, and so that equal replies are read once per batch.
         order = sorted(range(len(pairs)), key=lambda place: (len(pairs[place].reply), pairs[place].reply))
         starts = range(0, len(order), _READ_BATCH)
         self.model.eval()
@@ -174,7 +174,7 @@ class EpitomeReader(OnEncoder):
                 yield places, self.judge([pairs[place] for place in places])
 
     def quoted(self, pairs: Sequence[TextPair], judged: Judged) -> list[dict[str, list[str]]]:
-        """For each pair by mechanism the words that show it."""
+        """Return each pair's rationales: by mechanism, the words that show it."""
         chosen, marks = judged.levels.argmax(dim=-1).tolist(), judged.rationales.argmax(dim=-1).tolist()
         return [
             {
@@ -186,10 +186,10 @@ class EpitomeReader(OnEncoder):
 
 
 def read_of(pair: TextPair) -> TextPair:
-    """What is read of a pair: of the turns before a reply the last one."""
+    """Return the part of a pair that is read: the reply and the last turn before it."""
     return TextPair(pair.turns[-1:], pair.reply)
 
 
 def _numbered(texts: Sequence[str]) -> dict[str, int]:
-    """The different texts, in order, each with its number."""
+    """Map the distinct texts, in order, to indices."""
     return {text: number for number, text in enumerate(dict.fromkeys(texts))}

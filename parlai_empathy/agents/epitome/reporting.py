@@ -1,4 +1,4 @@
-"""What an evaluation reports of EPITOME's judge: accuracy and macro-F1 of levels, and how good rationales are."""
+"""Evaluation metrics of EPITOME's judge: accuracy and macro-F1 of levels, F1 and IoU of rationales."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from parlai_empathy.modules.epitome import LEVELS
 from parlai_empathy.tasks.epitome.mechanisms import SHORT
 
 Recorded = dict[str, list[Metric | None]]
-"""By a metric's name, one for each example; None for an example that has no share in it."""
+"""Metrics by name, one per example; None for examples that a metric excludes."""
 
 
 def level_metrics(chosen: Tensor, true: Tensor, mechanisms: Sequence[str], split: str | None) -> Recorded:
-    """Accuracy and macro-F1 of each mechanism, ``er_accuracy``, ``er_f1``; and ``macro_f1``, the mean over all.
+    """Return accuracy and macro-F1 per mechanism (``er_accuracy``, ``er_f1``), and their mean F1 (``macro_f1``).
 
-    :param chosen: levels, ``(n, mechanisms)``; so are the ``true`` ones, with :data:`UNKNOWN` for some.
+    :param chosen: predicted levels, ``(n, mechanisms)``; ``true`` has the same shape, with some :data:`UNKNOWN`.
     :param split: the fold, for signatures.
     """
     tables = np.array([[_table(*each) for each in zip(*rows, strict=True)] for rows in _rows(true, chosen)])
@@ -39,10 +39,10 @@ def level_metrics(chosen: Tensor, true: Tensor, mechanisms: Sequence[str], split
 
 
 def rationale_metrics(chosen: Tensor, true: Tensor, mechanisms: Sequence[str]) -> Recorded:
-    """F1 of tokens and of spans, ``er_rationale_f1``, ``er_rationale_iou``: of responses that have a rationale.
+    """Return token and span F1 (``er_rationale_f1``, ``er_rationale_iou``) of responses that have a rationale.
 
-    :param chosen: whether a token is in the rationale, ``(n, mechanisms, length)``; so are the ``true`` marks, 1, 0,
-        and :data:`UNKNOWN` for padding.
+    :param chosen: whether a token is in the predicted rationale, ``(n, mechanisms, length)``; ``true`` has the same
+        shape: 1, 0, or :data:`UNKNOWN` for padding.
     """
     found: Recorded = {}
     for column, mechanism in enumerate(mechanisms):

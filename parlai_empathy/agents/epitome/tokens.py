@@ -1,4 +1,4 @@
-"""Texts as an encoder reads them, and the way between places in a text and its tokens."""
+"""Tokenized texts, with the mapping between character spans and tokens."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from parlai_empathy.tasks.epitome.spans import Span
 class Tokens:
     """A text's tokens, special ones included.
 
-    :param ids: at least one.
-    :param places: what each token stands for in the text; special tokens stand for nothing.
+    :param ids: token ids, at least one.
+    :param places: each token's character span in the text; None for special tokens.
     """
 
     ids: tuple[int, ...]
     places: tuple[Span | None, ...]
 
     def marks(self, spans: Iterable[Sequence[int]]) -> list[bool]:
-        """For each token whether at least one of its letters lies in one of the spans."""
+        """Return for each token whether it overlaps one of the spans."""
         spans = list(spans)
         return [
             place is not None and any(start < place[1] and place[0] < end for start, end in spans)
@@ -33,7 +33,7 @@ class Tokens:
         ]
 
     def spans(self, marks: Sequence[bool]) -> list[Span]:
-        """The places of runs of marked tokens, each from its first letter to its last."""
+        """Return the character spans of runs of marked tokens."""
         found: list[Span] = []
         before = False
         for place, mark in zip(self.places, marks, strict=True):
@@ -41,14 +41,14 @@ class Tokens:
             if marked and place is not None:
                 found[-1:] = [(found[-1][0], place[1])] if before else [*found[-1:], place]
             before = marked
-        return [(start, end) for start, end in found if start < end]  # a lone space's token stands for no letter
+        return [(start, end) for start, end in found if start < end]  # the token of a lone space has an empty span
 
 
 def tokens_of(tokenizer: Any, texts: Sequence[str], longest: int) -> list[Tokens]:
-    """Encode texts; one that is too long loses its end.
+    """Tokenize texts, truncating long ones at the end.
 
-    :param tokenizer: a fast tokenizer of Hugging Face.
-    :param longest: most tokens of a text, special ones included.
+    :param tokenizer: a fast Hugging Face tokenizer.
+    :param longest: maximum tokens per text, special ones included.
     """
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
@@ -63,7 +63,7 @@ def tokens_of(tokenizer: Any, texts: Sequence[str], longest: int) -> list[Tokens
 
 
 def _tokens(encoding: Any, pad: int) -> Tokens:
-    if not encoding.ids:  # a text without tokens, of a tokenizer without special ones, counts as one of padding
+    if not encoding.ids:  # no tokens, not even special ones: counts as one padding token
         return Tokens((pad,), (None,))
     places = [
         None if special else (int(start), int(end))
@@ -73,9 +73,9 @@ def _tokens(encoding: Any, pad: int) -> Tokens:
 
 
 def padded(rows: Sequence[Tokens], pad: int, length: int | None = None) -> tuple[Tensor, Tensor]:
-    """Several texts as one tensor.
+    """Pad texts to one tensor.
 
-    :param length: how long to make it; by default as the longest text.
+    :param length: the length to pad to; by default that of the longest text.
     :returns: ids, ``(n, length)``, padded on the right, and the number of tokens of each text, ``(n,)``.
     """
     ids = [torch.tensor(row.ids) for row in rows]

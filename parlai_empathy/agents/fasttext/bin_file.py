@@ -1,7 +1,7 @@
-"""Reading classifiers that the fastText library saved (``.bin``), without the library.
+"""Reads classifiers that the fastText library saved (``.bin``), without the library.
 
-The format, little-endian throughout: a magic number and a version; twelve numbers and a double of settings; the
-dictionary, words first and then labels; and two matrices, each behind a byte that says whether it is quantised, with
+The format, little-endian throughout: a magic number and a version; the settings, twelve integers and a double; the
+dictionary, words before labels; and two matrices, each preceded by a byte that says whether it is quantised, and by
 its numbers of rows and columns.
 """
 
@@ -25,21 +25,21 @@ _MAGIC = 793_712_314
 _VERSIONS = (11, 12)
 _SETTINGS = struct.Struct("<12id")
 _COUNTS = struct.Struct("<iiiqq")  # entries, words, labels, tokens read in training, pruned n-grams (-1: none)
-_ENTRY = struct.Struct("<qb")  # how often it occurred, and whether it is a label; its spelling and a 0 come before
+_ENTRY = struct.Struct("<qb")  # count, and whether it is a label; preceded by the NUL-terminated spelling
 _SHAPE = struct.Struct("<qq")
-_LONGEST_WORD = 2**20  # bytes; only a broken file holds a longer one
+_LONGEST_WORD = 2**20  # bytes; only a damaged file has a longer one
 _SUPERVISED = 3
 _LOSSES = {1: "hs", 2: "ns", 3: "softmax", 4: "ova"}
 
 
 @dataclass(frozen=True)
 class FasttextFile:
-    """A classifier's settings and words; its numbers stay in the file until they are asked for.
+    """A classifier's settings and words; its matrices are read from the file on demand.
 
     :param words: in the order of their rows.
     :param labels: in the order of the output's rows, without ``__label__``.
-    :param vectors_at: where the matrix of words and buckets begins in the file.
-    :param output_at: where the matrix of labels begins.
+    :param vectors_at: file offset of the matrix of words and buckets.
+    :param output_at: file offset of the matrix of labels.
     """
 
     path: Path
@@ -51,11 +51,11 @@ class FasttextFile:
     output_at: int
 
     def vectors(self) -> Tensor:
-        """Of words, then of buckets: ``(words + buckets, dim)``."""
+        """Read the vectors of words, then of buckets: ``(words + buckets, dim)``."""
         return self._matrix(self.vectors_at, len(self.words) + self.sizes.buckets)
 
     def output(self) -> Tensor:
-        """Of labels: ``(labels, dim)``."""
+        """Read the output weights of the labels: ``(labels, dim)``."""
         return self._matrix(self.output_at, len(self.labels))
 
     def _matrix(self, offset: int, rows: int) -> Tensor:
@@ -67,9 +67,9 @@ class FasttextFile:
 
 
 def read_bin(path: str | Path) -> FasttextFile:
-    """Read a classifier's settings and words, and see that its numbers are all there.
+    """Read a classifier's settings and words, and check that its matrices are complete.
 
-    :raises ModelFileError: if the file is missing, broken, quantised, or no classifier with a softmax.
+    :raises ModelFileError: if the file is missing, damaged, quantised, or not a softmax classifier.
     """
     path = Path(path)
     try:
@@ -122,7 +122,7 @@ def _read_entries(path: Path, file: BinaryIO, size: int) -> tuple[tuple[str, ...
 
 
 def _spelling(file: BinaryIO) -> bytes:
-    """The bytes up to the next 0."""
+    """Read the bytes up to the next NUL."""
     spelling = bytearray()
     while (byte := file.read(1)) != b"\0":
         if not byte or len(spelling) > _LONGEST_WORD:
@@ -132,7 +132,7 @@ def _spelling(file: BinaryIO) -> bytes:
 
 
 def _skip_matrix(path: Path, file: BinaryIO, size: int, rows: int, columns: int) -> int:
-    """See that a matrix is what it should be, and go to its end; returns where its numbers begin."""
+    """Check a matrix's header and size, and skip it; return the offset of its numbers."""
     is_quantised = file.read(1)
     if is_quantised == b"\1":
         raise _quantised(path)

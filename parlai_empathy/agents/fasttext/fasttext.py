@@ -1,4 +1,4 @@
-"""``-m empathy:fasttext``: a linear classifier of words and n-grams, as the fastText library has it."""
+"""``-m empathy:fasttext``: a linear classifier over words and n-grams, like the fastText library's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
 from parlai_empathy.modules.vectors import copy_vectors
 
-_REMEMBERED = 2**16  # texts whose rows need not be found again in the next epoch
+_REMEMBERED = 2**16  # number of texts whose row indices are cached across epochs
 
 _SIZES = ("embedding_size", "word_ngrams", "buckets", "min_subword", "max_subword")
 _OF_A_MODEL = (*_SIZES, "dict_tokenizer", "dict_lower")
@@ -42,7 +42,7 @@ _DEFAULTS: dict[str, Any] = {
     "lr_scheduler": "linear",
     "gradient_clip": -1.0,
     "num_epochs": 15.0,
-    # Its loss begins to rise long before its accuracy falls: it becomes too sure.
+    # The loss rises long before the accuracy falls, because the model becomes overconfident.
     "validation_metric": "accuracy",
     "precision": "float32",
 }
@@ -61,7 +61,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         group.add_argument(
             "--buckets",
             type=int,
-            default=200_000,  # EmpatheticDialogues' 19,500 situations have 114,000 different pairs of words
+            default=200_000,  # EmpatheticDialogues' 19,500 situations have 114,000 distinct bigrams
             help="Vectors that n-grams and subwords share by their hashes (fastText's -bucket, 2,000,000 there).",
         )
         group.add_argument(
@@ -83,7 +83,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
 
     @staticmethod
     def dictionary_class() -> type[FasttextDictionary]:
-        """The words that the model knows."""
+        """The model's vocabulary."""
         return FasttextDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -100,7 +100,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
     # --- model -------------------------------------------------------------------------------------------------------
 
     def build_model(self) -> nn.Module:
-        """The table and the layer, with ready-made vectors where a file is named and no trained ones follow."""
+        """Build the embedding and the linear layer, with ``--vectors-file`` unless trained weights follow."""
         opt, rows = self.opt, len(self.dict) + self._sizes.buckets
         model = BagOfNgrams(rows, opt["embedding_size"], self.outputs, self._is_sparse())
         if opt.get("vectors_file") and self.is_new:
@@ -108,7 +108,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         return model
 
     def _is_sparse(self) -> bool:
-        """Whether optimizer, clipping and processes can all take gradients of some rows."""
+        """Whether the optimiser, gradient clipping and distributed training all support sparse gradients."""
         on_gpus = is_distributed() and self.use_cuda
         return self.opt["optimizer"] == "sgd" and not self.opt["momentum"] and not self._clips() and not on_gpus
 
@@ -116,7 +116,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         return bool(self.opt.get("gradient_clip", -1) > 0)
 
     def begin_with_weights(self, path: str) -> None:
-        """Take the library's numbers, or another judge's weights."""
+        """Load the library's matrices, or another judge's weights."""
         if self._file is None:
             return super().begin_with_weights(path)
         model: Any = self.model
@@ -130,13 +130,13 @@ class FasttextAgent(LinearRate, JudgeAgent):
         return None
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """Row numbers of all texts, and where each text's begin."""
+        """Return the row indices of all texts, concatenated, and the offset of each text."""
         rows = [self._rows(pair) for pair in pairs]
         starts = torch.tensor([0, *map(len, rows)])[:-1].cumsum(0)
         return torch.tensor([number for each in rows for number in each], dtype=torch.long), starts
 
     def _rows_of(self, pair: TextPair) -> list[int]:
-        """The rows of turns and reply, each of which ends as a text does; n-grams do not reach across."""
+        """Return the rows of the turns and the reply; each ends with ``</s>``, and no n-gram spans two of them."""
         texts = [*pair.turns, pair.reply]
         return [
             number
@@ -147,22 +147,22 @@ class FasttextAgent(LinearRate, JudgeAgent):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def train_step(self, batch: Batch) -> Output:
-        """One step, at the rate that is due."""
+        """Run one step at the current learning rate."""
         self.set_rate()
         return super().train_step(batch)
 
     def combined(self, losses: Tensor) -> Tensor:
-        """The losses' sum: fastText steps after each text, and so the rate is that of one text.
+        """Return the sum of the losses: fastText updates after each text, so its learning rate is per text.
 
-        ParlAI takes the mean of processes, and of the batches of ``--update-freq``, which is made good for.
+        ParlAI averages over processes, and over the batches of ``--update-freq``; the factors undo this.
         """
         return losses.sum() * int(num_workers()) * (self.opt.get("update_freq") or 1)
 
 
 def _take_over(file: FasttextFile, opt: Opt) -> None:
-    """Make the options those of the library's classifier.
+    """Set the options to those of the library's classifier.
 
-    :raises OptionError: if the command line says otherwise.
+    :raises OptionError: if the command line gives another value.
     """
     sizes = file.sizes
     numbers = (file.dim, sizes.word_ngrams, sizes.buckets, sizes.min_subword, sizes.max_subword)
@@ -177,7 +177,7 @@ def _take_over(file: FasttextFile, opt: Opt) -> None:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work."""
+    """Raise :class:`OptionError` for invalid values."""
     check_at_least(opt, 1, "embedding_size", "word_ngrams")
     for name in ("buckets", "min_subword", "max_subword"):
         if opt[name] < 0:

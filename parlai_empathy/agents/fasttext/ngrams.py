@@ -1,7 +1,7 @@
-"""Which rows of a fastText model belong to a text: its words', and those that its n-grams are hashed to.
+"""The rows of a fastText model's embedding that belong to a text: of its words, and of its hashed n-grams.
 
-Everything here is as the fastText library has it, to the bit, so that its classifiers give the same numbers with us.
-The odd choices are its own: bytes above 127 count as negative numbers, and hashes of words as signed ones.
+Everything is bit-exact with the fastText library, so that its classifiers give the same results here. The oddities are
+the library's: bytes above 127 are sign-extended, and hashes of words are treated as signed.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from functools import lru_cache
 END = "</s>"
 """The word that ends each text."""
 LABEL = "__label__"
-"""What labels begin with in fastText's training files; such a word in a text is not read."""
+"""Prefix of labels in fastText's training files; unknown words with this prefix are ignored."""
 
-_SPELLED = 2**18  # words whose hashes are remembered
+_SPELLED = 2**18  # number of words whose hashes are cached
 _NGRAM_FACTOR = 116_049_371
 _BITS_64 = 2**64 - 1
 
 
 @dataclass(frozen=True)
 class NgramSizes:
-    """What decides a model's rows, beside its words.
+    """The settings that, with the vocabulary, determine a model's rows.
 
-    :param word_ngrams: the longest n-grams of words; 1 for words alone.
-    :param buckets: how many rows there are for n-grams and subwords.
-    :param min_subword: characters of the shortest subword.
-    :param max_subword: characters of the longest; 0 for no subwords.
+    :param word_ngrams: length of the longest word n-grams; 1 for single words only.
+    :param buckets: number of rows for n-grams and subwords.
+    :param min_subword: length of the shortest subword, in characters.
+    :param max_subword: length of the longest; 0 for no subwords.
     """
 
     word_ngrams: int
@@ -37,10 +37,10 @@ class NgramSizes:
 
 
 def row_numbers(words: Iterable[str], ids: Mapping[str, int], sizes: NgramSizes) -> list[int]:
-    """The rows whose mean is the text's vector.
+    """Return the rows whose mean is the text's vector.
 
-    :param words: of the text, up to its end; what follows a ``</s>`` is not read.
-    :param ids: the known words; their rows come first, then the buckets.
+    :param words: the text's words; those after a ``</s>`` are ignored.
+    :param ids: the vocabulary; its rows come first, then the buckets.
     """
     kept = list(_to_the_end(words, ids))
     rows = [row for word in kept for row in _of_word(word, ids, sizes)]
@@ -67,7 +67,7 @@ def _of_word(word: str, ids: Mapping[str, int], sizes: NgramSizes) -> Iterator[i
 
 @lru_cache(_SPELLED)
 def word_hash(word: str) -> int:
-    """FNV-1a of the word's bytes in 32 bits, those above 127 taken as negative; 0 to 2**32 - 1."""
+    """Return the 32-bit FNV-1a hash of the word's bytes, sign-extending bytes above 127; 0 to 2**32 - 1."""
     number = 2_166_136_261
     for byte in spelled(word):
         number = (number ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16_777_619 & 0xFFFFFFFF
@@ -75,17 +75,17 @@ def word_hash(word: str) -> int:
 
 
 def spelled(word: str) -> bytes:
-    """The word's bytes; those that were no UTF-8 come out as they went in."""
+    """Encode the word; bytes that were invalid UTF-8 are restored."""
     try:
         return word.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half of a pair of surrogates, which no file can hold
+    except UnicodeEncodeError:  # a lone surrogate, which no file can contain
         return word.encode("utf-8", "surrogatepass")
 
 
 def ngram_buckets(hashes: Sequence[int], longest: int, buckets: int) -> Iterator[int]:
-    """The buckets of all n-grams of 2 to ``longest`` words.
+    """Yield the buckets of all n-grams of 2 to ``longest`` words.
 
-    :param hashes: the words', as :func:`word_hash` gives them.
+    :param hashes: the words' hashes from :func:`word_hash`.
     """
     signed = [number - 2**32 if number >= 2**31 else number for number in hashes]
     for start, number in enumerate(signed):
@@ -95,9 +95,9 @@ def ngram_buckets(hashes: Sequence[int], longest: int, buckets: int) -> Iterator
 
 
 def subwords(word: str, shortest: int, longest: int) -> Iterator[str]:
-    """The word's parts of ``shortest`` to ``longest`` characters, ``<`` and ``>`` standing round the word.
+    """Yield the word's substrings of ``shortest`` to ``longest`` characters, after adding ``<`` and ``>`` around it.
 
-    ``<`` and ``>`` alone are no subwords.
+    ``<`` and ``>`` alone are not subwords.
     """
     marked = f"<{word}>"
     for start in range(len(marked)):

@@ -1,1 +1,1 @@
-"""The encoder-decoder that writes replies: see README.md beside this file."""
+"""The encoder-decoder that generates replies: see README.md beside this file."""

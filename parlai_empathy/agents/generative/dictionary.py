@@ -1,4 +1,4 @@
-"""The dictionaries of generators: words, or the tokens of a Hugging Face language model."""
+"""Dictionaries of generators: words, or the tokens of a Hugging Face language model."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _PADDING = "__null__"
 
 
 class ReadableDictionary(DictionaryAgent):
-    """ParlAI's, with the peers' words beside its own ways to cut a text, and with texts that read like texts."""
+    """ParlAI's dictionary, with the peers' tokenization as a further option, and with detokenization."""
 
     @staticmethod
     def peers_tokenize(text: str) -> list[str]:
-        """The peers' words: lower-cased, contractions written out."""
+        """Tokenize as the peers do: lower-cased, with contractions expanded."""
         return peers_words(text)
 
     def vec2txt(self, vector: Any, delimiter: str = " ") -> str:
-        """The words of token ids as a text: no space before a comma, and none in "don't"."""
+        """Convert token ids to text, without spaces before punctuation or around apostrophes."""
         text: str = super().vec2txt(vector, delimiter)
         return written(text) if delimiter == " " and self.tokenizer in ("re", PEERS) else text
 
 
 def written(text: str) -> str:
-    """Words that stand apart, put together again: ``i ' m sorry .`` becomes ``i'm sorry.``"""
+    """Detokenize: ``i ' m sorry .`` becomes ``i'm sorry.``"""
     text = re.sub(r"\b(\w+) ' (s|m|t|d|re|ve|ll)\b", r"\1'\2", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(\w+) (n't|'s|'m|'d|'re|'ve|'ll)\b", r"\1\2", text, flags=re.IGNORECASE)
     text = re.sub(r"``|''", '"', text)
@@ -42,10 +42,10 @@ def written(text: str) -> str:
 
 
 class GeneratorTokenizer(TokenizerDictionary):
-    """A tokenizer's vocabulary, for models that write.
+    """A tokenizer's vocabulary, for generators.
 
-    Padding is a token of its own: where the tokenizer has none, or takes the end token for it as is often done with
-    GPT-2, it gets an id that the model need not know.
+    Padding is a token of its own: if the tokenizer has none, or uses its end token, as is common with GPT-2, padding
+    gets a new id, which the model need not know.
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -60,19 +60,19 @@ class GeneratorTokenizer(TokenizerDictionary):
         self.before, self.behind = self._affixes(tokenizer("a")["input_ids"])
 
     def _affixes(self, tokens: Sequence[int]) -> tuple[list[int], list[int]]:
-        """The special tokens that the tokenizer puts before a text and behind it."""
+        """Return the special tokens that the tokenizer adds before and after a text."""
         bare = super().txt2vec("a")
         place = next((i for i in range(len(tokens)) if list(tokens[i : i + len(bare)]) == bare), 0)
         return list(tokens[:place]), list(tokens[place + len(bare) :])
 
     def begins_with(self, kind: str, config: Any) -> list[int]:
-        """The token ids that stand before a reply: what the model was trained with.
+        """Return the token ids before a reply, as in the model's pretraining.
 
-        An encoder-decoder has its own start token, and then what the tokenizer puts before a text (BART's does). A
-        decoder alone goes on behind an end token, as DialoGPT (Zhang et al. 2020) does.
+        An encoder-decoder has its own start token, followed by what the tokenizer adds before a text (as BART's does).
+        A decoder-only model continues after an end token, as DialoGPT (Zhang et al. 2020) does.
 
         :param kind: ``seq2seq`` or ``causal``.
-        :param config: the model's.
+        :param config: the model's configuration.
         """
         end: int = self.tok2ind[self.end_token]
         if kind == "causal":
@@ -81,7 +81,7 @@ class GeneratorTokenizer(TokenizerDictionary):
         return [self.null_idx if start is None else start, *self.before]
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """A text's token ids; between turns, one a line, stands an end token."""
+        """Return a text's token ids; end tokens replace the line breaks between turns."""
         end = self.tok2ind[self.end_token]
         tokens: list[int] = []
         for number, line in enumerate(text.split("\n")):
@@ -90,12 +90,12 @@ class GeneratorTokenizer(TokenizerDictionary):
         return vec_type(tokens)
 
     def vec2txt(self, vector: Any, **options: Any) -> str:
-        """The text of token ids, padding left out."""
+        """Convert token ids to text, without padding."""
         return super().vec2txt([int(token) for token in vector if int(token) != self.null_idx], **options)
 
 
 class GenerativeDictionary(ChosenDictionary):
-    """The tokens of ``--hf-model``, or words."""
+    """A dictionary of the tokens of ``--hf-model``, or of words."""
 
     words = ReadableDictionary
     tokens = GeneratorTokenizer

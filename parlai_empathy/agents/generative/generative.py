@@ -1,4 +1,4 @@
-"""``-m empathy:generative``: an encoder-decoder that writes its replies (Rashkin et al. 2019, section 4.2)."""
+"""``-m empathy:generative``: an encoder-decoder that generates replies (Rashkin et al. 2019, section 4.2)."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFac
 from parlai_empathy.modules.precision import autocast, use_bfloat16
 from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
 
-# What a validation can choose the best model by without writing a reply.
+# Validation metrics that can be computed without generating replies.
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
 class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
-    """Writes replies with ParlAI's Transformer over words, or with a Hugging Face language model.
+    """Generates replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
-    The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last part of
-    the model's output, so :meth:`compute_loss` hands it out with ``return_output``.
+    The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last item of
+    the model's output, so :meth:`compute_loss` returns it with ``return_output``.
     """
 
     skip_generation: bool
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the agent's options, and the defaults that it recommends for ParlAI's own."""
+        """Add the agent's options, and its defaults for ParlAI's own options."""
         super().add_cmdline_args(parser, partial_opt)
         return options.add(parser, partial_opt or {})
 
@@ -81,7 +81,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     # --- model -------------------------------------------------------------------------------------------------------
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:
-        """The model, from ``--seed`` where it is given."""
+        """Build the model, initialised from ``--seed`` if it is given."""
         seed_weights(self.opt)
         model = self._language_model() if self.opt.get("hf_model") else self._word_model()
         model.whole = self.show_token_details
@@ -98,7 +98,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return model
 
     def _language_model(self) -> HuggingFaceGenerator:
-        """``--hf-model``, with its own weights unless a trained model's follow."""
+        """Load ``--hf-model``, with pretrained weights unless a trained model's weights follow."""
         source, is_new = encoder_source(self.opt), self._init_model is None
         model, kind = load_language_model(source, self.opt["hf_kind"], pretrained=is_new)
         begins_with = self.dict.begins_with(kind, model.config)
@@ -107,27 +107,27 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return GENERATORS[kind](model, begins_with, self.NULL_IDX, self.START_IDX, self.END_IDX)
 
     def build_criterion(self) -> nn.Module:
-        """The model gives losses, not scores."""
+        """Return the criterion for a model that outputs losses instead of scores."""
         return TrueTokenCriterion(self.NULL_IDX)
 
     @property
     def bare_model(self) -> Any:
-        """The model without the wrapper of distributed training."""
+        """The model without its ``DistributedDataParallel`` wrapper."""
         return getattr(self.model, "module", self.model)
 
     def autocast(self) -> torch.autocast:
-        """The numbers of ``--precision``, for as long as the context lasts."""
+        """Return the autocast context of ``--precision``."""
         return autocast(self.model, self.opt["precision"])
 
     # --- files -------------------------------------------------------------------------------------------------------
 
     def load(self, path: str) -> dict[str, Any]:
-        """Load weights, executing nothing that a stranger's file may hold."""
+        """Load a model file, without executing code that it may contain."""
 
         def load_weights(weights: dict[str, Tensor]) -> None:
             if self._is_finetune:
                 weights = self.others_weights(weights)
-            if not self.special_toks:  # ParlAI makes room for those
+            if not self.special_toks:  # ParlAI resizes the embeddings for those
                 initial.check_words(weights, len(self.dict), path)
             if self._is_finetune:
                 begin_with(self.model, weights, path)
@@ -137,11 +137,11 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return load_model(path, load_weights)
 
     def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The weights of ``--init-model``, as this model can begin with them."""
+        """Adapt the weights of ``--init-model`` to this model."""
         return with_own_head(weights, self.model.state_dict())
 
     def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes a Hugging Face one."""
+        """Save the model and, for a Hugging Face model, its tokenizer and configuration."""
         path = path or self.opt.get("model_file")
         if path and self.opt.get("hf_model") and is_primary_worker():
             save_encoder(path, self.dict.tokenizer_of_encoder, self.bare_model.language_model.config)
@@ -150,27 +150,27 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
-        """The mean token loss of a batch, with the numbers of ``--precision``.
+        """Return the mean token loss of a batch, computed in ``--precision``.
 
-        :param return_output: also return what the model gave: see :class:`TrueTokenLosses`.
+        :param return_output: also return the model's output: see :class:`TrueTokenLosses`.
         """
         with self.autocast():
             return super().compute_loss(batch, return_output)
 
     def train_step(self, batch: Batch) -> None:
-        """One step."""
+        """Run one training step."""
         self._has_trained = True
         super().train_step(batch)
 
     def backward(self, loss: Tensor, **kwargs: Any) -> None:
-        """ParlAI's, for a loss that is a number."""
+        """Check that the loss is finite, then run ParlAI's backward pass."""
         check_finite(loss, self.opt, self._number_training_updates)
         super().backward(loss, **kwargs)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def eval_step(self, batch: Batch) -> Output | None:
-        """Measure, and write replies; a validation within a training writes none unless its metric asks for them."""
+        """Evaluate a batch. Validation during training generates replies only if the validation metric needs them."""
         skip = self.skip_generation
         if self._has_trained and self.opt.get("validation_metric") in _LOSS_METRICS:
             self.skip_generation = True
@@ -180,7 +180,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             self.skip_generation = skip
 
     def record_per_token_metrics(self, batch: Batch, loss_per_token: Tensor) -> None:
-        """The peers' perplexity, if it is asked for."""
+        """Also record the peers' perplexity, if ``--ppl-protocol`` selects it."""
         super().record_per_token_metrics(batch, loss_per_token)
         if self.opt["ppl_protocol"] == "peers":
             losses = example_losses(loss_per_token.float(), batch.label_vec != self.NULL_IDX)
@@ -188,7 +188,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             self.record_local_metric("ppl_peers", [PeersPerplexity(loss, 1, *about) for loss in losses.tolist()])
 
     def _add_generation_metrics(self, batch: Batch, preds: Any) -> None:
-        """ParlAI's, AVG BLEU and Dist-n."""
+        """Record ParlAI's metrics, AVG BLEU and Dist-n."""
         super()._add_generation_metrics(batch, preds)
         if batch.labels is None or not all(batch.labels):
             return
@@ -208,9 +208,9 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     # --- decoding ----------------------------------------------------------------------------------------------------
 
     def _generate(self, batch: Batch, beam_size: int, max_ts: int, prefix_tokens: Tensor | None = None) -> Any:
-        """Write replies with the numbers of ``--precision``: all of a batch together, where that can be done.
+        """Generate replies in ``--precision``, batched across examples where supported.
 
-        :returns: of each example the best reply (tokens, score, details); and what else was found.
+        :returns: the best reply of each example (tokens, score, details), and the finished beams.
         """
         beams = beams_of(self.opt, self.START_IDX, self.END_IDX)
         with self.autocast():
@@ -219,7 +219,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             return self._write(batch, beams, max_ts)
 
     def _write(self, batch: Batch, beams: Beams, longest: int) -> tuple[list[Finished], list[FinishedBeams]]:
-        """See :mod:`parlai_empathy.agents.generative.writing`."""
+        """Generate with batched beams: see :mod:`parlai_empathy.agents.generative.writing`."""
         model = self.bare_model
         states = model.encode(*self._encoder_input(batch))
         device = batch.text_vec.device
@@ -234,7 +234,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return best_of(found), found
 
     def _treesearch_factory(self, device: torch.device, verbose: bool = False) -> TreeSearch:
-        """ParlAI's searches and diverse beam search. Greedy search knows ``--beam-min-length``, not ``--beam-size``."""
+        """Return ParlAI's or diverse beam search. Greedy search uses ``--beam-min-length`` but not ``--beam-size``."""
         method = self.opt["inference"]
         if method not in ("greedy", options.DIVERSE_BEAM):
             return super()._treesearch_factory(device, verbose)
@@ -259,7 +259,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     # --- text to token ids -------------------------------------------------------------------------------------------
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """ParlAI's batch, with the fold that it is from."""
+        """Return ParlAI's batch, with the fold that it is from."""
         batch = super().batchify(obs_batch, sort)
         folds = {obs.get("fold") for obs in obs_batch if self.is_valid(obs)}
         batch.split = folds.pop() if len(folds) == 1 else None
@@ -267,12 +267,12 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return batch
 
     def _pad_tensor(self, items: list[Any], is_label: bool = False) -> tuple[Tensor, list[int]]:
-        """ParlAI's, to multiples of 8: a CPU is slow wherever it meets a new shape."""
+        """Pad as ParlAI does, but to multiples of 8: a CPU is slow at each new shape."""
         padded: tuple[Tensor, list[int]] = padded_tensor(items, pad_idx=self.NULL_IDX, fp16friendly=True)
         return padded
 
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
-        """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
+        """Set the context's token ids, truncated as ``--truncate-context`` says, with at least one token."""
         obs = super()._set_text_vec(obs, history, truncate)
         cut_context(obs, self.opt, truncate, self.dict[self.dict.unk_token])
         if "text" not in obs:

@@ -1,4 +1,4 @@
-"""Beginning with another model's words, or with ready-made vectors of them."""
+"""Initialising the vocabulary from another model, or its embeddings from pretrained vectors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from parlai_empathy.modules.vectors import copy_vectors
 
 
 def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:
-    """Raise :class:`ModelFileError` for a model of other words.
+    """Raise :class:`ModelFileError` if a model's vocabulary size does not match its dictionary.
 
-    :param weights: of the model's file.
-    :param words: how many its dictionary holds.
+    :param weights: from the model file.
+    :param words: size of the dictionary.
     """
     rows = weights.get("embeddings.weight")
     if rows is not None and len(rows) != words:
@@ -26,14 +26,14 @@ def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:
 
 
 def begin_with_vectors(path: str, ids: Mapping[str, int], weight: Tensor) -> int:
-    """Copy word vectors from a file, and bring them all together to the size of random ones.
+    """Copy word vectors from a file, scaled together to the magnitude of random ones.
 
-    The model also scores the next word with these vectors. With numbers as large as GloVe's it would be sure of a word
+    The model also scores the next word with these vectors. With magnitudes like GloVe's it would be overconfident
     before it has learnt anything.
 
     :param ids: words to rows.
     :param weight: ``(vocabulary, dim)``, changed in place.
-    :returns: how many words were found.
+    :returns: number of words found.
     :raises ModelFileError: as :func:`parlai_empathy.modules.vectors.copy_vectors`.
     """
     before = weight.detach().clone()
@@ -41,6 +41,6 @@ def begin_with_vectors(path: str, ids: Mapping[str, int], weight: Tensor) -> int
     with torch.no_grad():
         rows = (weight != before).any(dim=1)
         size = weight[rows].square().mean().sqrt()
-        if size > 0:  # also false where nothing was found
+        if size > 0:  # also false if nothing was found
             weight[rows] *= weight.size(1) ** -0.5 / size
     return found

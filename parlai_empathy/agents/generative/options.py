@@ -1,7 +1,7 @@
-"""The options of ``empathy:generative``, and what it recommends for ParlAI's own.
+"""The options of ``empathy:generative``, and its defaults for ParlAI's own options.
 
-Two presets: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019) did. A value given on the
-command line beats both.
+There are two presets: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019) used. A value on
+the command line overrides both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
 DIVERSE_BEAM = "diversebeam"
 PROTOCOLS = ("none", "peers")
 
-# What another model's weights need, where a training begins with them: their sizes, and the tokens that they know.
+# Options that the weights of ``--init-model`` require: its sizes, and its tokenization.
 OF_WEIGHTS = (
     *("embedding_size", "n_layers", "n_encoder_layers", "n_decoder_layers", "n_heads", "ffn_size", "n_positions"),
     "truncate_context",
@@ -48,13 +48,13 @@ _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "text_truncate": 100,
     "label_truncate": 100,
     "validation_metric": "ppl",
-    "validation_cutoff": 0.0,  # ParlAI takes a task for solved below it
+    "validation_cutoff": 0.0,  # below it, ParlAI considers a task solved
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # For a training from random weights on some ten thousand replies, with a core or two: half the layers, Adam with
-    # decoupled weight decay and a warm-up, small batches, dropout, lower-cased words. No label smoothing: it is
-    # perplexity that is compared, and smoothing makes it larger.
+    # For training from random weights on some ten thousand replies, with a core or two: half the layers, Adam with
+    # decoupled weight decay and warm-up, small batches, dropout, lower-cased words. No label smoothing, because models
+    # are compared by perplexity, which smoothing increases.
     "default": {
         "n_layers": 2,
         "optimizer": "adamw",
@@ -74,8 +74,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "beam_min_length": 1,
         "beam_block_ngram": 3,
     },
-    # The optimiser, batch and length of training are those of the paper's retrieval model: of this one the paper names
-    # the rate (8e-5 with five layers) and the search alone.
+    # Optimiser, batch size and length of training are those of the paper's retrieval model: for the generator, the
+    # paper states only the learning rate (8e-5 with five layers) and the search.
     "paper": {
         "n_layers": 4,
         "optimizer": "adamax",
@@ -97,7 +97,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 
-# Fine-tuning as is usual for language models: a small rate that begins slowly, few epochs.
+# Common settings for fine-tuning language models: a small learning rate with warm-up, few epochs.
 _PRETRAINED: dict[str, Any] = {
     "optimizer": "adamw",
     "learningrate": 5e-5,
@@ -108,7 +108,7 @@ _PRETRAINED: dict[str, Any] = {
     "num_epochs": 3.0,
 }
 
-# The vocabulary of all three folds, so that no word is unknown: perplexity would be the smaller for it.
+# The vocabulary of all three folds, so that no word is unknown: unknown words would lower perplexity.
 _PEERS: dict[str, Any] = {
     "dict_tokenizer": PEERS,
     "dict_lower": True,
@@ -118,7 +118,7 @@ _PEERS: dict[str, Any] = {
 
 
 def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults that go with the options' present values."""
+    """Return the defaults that follow from the options' current values."""
     chosen = _COMMON | PRESETS.get(values.get("preset") or "default", {})
     if values.get("hf_model"):
         chosen |= _PRETRAINED
@@ -180,14 +180,14 @@ def _add_of_search(group: Any) -> None:
 
 
 def _allow_diverse_beam(parser: ParlaiParser) -> None:
-    """Add our search to ParlAI's own."""
+    """Add diverse beam search to the choices of ParlAI's ``--inference``."""
     for action in parser._actions:
         if action.dest == "inference":
             action.choices = sorted({*(action.choices or ()), DIVERSE_BEAM})
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work together."""
+    """Raise :class:`OptionError` for invalid values or combinations."""
     if not opt.get("hf_model"):
         check_sizes(opt)
     check_choices(opt, truncate_context=TRUNCATIONS, ppl_protocol=PROTOCOLS)
@@ -212,7 +212,7 @@ def _check_search(opt: Opt) -> None:
 
 
 def _check_protocol(opt: Opt) -> None:
-    """The peers' perplexity is one of the peers' words: any others would make another number of the same name."""
+    """The peers' perplexity requires their tokenization: with any other, the numbers are not comparable."""
     if opt["ppl_protocol"] != "peers":
         return
     if opt.get("hf_model"):
@@ -225,13 +225,13 @@ def _check_protocol(opt: Opt) -> None:
 
 
 def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
-    """Raise :class:`OptionError` for texts that a Hugging Face model cannot take whole.
+    """Raise :class:`OptionError` for texts longer than a Hugging Face model's maximum.
 
-    :param config: the model's.
-    :param kind: ``seq2seq``, which reads and writes apart, or ``causal``, which does both in one text.
-    :param around: how many special tokens stand round a context and before a reply, together.
+    :param config: the model's configuration.
+    :param kind: ``seq2seq``, with separate context and reply, or ``causal``, with both in one sequence.
+    :param around: total number of special tokens around a context and before a reply.
     """
-    longest = getattr(config, "max_position_embeddings", None)  # T5 knows no such limit
+    longest = getattr(config, "max_position_embeddings", None)  # T5 has no such limit
     context, reply = opt["text_truncate"], opt["label_truncate"]
     lengths = (_in_eights(context + around), _in_eights(reply) + around)
     wanted = sum(lengths) if kind == "causal" else max(lengths)
@@ -243,5 +243,5 @@ def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
 
 
 def _in_eights(length: int) -> int:
-    """As long as the padding of batches may make it."""
+    """Round up to a multiple of 8, as the padding of batches does."""
     return -(-length // 8) * 8

@@ -1,4 +1,4 @@
-"""What is measured of written replies: AVG BLEU, and how much they differ from one another."""
+"""Metrics of generated replies: AVG BLEU, and diversity (Dist-n)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai.core.metrics import Metric
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.distinct import ORDERS, Distinct
 
-# What decides the replies, beside the model: options of each search. Greedy search takes the best token at any
+# Options that, besides the model, determine the replies of each search. Greedy search does not depend on the
 # temperature.
 _SEARCHES: dict[str, tuple[str, ...]] = {
     "greedy": (),
@@ -22,16 +22,16 @@ _SEARCHES: dict[str, tuple[str, ...]] = {
     "delayedbeam": ("topk", "beam_delay", "temperature", "beam_size"),
     "factual_nucleus": ("topp", "lambda_decay", "omega_bound", "temperature", "beam_size"),
 }
-# Those that draw tokens: a batch draws from one stream of random numbers, so that its size decides, too.
+# Sampling searches: all examples of a batch share one random stream, so replies also depend on the batch size.
 _DRAWING = ("topk", "nucleus", "delayedbeam", "factual_nucleus")
 _BLOCKING = ("beam_block_ngram", "beam_context_block_ngram")
 
 
 def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False, blocked: Collection[str] = ()) -> str:
-    """How replies are written, for signatures: ``greedy,min_length=1,max_length=100,block_ngram=3``.
+    """Describe the decoding, for signatures: ``greedy,min_length=1,max_length=100,block_ngram=3``.
 
-    :param bfloat16: whether the model computes with these short numbers: a choice between near equals may differ.
-    :param blocked: phrases that no reply may have, of ``--beam-block-list-filename``.
+    :param bfloat16: whether the model computes in bfloat16, which can change the choice between near-equal scores.
+    :param blocked: phrases that replies must not contain, from ``--beam-block-list-filename``.
     """
     search = opt["inference"]
     names = [*_SEARCHES.get(search, ()), "beam_min_length"]
@@ -55,7 +55,7 @@ def reply_metrics(
     decoding: str,
     split: str | None,
 ) -> dict[str, list[Metric]]:
-    """The numbers of a batch, by their names in reports, one of each for each reply.
+    """Return the metrics of a batch by their names in reports, one value per reply.
 
     :param replies: tokenised.
     :param references: the true replies, tokenised in the same way.

@@ -1,4 +1,4 @@
-"""Writing the replies of a batch together, where nothing is asked for that only ParlAI's own loop knows."""
+"""Batched generation of replies, for searches that do not need ParlAI's own loop."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from parlai_empathy.agents.generative.options import DIVERSE_BEAM
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, FinishedBeams
 from parlai_empathy.modules.decoding_steps import steps_of
 
-# Hypotheses that have come to their ends are left behind when they are this share of all: the others must be copied.
+# Finished hypotheses are dropped once they are this share of all, because dropping them copies the others' states.
 _WORTH_LEAVING = 1 / 8
 
 _TOGETHER = ("greedy", "beam", DIVERSE_BEAM)
 
 
 def beams_of(opt: Mapping[str, Any], start: int, end: int) -> Beams | None:
-    """The search that the options mean; None for those that ParlAI's own loop must do.
+    """Return the settings of the batched search; None for searches that only ParlAI's own loop supports.
 
     :param start: the dictionary's id of the start token; ``end``: of the end token.
     """
@@ -43,16 +43,16 @@ def beams_of(opt: Mapping[str, Any], start: int, end: int) -> Beams | None:
 def write(
     model: Any, states: Any, beams: BatchedBeams, longest: int, logprobs: Callable[[Tensor], Tensor]
 ) -> list[FinishedBeams]:
-    """Search for the replies of a batch.
+    """Generate the replies of a batch.
 
-    :param model: a generator of ParlAI's.
-    :param states: what its encoder has made of the contexts.
-    :param longest: how many tokens a reply may have, with the end token.
-    :param logprobs: makes log-probabilities of scores, ``(rows, vocabulary)``.
-    :returns: what was found for each example.
+    :param model: a generator with ParlAI's interface.
+    :param states: its encoder's output for the contexts.
+    :param longest: maximum tokens per reply, including the end token.
+    :param logprobs: converts scores to log-probabilities, ``(rows, vocabulary)``.
+    :returns: the finished beams of each example.
     """
     steps = steps_of(model, states, beams.how.size)
-    rows = beams.goes_on().nonzero().squeeze(1)  # the slots of the hypotheses that the model reads
+    rows = beams.goes_on().nonzero().squeeze(1)  # slots of the hypotheses in the decoder's batch
     row_of = torch.zeros_like(beams.goes_on(), dtype=torch.long)
     for number in range(longest):
         latent = steps.next(beams.tokens.flatten(0, 1)[rows])

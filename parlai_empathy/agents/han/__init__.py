@@ -1,1 +1,1 @@
-"""The hierarchical attention network of HUMOD, a judge of replies: see README.md beside this file."""
+"""HUMOD's hierarchical attention network, a judge of replies: see README.md beside this file."""

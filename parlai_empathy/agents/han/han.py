@@ -25,12 +25,12 @@ _DEFAULTS: dict[str, Any] = {
     "learningrate": 1e-3,
     "lr_scheduler": "none",
     "num_epochs": 10.0,
-    "precision": "float32",  # an LSTM's small steps gain nothing from shorter numbers
+    "precision": "float32",  # lower precision does not speed up an LSTM's small steps
 }
 
 
 class HanAgent(JudgeAgent):
-    """Rates replies, tells true ones from others, or classifies texts, with word vectors, LSTMs and attention."""
+    """Rates replies, identifies true ones, or classifies texts, with word vectors, LSTMs and attention."""
 
     of_weights = ("embedding_size", "hidden_size", "dict_tokenizer", "dict_lower")
 
@@ -54,7 +54,7 @@ class HanAgent(JudgeAgent):
         group.add_argument(
             "--max-words",
             type=int,
-            default=100,  # HUMOD's longest turn has 45; of EmpatheticDialogues' texts 1 in 1,000 has more than 90
+            default=100,  # HUMOD's longest turn has 45; 1 in 1,000 of EmpatheticDialogues' texts has more than 90
             help="Maximum words of a turn, or of the reply; the rest is not read.",
         )
         group.add_argument(
@@ -73,32 +73,32 @@ class HanAgent(JudgeAgent):
         super().__init__(opt, shared)
 
     def build_model(self) -> nn.Module:
-        """The network, with ready-made word vectors where a file is named and no trained weights follow."""
+        """Build the network, with ``--vectors-file`` unless trained weights follow."""
         opt = self.opt
         embedding = nn.Embedding(len(self.dict), opt["embedding_size"], padding_idx=self.NULL_IDX)
         with torch.no_grad():
-            embedding.weight[self.dict[self.dict.unk_token]] = 0  # what training never met says nothing
+            embedding.weight[self.dict[self.dict.unk_token]] = 0  # unknown words contribute nothing
         if opt.get("vectors_file") and self.is_new:
             copy_vectors(opt["vectors_file"], self.dict.tok2ind, embedding.weight)
         return HierarchicalAttention(embedding, opt["hidden_size"], self.outputs, opt["dropout"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """Word ids of the contexts, ``(n, turns, words)``, and of the replies, ``(n, words)``."""
+        """Return word ids of the contexts, ``(n, turns, words)``, and of the replies, ``(n, words)``."""
         texts = dict.fromkeys(text for pair in pairs for text in (*pair.turns, pair.reply))
         words = {text: self._words(text) for text in texts}
-        table = _padded([[self.NULL_IDX], *words.values()], self.NULL_IDX)  # (different texts, words); no text is row 0
+        table = _padded([[self.NULL_IDX], *words.values()], self.NULL_IDX)  # (distinct texts, words); row 0 is padding
         row = {text: number for number, text in enumerate(words, start=1)}
         turns = [[row[turn] for turn in pair.turns if words[turn]][-self.opt["max_turns"] :] for pair in pairs]
         replies = torch.tensor([row[pair.reply] for pair in pairs])
         return table[_padded([rows or [0] for rows in turns], 0)], table[replies]
 
     def _words(self, text: str) -> list[int]:
-        """The first words' ids; a word that is spelt like ParlAI's padding is unknown."""
+        """Return the ids of the first words; a word spelt like ParlAI's padding token counts as unknown."""
         unknown = self.dict[self.dict.unk_token]
         ids = self.dict.txt2vec(text)[: self.opt["max_words"]]
         return [unknown if index == self.NULL_IDX else index for index in ids]
 
 
 def _padded(rows: Iterable[Sequence[int]], pad: int) -> Tensor:
-    """Rows of unequal length as one tensor, ``(rows, longest)``."""
+    """Pad rows of unequal length to one tensor, ``(rows, longest)``."""
     return pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True, padding_value=pad)

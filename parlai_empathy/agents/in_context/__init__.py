@@ -1,1 +1,1 @@
-"""``-m empathy:in_context``: a language model is asked for the reply, with examples in its prompt."""
+"""``-m empathy:in_context``: prompts a language model for the reply, with examples in the prompt."""

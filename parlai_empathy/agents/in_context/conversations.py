@@ -1,4 +1,4 @@
-"""The conversations that examples are taken from: EmpatheticDialogues' training fold."""
+"""The source of examples: EmpatheticDialogues' training fold."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import Dialogue, read_empa
 
 TASK = "empathetic_dialogues"
 LONGEST_CONTEXT = 7
-"""Turns that a context has at most: the data set's conversations have eight. In longer chats the last ones count."""
+"""Maximum turns of a context: the data set's conversations have eight turns. Of longer chats, the last are used."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation to show a model.
+    """An example conversation for the prompt.
 
-    :param turns: the first is the Speaker's, the last the Listener's.
+    :param turns: the first is by the Speaker, the last by the Listener.
     """
 
     conv_id: str
@@ -31,20 +31,20 @@ class Conversation:
 
     @property
     def context(self) -> str:
-        """The turns before the last reply, one a line."""
+        """The turns before the last reply, one per line."""
         return "\n".join(self.turns[:-1])
 
 
 def training_conversations(opt: Opt) -> list[Conversation]:
-    """All training conversations with a reply, in the order of the file; what comes after the last reply is left out.
+    """Return all training conversations that contain a reply, in file order, each cut after its last reply.
 
-    :param opt: ``--edition`` decides which data, behind the task's name too.
-    :raises DataError: if there is none, or the file cannot be read.
-    :raises DownloadError: if the data are not to be had.
+    :param opt: ``--edition`` selects the data; it can also be appended to the task's name.
+    :raises DataError: if there are none, or the file cannot be read.
+    :raises DownloadError: if the data cannot be downloaded.
     """
     opt = copy.deepcopy(opt)
     if TASK in (opt.get("task") or "").split(":"):
-        _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does so for teachers alone
+        _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does so only for teachers
     path = build(opt) / "train.csv"
     found = [_conversation(dialogue) for dialogue in read_empathetic_dialogues(path)]
     conversations = [conversation for conversation in found if conversation.turns]

@@ -1,4 +1,4 @@
-"""Making a prompt short enough for its model: it loses its examples, the least similar first, then its oldest turns."""
+"""Shortens prompts to fit the model's context: first drops examples, least similar first, then the oldest turns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from parlai_empathy.language_models.prompt import Prompt
 
 
 class Fitted(NamedTuple):
-    """A prompt, and what it holds.
+    """A prompt, and what was dropped from it.
 
-    :param examples: those that are left.
-    :param dropped_turns: how many turns of the conversation were left out.
+    :param examples: the remaining examples.
+    :param dropped_turns: number of turns of the conversation that were dropped.
     """
 
     prompt: Prompt
@@ -25,7 +25,7 @@ class Fitted(NamedTuple):
 
     @property
     def is_shortened(self) -> bool:
-        """Whether something was left out."""
+        """Whether anything was dropped."""
         return bool(self.dropped_examples or self.dropped_turns)
 
 
@@ -36,11 +36,11 @@ def fitted(
     room: int | None,
     count_tokens: Callable[[Prompt], int],
 ) -> Fitted:
-    """The longest prompt that leaves the model room for its reply.
+    """Return the longest prompt that leaves the model room for its reply.
 
     :param examples: the most similar one last.
-    :param turns: of the conversation, oldest first; the last one always stays.
-    :param room: tokens that the prompt may have; None: as many as it likes.
+    :param turns: of the conversation, oldest first; the last one is always kept.
+    :param room: maximum tokens of the prompt; None for no limit.
     :raises OptionError: if the last turn alone is too long.
     """
     left, spoken = tuple(examples), tuple(turns)
@@ -60,6 +60,6 @@ def fitted(
 
 
 def _without_oldest(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Without the oldest turn, and without an own one that would stand first: it would answer nothing."""
+    """Drop the oldest turn, and then the agent's own turn if that would come first, because it would answer nothing."""
     turns = turns[1:]
     return turns[1:] if turns[0].is_own and len(turns) > 1 else turns

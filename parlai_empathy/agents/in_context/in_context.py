@@ -1,4 +1,4 @@
-"""``-m empathy:in_context``: a language model writes the replies, without any training (Lee et al. 2022, EmpGPT-3)."""
+"""``-m empathy:in_context``: a language model generates replies without training (Lee et al. 2022, EmpGPT-3)."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _NO_WEIGHTS = b"empathy:in_context has no weights: see the options beside this f
 
 
 class InContextAgent(Agent):
-    """Asks a language model for the Listener's next turn.
+    """Prompts a language model for the Listener's next turn.
 
-    Its messages say beside ``text`` how it came about: ``examples`` (names of the conversations that were shown, the
-    most similar last), ``oracle``, ``prompt_tokens``, ``completion_tokens``, ``finish``, ``cached``; and where it
-    applies ``emotion_used``, ``dropped_examples``, ``dropped_turns``, ``no_answer``.
+    Besides ``text``, its messages contain ``examples`` (ids of the conversations shown, most similar last), ``oracle``,
+    ``prompt_tokens``, ``completion_tokens``, ``finish``, ``cached``; and where applicable ``emotion_used``,
+    ``dropped_examples``, ``dropped_turns``, ``no_answer``.
     """
 
     learns = False
-    """``parlai train_model`` keeps its options as a model file, and no more."""
+    """``parlai train_model`` only saves its options as a model file."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the agent's options, and the defaults that it recommends for ParlAI's own."""
+        """Add the agent's options, and its defaults for ParlAI's own options."""
         return options.add(parser, partial_opt or {})
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -53,65 +53,65 @@ class InContextAgent(Agent):
         if shared is None:
             options.check(opt)
         self._parts: Parts = shared["parts"] if shared else make_parts(opt)
-        self._logged = 0  # prompts that the log has told of
+        self._logged = 0  # number of prompts already reported in the log
 
     def share(self) -> dict[str, Any]:
-        """What copies of this agent use too; each copy has a conversation of its own."""
+        """Share the parts with copies of this agent; each copy has its own conversation."""
         return {**super().share(), "parts": self._parts}
 
     # --- the conversation --------------------------------------------------------------------------------------------
 
     def observe(self, observation: Message) -> Message:
-        """Take a message, and add to it what was said so far."""
+        """Receive a message, and add the conversation so far to it."""
         self._spoken.hear(observation)
         self.observation = Message({**observation, "spoken": self._spoken.turns})
         return self.observation
 
     def self_observe(self, self_message: Message) -> None:
-        """Take this agent's own reply into the conversation."""
+        """Add this agent's own reply to the conversation."""
         self._spoken.say(self_message)
 
     def reset(self) -> None:
-        """Forget the conversation."""
+        """Start a new conversation."""
         super().reset()
         self._spoken.clear()
         self._log_usage()
 
     def shutdown(self) -> None:
-        """Say what the model was used for."""
+        """Log the model's usage."""
         self._log_usage()
 
     # --- answering ---------------------------------------------------------------------------------------------------
 
     def act(self) -> Message:
-        """Answer what was observed last."""
+        """Answer the last observation."""
         reply = self.batch_act([self.observation])[0]
         self.self_observe(reply)
         return reply
 
     def act_streaming(self, say: Say) -> Message:
-        """Like :meth:`act`, but say what there is of the reply while the model writes it.
+        """Like :meth:`act`, but stream the reply while the model generates it.
 
-        :param say: gets the beginning of the reply's text, whenever it has become longer.
-        :raises LanguageModelError: if the model fails for good, perhaps when something was said already: that is no
-            reply then, and no part of the conversation.
+        :param say: called with the reply's text so far, whenever it has grown.
+        :raises LanguageModelError: if the model fails permanently, possibly after part of the reply was streamed; that
+            part is not added to the conversation.
         """
         reply = self._replies([self.observation], say)[0]
         self.self_observe(reply)
         return reply
 
     def batch_act(self, observations: Sequence[Message | None]) -> list[Message]:
-        """Answer messages, their requests side by side.
+        """Answer messages, with concurrent requests.
 
-        :param observations: what copies of this agent observed. Where nothing was said the answer has no text.
-        :raises LanguageModelError: if the model fails for good. What it answered before is in the cache.
+        :param observations: of copies of this agent. If nothing was said, the answer has no text.
+        :raises LanguageModelError: if the model fails permanently. Earlier answers are in the cache.
         """
         return self._replies(observations)
 
     def _replies(self, observations: Sequence[Message | None], say: Say | None = None) -> list[Message]:
-        """The replies.
+        """Return the replies.
 
-        :param say: of a single message: gets what there is of its reply.
+        :param say: for a single message: called with the reply's text so far.
         """
         replies = [Message({"id": self.id, "episode_done": False}) for _ in observations]
         asked = [
@@ -126,7 +126,7 @@ class InContextAgent(Agent):
         return replies
 
     def _answers(self, observations: Sequence[Message], say: Say | None) -> list[dict[str, Any]]:
-        """The fields of each reply."""
+        """Return the fields of each reply."""
         if any("labels" in observation for observation in observations):
             raise OptionError("empathy:in_context learns nothing: use parlai eval_model, interactive or self_chat")
         parts = self._parts
@@ -148,11 +148,11 @@ class InContextAgent(Agent):
         ]
 
     def _completed(self, prompts: Sequence[Prompt], say: Say | None) -> list[Answer]:
-        """What the model answers."""
+        """Return the model's answers."""
         model, sampling = self._parts.model, self._parts.sampling
         if say is None:
             return model.complete(prompts, sampling)
-        teller = Teller(say)  # the model says no stop texts, and spaces at an end make a reply no longer
+        teller = Teller(say)  # stop texts and trailing spaces are removed, so they are not streamed
 
         def tell(text: str) -> None:
             teller.tell(reply_text(text, sampling.stop))
@@ -161,22 +161,22 @@ class InContextAgent(Agent):
 
     def _query(self, observation: Message) -> Query:
         turns: tuple[Turn, ...] = observation["spoken"]
-        # Without an oracle nothing beside the words is even handed on.
+        # Without an oracle, nothing but the words is even passed on.
         known = {name: observation.get(name) for name in ("situation", "emotion")} if self.opt["oracle"] else {}
         return Query(tuple(turn.text for turn in turns), observation.get("conv_id"), **known)
 
     def _reply(self, answer: Answer, prompt: Fitted, chosen: Chosen, is_measured: bool) -> dict[str, Any]:
-        """The fields of a reply; if it is none, it is counted and warned of."""
+        """Return the fields of a reply; if there is no answer, count it and log a warning."""
         parts = self._parts
         fields = reply_fields(answer, prompt, chosen.emotion, parts.sampling.stop, is_measured)
         fields["oracle"] = bool(self.opt["oracle"] and parts.selector)
         if "no_answer" in fields:
             parts.tally.no_answers += 1
-            warn = logging.warning if self._in_chat else warn_once  # an evaluation ends with the number of them
+            warn = logging.warning if self._in_chat else warn_once  # an evaluation reports their number at its end
             warn(f"{parts.model.name} gave no answer ({fields['no_answer']})")
         return fields
 
-    # --- what is said of it ------------------------------------------------------------------------------------------
+    # --- usage --------------------------------------------------------------------------------------------------------
 
     def _count(self, prompts: Sequence[Fitted]) -> None:
         self._parts.tally.add(prompts)
@@ -187,7 +187,7 @@ class InContextAgent(Agent):
             )
 
     def _log_usage(self) -> None:
-        """Once for what was asked since the last time; the original speaks for its copies."""
+        """Log the usage since the last call; the original agent also reports for its copies."""
         tally = self._parts.tally
         if not self._is_original or tally.prompts == self._logged:
             return
@@ -197,9 +197,9 @@ class InContextAgent(Agent):
             logging.warning(line)
 
     def save(self, path: str | None = None) -> None:
-        """Write a model file, so that ``-mf`` brings these options back; there are no weights.
+        """Write a model file, so that ``-mf`` restores these options; there are no weights.
 
-        :raises OptionError: if another model is there.
+        :raises OptionError: if another model has that path.
         """
         path = path or self.opt.get("model_file")
         if path:

@@ -1,8 +1,8 @@
 """The options of ``empathy:in_context``.
 
-Two presets: ``default``, what we would use today, and ``paper``, what Lee et al. (2022) did. A value given on the
-command line beats both. Nothing that is secret is an option, because options are written to logs and files: a server's
-address and key stand in the environment.
+There are two presets: ``default``, what we would use today, and ``paper``, what Lee et al. (2022) used. A value on the
+command line overrides both. No option is secret, because options are written to logs and files: a server's address and
+key are read from environment variables.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from parlai_empathy.modules.hugging_face import MINILM
 from parlai_empathy.tasks.edition import add_edition
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # Today's models were trained on chats and need no example to know what a conversation is. It works in a chat, where
-    # nobody tells the situation, and at once: examples have to be fetched and encoded.
+    # Today's models were trained on chats and need no example to know what a conversation is. This also works in a
+    # chat, where the situation is unknown, and needs no download or encoding of examples.
     "default": {
         "prompt": "chat",
         "examples": 0,
@@ -34,7 +34,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "oracle": False,
         "sentence_encoder": MINILM,
     },
-    # As many examples as the authors' own command has.
+    # The number of examples in the authors' own command.
     "paper": {
         "prompt": "paper",
         "examples": 2,
@@ -47,7 +47,7 @@ _COMMON = {"batchsize": 8}  # requests in flight
 
 
 def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults that go with the options' present values."""
+    """Return the defaults that follow from the options' current values."""
     return _COMMON | PRESETS.get(values.get("preset") or "default", {})
 
 
@@ -165,7 +165,7 @@ def _add_sampling(group: Any) -> None:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work, alone or together."""
+    """Raise :class:`OptionError` for invalid values or combinations."""
     check_choices(opt, lm_backend=BACKENDS, select=SELECTIONS)
     if opt["lm_backend"] != "echo" and not opt["lm_model"]:
         raise OptionError(f"--lm-model is missing: --lm-backend {opt['lm_backend']} needs the name of a model")
@@ -181,7 +181,7 @@ def check(opt: Opt) -> None:
 
 
 def _check_selection(opt: Opt) -> None:
-    """What an example is chosen by has to be known."""
+    """Raise :class:`OptionError` if the information that ``--select`` needs is not available."""
     select, oracle = opt["select"], opt["oracle"]
     if oracle and select in ("context", "random"):
         raise OptionError(
@@ -204,7 +204,7 @@ def _check_selection(opt: Opt) -> None:
 
 
 def prices(opt: Opt) -> tuple[float, float] | None:
-    """Those of ``--lm-prices``. Raises :class:`OptionError` if they are not two numbers of at least 0."""
+    """Parse ``--lm-prices``. Raise :class:`OptionError` unless it is two non-negative numbers."""
     if not opt["lm_prices"]:
         return None
     try:
@@ -220,9 +220,9 @@ def prices(opt: Opt) -> tuple[float, float] | None:
 
 
 def sampling(opt: Opt, stop: tuple[str, ...]) -> Sampling:
-    """How the model is to choose words. Raises :class:`OptionError` for values that cannot be.
+    """Return the sampling parameters. Raise :class:`OptionError` for invalid values.
 
-    :param stop: of the prompt.
+    :param stop: the prompt's stop texts.
     """
     return Sampling(
         temperature=opt["temperature"],
@@ -236,7 +236,7 @@ def sampling(opt: Opt, stop: tuple[str, ...]) -> Sampling:
 
 
 def cache_file(opt: Opt) -> Path | None:
-    """Where answers are kept; None for nowhere."""
+    """Return the file that caches answers; None for no cache."""
     named = opt["lm_cache"]
     if named is not None:
         return None if named.lower() in ("", "none") else Path(named).expanduser()
@@ -244,5 +244,5 @@ def cache_file(opt: Opt) -> Path | None:
 
 
 def store_folder(opt: Opt) -> Path:
-    """Where what belongs to no model file is kept."""
+    """Return the folder for data that belong to no model file."""
     return Path(opt["datapath"]) / "in_context"

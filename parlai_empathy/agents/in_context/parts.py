@@ -1,4 +1,4 @@
-"""What the copies of an agent share: the language model, the prompt, the examples, and what was counted so far."""
+"""The parts that copies of an agent share: language model, prompt, examples, and counts."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 @dataclass
 class Parts:
-    """What answers.
+    """The parts that generate replies.
 
-    :param selector: None without examples.
+    :param selector: None if there are no examples.
     """
 
     model: LanguageModel
@@ -41,7 +41,7 @@ class Parts:
 
     @property
     def room(self) -> int | None:
-        """How many tokens a prompt may have; None if the model's context is not known."""
+        """Maximum tokens of a prompt; None if the model's context length is unknown."""
         length = self.model.context_length
         return None if length is None else length - self.sampling.max_tokens
 
@@ -61,7 +61,7 @@ def make_parts(opt: Opt) -> Parts:
         prices=options.prices(opt),
         context_length=opt["lm_context_length"],
     )
-    # A model without a chat template says so now, and not when minutes have gone into the examples.
+    # If the model has no chat template, fail now rather than after minutes of encoding examples.
     model.count_tokens(template.render([], [Turn("Hello.", False)]))
     selector = _selector(opt) if opt["examples"] else None
     return Parts(model, template, options.sampling(opt, template.stop), selector)
@@ -98,7 +98,7 @@ def _compared(conversation: Conversation, oracle: bool) -> str:
 
 
 def _predictor(opt: Opt) -> Callable[[Sequence[str]], list[str]]:
-    """What finds the emotion that a text tells of."""
+    """Return a function that predicts the emotion of each text."""
     part = replace(frozen_classifier.PART, option="emotion_classifier")
     # Nothing is trained here, so no copy of the classifier is kept beside a model file.
     classifier = FrozenClassifier(part.load(Opt({**opt, "model_file": None, "init_model": None})))
@@ -111,7 +111,7 @@ def _predictor(opt: Opt) -> Callable[[Sequence[str]], list[str]]:
 
 
 def _device(opt: Opt) -> str | None:
-    """Where to compute; None: the GPU if there is one. ParlAI names each of several processes its own GPU."""
+    """Return the device; None means the GPU if there is one. ParlAI assigns each of several processes its own GPU."""
     if opt.get("no_cuda"):
         return "cpu"
     number = opt.get("gpu", -1)

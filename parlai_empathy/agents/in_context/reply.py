@@ -1,4 +1,4 @@
-"""What an agent's message says: the reply, how it came about, and what an evaluation counts of it."""
+"""The fields of an agent's message: the reply, how it was generated, and its metrics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OF_COMPLETION = ("finish", "prompt_tokens", "completion_tokens", "cached")
 
 
 def reply_text(text: str, stop: Sequence[str]) -> str:
-    """What of a model's text is the reply: one line, because a turn is a line wherever conversations are kept.
+    """Extract the reply from a model's text, as one line, because conversations store one turn per line.
 
-    :param stop: texts at which a reply ends, though the model may have gone on.
+    :param stop: texts at which a reply ends, even if the model continued.
     """
     return " ".join(cut_at_stop(text, stop)[0].split())
 
@@ -24,10 +24,10 @@ def reply_text(text: str, stop: Sequence[str]) -> str:
 def reply_fields(
     answer: Completion | NoAnswer, prompt: Fitted, emotion: str | None, stop: Sequence[str], is_measured: bool
 ) -> dict[str, Any]:
-    """The fields of a message. One that is to be measured, and is no reply, has no text: it shall not score 0.
+    """Return a message's fields. In an evaluation, a failed reply has no text, so that it does not score 0.
 
-    :param prompt: what was answered.
-    :param emotion: that the examples were chosen by, if they were.
+    :param prompt: the prompt that was answered.
+    :param emotion: the emotion by which examples were chosen, if any.
     :param stop: texts at which a reply ends.
     """
     fields: dict[str, Any] = {"examples": [example.conv_id for example in prompt.examples]}
@@ -49,7 +49,7 @@ def reply_fields(
 
 
 def _metrics(fields: dict[str, Any], prompt: Fitted) -> dict[str, AverageMetric]:
-    """What the report says beside ParlAI's own: means over the prompts, or over those with an answer."""
+    """Return the metrics reported beyond ParlAI's own: means over all prompts, or over those with an answer."""
     means = {
         "no_answer": float("no_answer" in fields),
         "examples": float(len(prompt.examples)),

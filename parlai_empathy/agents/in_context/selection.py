@@ -1,14 +1,14 @@
-"""Choosing examples for a conversation (Lee et al. 2022): at random, or by what they have in common with it.
+"""Selects examples for a conversation (Lee et al. 2022): at random, or by similarity.
 
 ============= =========================================================================================================
-``random``    any; the same ones for the same conversation, whatever is asked before it or with it
-``context``   those whose turns before the last reply are most like the conversation's
-``sitsm``     those whose situation is most like the conversation's, which only an oracle knows
-``emositsm``  of those with the conversation's emotion the same; without an oracle, of those with the emotion that a
-              classifier reads from the turns, the ones whose turns are most alike
+``random``    at random; the same for the same conversation, regardless of order and batching
+``context``   those whose turns before the last reply are most similar to the conversation's
+``sitsm``     those whose situation is most similar to the conversation's, which only an oracle knows
+``emositsm``  like ``sitsm``, among those with the conversation's emotion; without an oracle, like ``context``, among
+              those with the emotion that a classifier predicts from the turns
 ============= =========================================================================================================
 
-Two texts are as much alike as the cosine of their sentence vectors says.
+Similarity is the cosine of the texts' sentence vectors.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SELECTIONS = ("context", "random", "sitsm", "emositsm")
 
 
 class Query(NamedTuple):
-    """A conversation that examples are wanted for.
+    """A conversation that needs examples.
 
-    :param turns: oldest first, the person's last.
-    :param conv_id: its name in the data set, where it has one: it is no example of itself.
-    :param situation: what an oracle says; None where there is none. The same holds for ``emotion``.
+    :param turns: oldest first; the last one is the person's.
+    :param conv_id: its id in the data set, if any, so that it is not its own example.
+    :param situation: known only with an oracle, otherwise None; likewise ``emotion``.
     """
 
     turns: tuple[str, ...]
@@ -43,15 +43,15 @@ class Query(NamedTuple):
 
     @property
     def context(self) -> str:
-        """What is compared with an example's context."""
+        """The text that is compared with the contexts of examples."""
         return "\n".join(self.turns[-LONGEST_CONTEXT:])
 
 
 class Chosen(NamedTuple):
-    """Examples for a conversation.
+    """The examples selected for a conversation.
 
-    :param examples: the most similar one last; fewer than asked for where there are no more.
-    :param emotion: the one that they all have, if they were chosen by it.
+    :param examples: the most similar one last; fewer than requested if there are no more.
+    :param emotion: the emotion that they share, if they were selected by it.
     """
 
     examples: tuple[Conversation, ...]
@@ -60,16 +60,16 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Selector:
-    """Chooses examples.
+    """Selects examples.
 
-    :param conversations: to choose from.
-    :param count: how many examples, at least 1.
+    :param conversations: the candidates.
+    :param count: number of examples, at least 1.
     :param selection: one of :data:`SELECTIONS`.
-    :param oracle: whether queries bring their situation and emotion. Not for ``random`` and ``context``.
-    :param seed: of ``random``.
-    :param vectors: of the conversations' situations with an oracle, of their contexts without: ``(n, dim)``, each of
-        length 1. None for ``random``. Vectors of the queries' texts come from ``encode``.
-    :param predict: the emotion that each of some texts tells of; for ``emositsm`` without an oracle.
+    :param oracle: whether queries contain their situation and emotion. Not for ``random`` and ``context``.
+    :param seed: for ``random``.
+    :param vectors: of the conversations' situations with an oracle, of their contexts without: ``(n, dim)``, of unit
+        length. None for ``random``. The queries' vectors come from ``encode``.
+    :param predict: predicts the emotion of each text; for ``emositsm`` without an oracle.
     """
 
     conversations: Sequence[Conversation]
@@ -82,9 +82,9 @@ class Selector:
     predict: Callable[[Sequence[str]], list[str]] | None = None
 
     def choose(self, queries: Sequence[Query]) -> list[Chosen]:
-        """Examples for each query.
+        """Select examples for each query.
 
-        :raises OptionError: if there is an oracle, and a query does not say what it knows.
+        :raises OptionError: if there is an oracle, but a query lacks its situation or emotion.
         """
         if not queries:
             return []
@@ -101,7 +101,7 @@ class Selector:
 
     def _drawn(self, query: Query) -> Chosen:
         draw = random.Random(f"{self.seed}\n{query.context}")
-        # One more than wanted, because the conversation itself may be among them.
+        # Draw one more than needed, because the conversation itself may be among them.
         drawn = draw.sample(range(len(self.conversations)), min(self.count + 1, len(self.conversations)))
         others = [self.conversations[place] for place in drawn if self.conversations[place].conv_id != query.conv_id]
         return Chosen(tuple(others[: self.count]))

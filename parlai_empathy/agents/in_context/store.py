@@ -1,4 +1,4 @@
-"""The vectors of the texts that examples are compared by: computed once, and kept in a file."""
+"""Caches the sentence vectors of candidate examples in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.modules.sentence_encoder import SentenceEncoder, Vectors
 
 
 def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:
-    """A digest of everything that decides the vectors: the texts, and the encoder's weights and settings."""
+    """Return a digest of everything that determines the vectors: the texts, and the encoder's weights and settings."""
     digest = hashlib.sha256(f"{state_fingerprint(encoder.model.state_dict())} {encoder.settings}".encode())
     for text in texts:
         digest.update(f"\n{len(text)} {text}".encode(errors="surrogatepass"))
@@ -24,12 +24,12 @@ def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:
 
 
 def stored_or_encoded(folder: Path, name: str, texts: Sequence[str], encoder: SentenceEncoder) -> Vectors:
-    """The texts' vectors, ``(n, dim)``, each of length 1: from the file, or computed and written there.
+    """Return the texts' unit-length vectors, ``(n, dim)``, from the file, or computed and saved there.
 
-    Other texts, or another encoder, have another file. One that cannot be read is written anew, with a warning.
+    The file name depends on the texts and the encoder. A damaged file is replaced, with a warning.
 
-    :param folder: made if need be.
-    :param name: of the kind of texts; the file is ``<name>-<fingerprint>.npy``.
+    :param folder: created if missing.
+    :param name: kind of texts; the file is ``<name>-<fingerprint>.npy``.
     :raises OptionError: if the file cannot be written.
     """
     path = folder / f"{name}-{fingerprint(texts, encoder)}.npy"
@@ -45,7 +45,7 @@ def stored_or_encoded(folder: Path, name: str, texts: Sequence[str], encoder: Se
 
 
 def _stored(path: Path, count: int) -> Vectors | None:
-    """What the file holds; None if it is broken. Nothing in it is executed."""
+    """Load the vectors; None if the file is damaged. Nothing in it is executed."""
     try:
         vectors: Vectors = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
@@ -57,7 +57,7 @@ def _stored(path: Path, count: int) -> Vectors | None:
 
 
 def _write(path: Path, vectors: Vectors) -> None:
-    """Write the file, whole or not at all: a run that is killed leaves none, and two at a time do not mix theirs."""
+    """Write the file atomically: a killed run leaves no partial file, and concurrent runs do not interfere."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path, is_shared=True) as unfinished, unfinished.open("wb") as file:

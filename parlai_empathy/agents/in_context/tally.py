@@ -1,4 +1,4 @@
-"""What is to be said of all prompts when an evaluation ends."""
+"""Counts over all prompts, reported when an evaluation ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from parlai_empathy.agents.in_context.fitting import Fitted
 
 @dataclass
 class Tally:
-    """Counts of prompts, and of what was left out of them."""
+    """Counts of prompts, and of what was dropped from them."""
 
     prompts: int = 0
     shortened: int = 0
@@ -27,7 +27,7 @@ class Tally:
             self.dropped_turns += prompt.dropped_turns
 
     def warnings(self) -> Iterator[str]:
-        """A line for each thing that may change what a result means."""
+        """Yield a warning for everything that may affect how results should be read."""
         if self.shortened:
             yield (
                 f"{self.shortened:,} of {self.prompts:,} prompts were too long: {self.dropped_examples:,} examples and "

@@ -1,17 +1,17 @@
-"""Prompts as files: how an instruction, examples and a conversation become what a language model is given.
+"""Prompt templates: files that combine an instruction, examples and a conversation into a model's input.
 
-A file is YAML. With ``prompt`` it makes one text that the model goes on with; with ``system`` it makes a chat, whose
-system message that is, and whose other messages are the conversation's turns.
+A file is YAML. With ``prompt`` it makes a text that the model continues; with ``system`` it makes a chat, with that
+system message and the conversation's turns as the other messages.
 
 =================== ====================================================================================
-``instruction``     what the model is to do
-``person``          a turn of the person, as a line: holds ``{text}``
-``listener``        a turn of the one who replies, as a line: holds ``{text}``
-``example``         one example: holds ``{turns}``, its lines, and perhaps ``{instruction}``
-``before_examples`` what stands before the first example, if there is one; may be left out
-``prompt``          the whole text: holds ``{examples}`` and ``{turns}``, and perhaps ``{instruction}``
-``system``          in the place of ``prompt``: holds ``{examples}``, and perhaps ``{instruction}``
-``stop``            a list of texts at which a reply ends; may be left out
+``instruction``     the model's task
+``person``          a turn of the person, as a line: contains ``{text}``
+``listener``        a turn of the one who replies, as a line: contains ``{text}``
+``example``         one example: contains ``{turns}``, its lines, and optionally ``{instruction}``
+``before_examples`` text before the first example, if there is one; optional
+``prompt``          the whole text: contains ``{examples}`` and ``{turns}``, and optionally ``{instruction}``
+``system``          instead of ``prompt``: contains ``{examples}``, and optionally ``{instruction}``
+``stop``            a list of texts at which a reply ends; optional
 =================== ====================================================================================
 """
 
@@ -30,10 +30,10 @@ from parlai_empathy.language_models.prompt import Message, Prompt
 
 _OWN = Path(__file__).parent / "prompts"
 PROMPTS = tuple(sorted((path.stem for path in _OWN.glob("*.yaml")), reverse=True))
-"""The names of the prompts that come with this package."""
+"""The names of the built-in prompts."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-# What each part must hold, and what it may hold too.
+# The required and the optional placeholders of each part.
 _PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "person": (("text",), ()),
     "listener": (("text",), ()),
@@ -46,9 +46,9 @@ _OPTIONAL = ("before_examples", "stop", "prompt", "system")
 
 
 class Turn(NamedTuple):
-    """What somebody said.
+    """One turn of a conversation.
 
-    :param is_own: whether it was the one who is to reply now.
+    :param is_own: whether it is by the agent that replies now.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """What a prompt's file says; the parts are described in this module's docstring.
+    """The contents of a prompt file; the parts are described in this module's docstring.
 
     :param prompt: empty for a chat.
     :param system: empty for a text.
@@ -73,10 +73,10 @@ class Template:
     stop: tuple[str, ...] = ()
 
     def render(self, examples: Sequence[Sequence[str]], turns: Sequence[Turn]) -> Prompt:
-        """The prompt.
+        """Build the prompt.
 
-        :param examples: conversations, the one to stand last at the end; the first turn of each is the person's, and
-            each other one the listener's.
+        :param examples: conversations, in the order in which they are shown; in each, turns alternate, starting with
+            the person's.
         :param turns: of the conversation, oldest first.
         """
         shown = "".join(self._example(example) for example in examples)
@@ -94,12 +94,12 @@ class Template:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Put values in the places of their names. What stands in a value is never taken for a placeholder."""
+    """Substitute placeholders in one pass: text inside a value is never taken for a placeholder."""
     return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _messages(turns: Sequence[Turn]) -> list[Message]:
-    """One message a turn. Turns of one role in a row become one, because many chat templates know no others."""
+    """Return one message per turn. Consecutive turns of one role are merged, as many chat templates require."""
     messages: list[Message] = []
     for turn in turns:
         role = "assistant" if turn.is_own else "user"
@@ -111,10 +111,10 @@ def _messages(turns: Sequence[Turn]) -> list[Message]:
 
 
 def load_template(name: str) -> Template:
-    """Read a prompt.
+    """Load a prompt template.
 
-    :param name: one of :data:`PROMPTS`, or a file of the user's own.
-    :raises OptionError: if there is none, or the file does not describe one.
+    :param name: one of :data:`PROMPTS`, or the path of a file.
+    :raises OptionError: if it does not exist, or is not a valid template.
     """
     path = _OWN / f"{name}.yaml" if name in PROMPTS else Path(name).expanduser()
     parts = _read(path)
@@ -148,7 +148,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _check_part(path: Path, key: str, text: object) -> None:
-    """See that a part is a text with its placeholders, and with no others."""
+    """Check that a part is a text with its required placeholders and no unknown ones."""
     if not isinstance(text, str) or not (text.strip() or key == "before_examples"):
         raise OptionError(f"--prompt {path}: {key} is {text!r:.60}, expected a text")
     if key not in _PLACEHOLDERS:

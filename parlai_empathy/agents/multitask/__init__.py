@@ -1,1 +1,1 @@
-"""Either base agent, learning emotions at the same time: see README.md beside this file."""
+"""Either base agent, trained to predict emotions as well: see README.md beside this file."""

@@ -1,4 +1,4 @@
-"""The part that lets an agent tell a context's emotion while it learns to answer."""
+"""A mixin that trains an agent to predict a context's emotion along with its main task."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 GROUP = "Multitask (empathy:multitask)"
 FIELD = "emotion"
-"""Where a message names its conversation's emotion."""
+"""The message field with the conversation's emotion."""
 
 _UNKNOWN = -1
 
 
 class Multitask(TorchAgent):
-    """Put before an agent whose model has an ``emotion_head``: what the agent learns, and the emotions, count alike."""
+    """Mixin for agents whose model has an ``emotion_head``: the agent's loss and the emotion loss weigh equally."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the part's option to the agent's."""
+        """Add the mixin's option to the agent's."""
         super().add_cmdline_args(parser, partial_opt)
         parser.add_argument_group(GROUP).add_argument(
             "--emotions",
@@ -50,7 +50,7 @@ class Multitask(TorchAgent):
         super().__init__(opt, shared)
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """The agent's batch, with the places of its emotions among ``--emotions``, -1 where there is none."""
+        """Return the agent's batch, with the emotions as indices into ``--emotions``, -1 if unknown."""
         batch = super().batchify(obs_batch, sort)
         valid = [obs_batch[place] for place in batch.valid_indices] if batch.batchsize else []
         if batch.batchsize and batch.is_training:
@@ -59,10 +59,10 @@ class Multitask(TorchAgent):
         return batch
 
     def _check(self, observations: Sequence[Message]) -> None:
-        """Training needs all emotions.
+        """Check that all training examples have an emotion.
 
-        :raises OptionError: if an example has none.
-        :raises DataError: if it has another one than ``--emotions`` name.
+        :raises OptionError: if an example has no emotion.
+        :raises DataError: if its emotion is not one of ``--emotions``.
         """
         for obs in observations:
             if obs.get(FIELD) is None:
@@ -77,9 +77,9 @@ class Multitask(TorchAgent):
                 )
 
     def emotion_losses(self, batch: Batch, vectors: Tensor) -> Tensor:
-        """Each context's cross-entropy, ``(batch,)``, 0 where its emotion is not known; recorded with the accuracy.
+        """Return each context's cross-entropy, ``(batch,)``, 0 if its emotion is unknown; record it with the accuracy.
 
-        :param vectors: the contexts', ``(batch, dim)``.
+        :param vectors: the context vectors, ``(batch, dim)``.
         """
         model: Any = self.bare_model
         logits = model.emotion_head(vectors)

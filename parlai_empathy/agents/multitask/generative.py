@@ -1,4 +1,4 @@
-"""``-m empathy:multitask/generative``: the generative agent that learns emotions at the same time."""
+"""``-m empathy:multitask/generative``: the generative agent, trained to predict emotions as well."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from parlai_empathy.modules.pooling import masked_mean
 
 
 class GenerativeAgent(Multitask, Generator):
-    """Writes replies as ``empathy:generative`` does; the mean of the encoder's states has to tell the emotion, too."""
+    """Generates replies like ``empathy:generative``; emotions are predicted from the mean of the encoder's states."""
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:
-        """The generator and the head."""
+        """Build the generator and the emotion head."""
         model = super().build_model(states)
         if isinstance(model, CausalGenerator):
             raise OptionError(
@@ -30,7 +30,7 @@ class GenerativeAgent(Multitask, Generator):
         return model
 
     def compute_loss(self, batch: Batch, return_output: bool = False) -> Any:
-        """ParlAI's; in training its mean with the emotions' loss."""
+        """Return ParlAI's loss; in training, its mean with the emotion loss."""
         loss, output = super().compute_loss(batch, return_output=True)
         states, mask = output[-1]
         losses = self.emotion_losses(batch, masked_mean(states.float(), mask))
@@ -40,7 +40,7 @@ class GenerativeAgent(Multitask, Generator):
 
 
 def encoder_size(model: Any, opt: Any) -> int:
-    """How many numbers each of the encoder's states has."""
+    """Return the dimension of the encoder's states."""
     if opt.get("hf_model"):
         return int(model.language_model.get_input_embeddings().embedding_dim)
     return int(opt["embedding_size"])

@@ -1,4 +1,4 @@
-"""``-m empathy:multitask``: the retrieval agent that learns emotions at the same time."""
+"""``-m empathy:multitask``: the retrieval agent, trained to predict emotions as well."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from parlai_empathy.modules.emotion_head import EmotionHead
 
 
 class MultitaskAgent(Multitask, RetrievalAgent):
-    """Chooses replies as ``empathy:retrieval`` does; the context's vector has to tell the emotion, too.
+    """Chooses replies like ``empathy:retrieval``; emotions are predicted from the context vector.
 
-    It is the vector that replies are chosen by. With ``--score cosine`` all have the same length, and so the head reads
-    directions alone: nothing else of a vector has a part in the choice.
+    This is the vector that replies are ranked with. With ``--score cosine`` it is normalised, so the head sees only its
+    direction, as ranking does.
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -30,17 +30,17 @@ class MultitaskAgent(Multitask, RetrievalAgent):
         super().__init__(opt, shared)
 
     def build_model(self) -> TwoTowers:
-        """The two towers and the head."""
+        """Build the two towers and the emotion head."""
         model = super().build_model()
         model.emotion_head = EmotionHead(model.dim, len(self.opt["emotions"]))
         return model
 
     def losses(self, batch: Batch, contexts: Tensor, replies: Tensor) -> Tensor:
-        """The mean of each example's two losses, ``(batch,)``."""
+        """Return the mean of each example's two losses, ``(batch,)``."""
         return (super().losses(batch, contexts, replies) + self.emotion_losses(batch, contexts)) / 2
 
     def eval_step(self, batch: Batch) -> Output | None:
-        """Rank candidates, and tell emotions where they are known."""
+        """Rank candidates, and predict emotions where they are known."""
         if batch.text_vec is not None and batch.label_vec is not None:
             self.model.eval()
             self.emotion_losses(batch, self.encode_contexts(batch))

@@ -1,1 +1,1 @@
-"""Frozen text vectors and a small network that tells engaging replies from others: see README.md beside this file."""
+"""Frozen text vectors and a small network that detects engaging replies: see README.md beside this file."""

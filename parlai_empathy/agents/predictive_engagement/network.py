@@ -1,4 +1,4 @@
-"""The network of Predictive Engagement: a frozen encoder's vectors of two texts, their mean, and a small MLP."""
+"""The network of Predictive Engagement: the mean of a frozen encoder's vectors of two texts, and a small MLP."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ POOLINGS = ("mean", "max")
 
 
 class FrozenReader(TextReader):
-    """Texts through an encoder that does not learn, and one vector of each: the mean or maximum of a layer's states.
+    """Encodes texts with a frozen encoder; a text's vector is the mean or maximum of one layer's token states.
 
     :param encoder: a Hugging Face encoder.
-    :param pooling: one of :data:`POOLINGS`, over all tokens but padding.
-    :param layer: whose states, counted from the end: -1 is the last layer.
+    :param pooling: one of :data:`POOLINGS`, over all tokens except padding.
+    :param layer: index of the layer, counted from the end: -1 is the last.
     """
 
     def __init__(self, encoder: Any, pooling: str, layer: int) -> None:
@@ -28,7 +28,7 @@ class FrozenReader(TextReader):
         self.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> FrozenReader:
-        """Stay as in use: with dropout, a text's vector would be another each time."""
+        """Stay in evaluation mode: with dropout, a text's vector would differ each time."""
         return super().train(False)
 
     def _read(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
@@ -43,13 +43,12 @@ class FrozenReader(TextReader):
 
 
 class EngagementNetwork(nn.Module):
-    """The mean of two texts' vectors through layers with tanh and dropout, then one linear layer.
+    """The mean of two texts' vectors, passed through tanh layers with dropout, then a linear layer.
 
-    :param reader: makes the vectors; it is no part of what learns, and is called by itself, so that the vector of a
-        text has to be computed only once.
+    :param reader: computes the vectors; it is frozen and called separately, so that each text is encoded only once.
     :param hidden: units of each layer.
-    :param outputs: how many numbers come out for each pair.
-    :param dropout: behind each layer, 0..1.
+    :param outputs: number of logits per pair.
+    :param dropout: after each layer, 0..1.
     """
 
     def __init__(self, reader: FrozenReader, hidden: Sequence[int], outputs: int, dropout: float) -> None:
@@ -62,20 +61,20 @@ class EngagementNetwork(nn.Module):
 
     @property
     def encoder(self) -> Any:
-        """The reader's."""
+        """The reader's encoder."""
         return self.reader.encoder
 
     def forward(self, queries: Tensor, replies: Tensor) -> Tensor:
-        """Judge pairs.
+        """Return the logits of pairs.
 
-        :param queries: ``(n, dim)``, the vectors of what is replied to; so are those of the ``replies``.
+        :param queries: vectors of the texts replied to, ``(n, dim)``; ``replies`` likewise.
         :returns: ``(n, outputs)``
         """
         logits: Tensor = self.head(self.features(queries, replies))
         return logits
 
     def features(self, queries: Tensor, replies: Tensor) -> Tensor:
-        """What the head reads of the same, ``(n, units of the last layer)``."""
+        """Return the inputs of the head, ``(n, units of the last layer)``; parameters as for :meth:`forward`."""
         vectors = (queries + replies) / 2
         for layer in self.layers:
             vectors = self.dropout(torch.tanh(layer(vectors)))

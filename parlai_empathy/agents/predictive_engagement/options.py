@@ -1,7 +1,7 @@
-"""The options of ``empathy:predictive_engagement``, and what it recommends for ParlAI's own.
+"""The options of ``empathy:predictive_engagement``, and its defaults for ParlAI's own options.
 
-The numbers are those of the authors' code (Ghazarian et al. 2020). Two presets differ in the encoder alone: ``paper``
-takes BERT, and of it the layer before the last, as the service does that made their vectors.
+The values are those of the authors' code (Ghazarian et al. 2020). The two presets differ only in the encoder:
+``paper`` uses the second-to-last layer of BERT, as does the service that computed their vectors.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _COMMON: dict[str, Any] = {
     "batchsize": 100,
     "num_epochs": 400.0,
     "validation_patience": 50,
-    # Theirs is the area under the ROC curve of the chosen classes, which too weighs both classes alike.
+    # The authors use the area under the ROC curve of the predicted classes, which also weighs both classes equally.
     "validation_metric": "macro_f1",
     "validation_metric_mode": "max",
-    "precision": "float32",  # vectors are computed once: there is nothing to gain
+    "precision": "float32",  # vectors are computed only once, so lower precision gains nothing
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -83,7 +83,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work."""
+    """Raise :class:`OptionError` for invalid values."""
     check_choices(opt, preset=PRESETS, pooling=POOLINGS, query=QUERIES)
     if opt["layer"] > -1:
         raise OptionError(f"--layer {opt['layer']}: layers are counted from the end: -1 is the last one")

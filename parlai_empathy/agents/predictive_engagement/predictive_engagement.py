@@ -1,4 +1,4 @@
-"""``-m empathy:predictive_engagement``: is a reply engaging, by the vectors of texts (Ghazarian et al. 2020)."""
+"""``-m empathy:predictive_engagement``: classifies replies as engaging from text vectors (Ghazarian et al. 2020)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
 from parlai_empathy.modules.pair_tokens import pair_tokens
 from parlai_empathy.modules.precision import autocast
 
-_TEXTS = 2**17  # vectors of as many texts are remembered: of BERT's size 400 MB, and all of ConvAI's
-_READ_BATCH = 256  # texts read at once
+_TEXTS = 2**17  # number of cached vectors: 400 MB at BERT's size, enough for all of ConvAI
+_READ_BATCH = 256  # texts encoded per batch
 
 
 class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
-    """Tells classes of replies apart by the vectors of reply and query, which an encoder makes that does not learn."""
+    """Classifies replies by a frozen encoder's vectors of the reply and its query."""
 
     of_weights = ("hf_model", "pooling", "layer", "query", "hidden_sizes")
 
@@ -50,13 +50,13 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
             )
 
     def share(self) -> dict[str, Any]:
-        """Also share what is known of texts."""
+        """Also share the cache of vectors."""
         return {**super().share(), "known": self._known}
 
     # --- the model ---------------------------------------------------------------------------------------------------
 
     def build_model(self) -> nn.Module:
-        """The encoder and a new network."""
+        """Build the frozen encoder and a new network."""
         opt, encoder = self.opt, self.load_encoder()
         layers = encoder.config.num_hidden_layers
         if -opt["layer"] > layers:
@@ -65,19 +65,19 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
         return EngagementNetwork(reader, opt["hidden_sizes"], self.outputs, opt["dropout"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """The vectors of queries and of replies, ``(n, dim)`` each. A reply without a query counts alone."""
+        """Return the vectors of queries and replies, ``(n, dim)`` each. A missing query is replaced by the reply."""
         replies = [pair.reply for pair in pairs]
         queries = [self._query(pair) or pair.reply for pair in pairs]
         vectors = torch.stack(self._known.of([*queries, *replies], lambda at: self._vectors([*queries, *replies], at)))
         return vectors[: len(pairs)], vectors[len(pairs) :]
 
     def _query(self, pair: TextPair) -> str:
-        """What the reply answers; empty if nothing does."""
+        """Return the text that the reply answers; empty if there is none."""
         separator = f" {self.tokenizer.sep_token or ''} "
         return separator.join(pair.turns if self.opt["query"] == "all" else pair.turns[-1:])
 
     def _vectors(self, texts: Sequence[str], places: Sequence[int]) -> list[Tensor]:
-        """The vectors of the texts at some places, ``(dim,)`` each, on the CPU."""
+        """Encode the texts at the given indices, ``(dim,)`` each, on the CPU."""
         model: Any = self.bare_model
         device = next(model.parameters()).device
         found: list[Tensor] = []
@@ -88,10 +88,10 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
                 found += model.reader.vectors(*(part.to(device) for part in tokens)).float().cpu()
         return found
 
-    # --- learning, and what is reported ------------------------------------------------------------------------------
+    # --- training and metrics -----------------------------------------------------------------------------------------
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
-        """Each example's loss, ``(n,)``, with all classes of the batch weighing alike if that is wanted."""
+        """Return each example's loss, ``(n,)``; with ``--balance``, all classes of the batch weigh equally."""
         losses = super()._losses(observations)
         if not self.opt["balance"]:
             return losses
@@ -108,6 +108,6 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
 
 
 def balanced_weights(labels: Sequence[str]) -> Tensor:
-    """A weight for each of a batch's labels, ``(n,)``: those of a class add up to n by the number of classes."""
+    """Return a weight for each label of a batch, ``(n,)``; those of each class sum to n over the number of classes."""
     counts = Counter(labels)
     return torch.tensor([len(labels) / (len(counts) * counts[label]) for label in labels])

@@ -1,1 +1,1 @@
-"""Labels of a classifier before the texts of either base agent: see README.md beside this file."""
+"""Either base agent, with a classifier's labels prepended to texts: see README.md beside this file."""

@@ -1,4 +1,4 @@
-"""``-m empathy:prepend/generative``: the generative agent with labels before contexts."""
+"""``-m empathy:prepend/generative``: the generative agent with labels prepended to contexts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from parlai_empathy.agents.prepend.labels import Prepend
 
 
 class GenerativeAgent(Prepend, Generator):
-    """Writes replies as ``empathy:generative`` does. Replies have no labels: they are what it shall write."""
+    """Generates replies like ``empathy:generative``. Replies get no labels, as the model must generate them itself."""
 
     @property
     def context_begin(self) -> int:
-        """What a language model's tokenizer puts before a text."""
+        """Number of special tokens that a language model's tokenizer adds before a text."""
         return len(self.dict.before) if self.opt.get("hf_model") else 0
 
     @property
     def longest_text(self) -> float:
-        """As many tokens as the encoder has positions for; some language models have no limit."""
+        """Number of the encoder's positions; some language models have no limit."""
         if not self.opt.get("hf_model"):
             return int(self.opt["n_positions"])
         config = self.bare_model.language_model.config

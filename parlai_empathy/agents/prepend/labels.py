@@ -1,7 +1,7 @@
-"""The part that puts a classifier's labels before texts, for an agent that makes tokens of them.
+"""A mixin that prepends a classifier's labels to texts, for agents that tokenize them.
 
-Labels are added to token ids alone. Texts stay as they are: what is shown, pools, true replies, and so all that is
-measured of them.
+Labels are added to token ids only. Texts stay unchanged, and with them what is displayed, pools, true replies, and all
+metrics computed from texts.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ORDERS = ("paper", "natural")
 
 
 class Prepend(TorchAgent):
-    """Put before an agent: each context begins with its most probable labels (Rashkin et al. 2019, section 4.2)."""
+    """Mixin that prepends each context's most probable labels to it (Rashkin et al. 2019, section 4.2)."""
 
     cut: ClassVar[tuple[str, ...]] = ("text_truncate",)
-    """The options that say how long texts are which get labels."""
+    """The options with the maximum lengths of the texts that get labels."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the part's options to the agent's."""
+        """Add the mixin's options to the agent's."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group(GROUP)
         group.add_argument("--classifier", default=None, help=HELP)
@@ -64,16 +64,16 @@ class Prepend(TorchAgent):
     # --- labels ------------------------------------------------------------------------------------------------------
 
     def labels_of(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """The labels of each text, in the order in which they stand before it."""
+        """Return the labels of each text, in the order in which they are prepended."""
         ranked = self.classifier.top_labels(texts, self.opt["prepend_k"])
-        # The paper puts them before the text one by one, so that the last one comes first.
+        # The paper prepends labels one by one, so that the last one comes first.
         return [labels[::-1] for labels in ranked] if self.opt["prepend_order"] == "paper" else ranked
 
     def labelled(self, tokens: Tensor, labels: Iterable[str], begin: int) -> Tensor:
-        """Token ids with labels put among them.
+        """Insert labels into token ids.
 
         :param tokens: ``(length,)``
-        :param begin: how many special tokens stand before the text.
+        :param begin: number of special tokens before the text.
         :returns: ``(length + tokens of the labels,)``
         """
         added = tokens.new_tensor([token for label in labels for token in self._tokens[label]])
@@ -81,30 +81,30 @@ class Prepend(TorchAgent):
 
     @property
     def context_begin(self) -> int:
-        """How many special tokens stand before a context."""
+        """Number of special tokens before a context."""
         return 0
 
     @property
     def longest_text(self) -> float:
-        """The most tokens that the model can read of a text, special ones left out."""
+        """Maximum tokens of a text that the model can read, without special ones."""
         return math.inf
 
     # --- text to token ids -------------------------------------------------------------------------------------------
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """The agent's batch, of labelled texts. All are classified together."""
+        """Return the agent's batch of labelled texts. All texts are classified together."""
         texts = list(dict.fromkeys(text for obs in obs_batch for text in self.texts_in(obs)))
         labels = dict(zip(texts, self.labels_of(texts), strict=True)) if texts else {}
         return super().batchify([self.with_labels(obs, labels) for obs in obs_batch], sort)
 
     def texts_in(self, obs: Message) -> list[str]:
-        """The texts of an observation that get labels."""
+        """Return the texts of an observation that get labels."""
         return [context_text(obs)] if obs.get("text_vec") is not None else []
 
     def with_labels(self, obs: Message, labels: Mapping[str, Sequence[str]]) -> Message:
-        """A copy of the observation with longer token ids.
+        """Return a copy of the observation with labels in its token ids.
 
-        :param labels: of all its texts.
+        :param labels: by text, for all its texts.
         """
         obs = obs.copy()
         if obs.get("text_vec") is not None:
@@ -112,7 +112,7 @@ class Prepend(TorchAgent):
         return obs
 
     def build_dictionary(self) -> DictionaryAgent:
-        """The agent's; of words, it gets those of the labels that are missing: no label shall be an unknown word."""
+        """Build the agent's dictionary, and add the words of labels that it lacks, so that none is unknown."""
         dictionary = super().build_dictionary()
         if not isinstance(dictionary, TokenizerDictionary):
             words = [word for label in self.classifier.labels for word in _words(dictionary, label)]
@@ -124,11 +124,11 @@ class Prepend(TorchAgent):
         return dictionary
 
     def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Those of ``--init-model`` may know fewer words: not those of the labels."""
+        """Extend the weights of ``--init-model``, whose vocabulary may lack words of the labels."""
         return with_new_words(super().others_weights(weights), self.model.state_dict(), len(self.new_words))
 
     def _check_room(self) -> None:
-        """The labels come on top of what texts are cut to."""
+        """Check that texts still fit into the model after labels are added."""
         room = sum(sorted(map(len, self._tokens.values()))[-self.opt["prepend_k"] :])
         for name in self.cut:
             if self.opt[name] + room > self.longest_text:
@@ -143,15 +143,15 @@ class Prepend(TorchAgent):
 
 
 def context_text(obs: Message) -> str:
-    """The context's turns, one a line, as many as the agent remembers."""
+    """Return the context's turns, one per line, as far as the agent's history goes."""
     return obs.get("full_text") or ""
 
 
 def with_new_words(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], count: int) -> dict[str, Tensor]:
-    """Another model's weights for a model whose dictionary has more words.
+    """Extend another model's weights for a model with a larger dictionary.
 
-    :param own: the model's.
-    :param count: how many words are new: the last ones; their rows are the model's own.
+    :param own: the model's weights.
+    :param count: number of new words; their rows, the last ones, are taken from ``own``.
     """
     return {
         name: torch.cat([values, own[name][len(values) :].to(values.device)])
@@ -162,7 +162,7 @@ def with_new_words(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], cou
 
 
 def _gap(dictionary: DictionaryAgent) -> list[int]:
-    """What stands between a label and a text: a space, where a tokenizer takes that for a part of what follows."""
+    """Return the tokens between a label and a text: a space, unless the tokenizer adds one to the next word."""
     one, other, both = (list(dictionary.txt2vec(text)) for text in ("a", "b", "a b"))
     return [] if one + other == both else list(dictionary.txt2vec(" "))
 

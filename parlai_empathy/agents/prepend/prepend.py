@@ -1,4 +1,4 @@
-"""``-m empathy:prepend``: the retrieval agent with labels before contexts and replies."""
+"""``-m empathy:prepend``: the retrieval agent with labels prepended to contexts and replies."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _LABELS = ("labels", "eval_labels")
 
 
 class PrependAgent(Prepend, RetrievalAgent):
-    """Chooses replies as ``empathy:retrieval`` does. Each context and each candidate begins with its own labels."""
+    """Chooses replies like ``empathy:retrieval``. Labels are prepended to each context and each candidate."""
 
     cut = ("text_truncate", "label_truncate")
 
     @property
     def context_begin(self) -> int:
-        """A start token, where there is one."""
+        """1 if there is a start token, else 0."""
         return int(self.has_ends)
 
     @property
     def longest_text(self) -> float:
-        """As many tokens as the towers have positions for."""
+        """Number of the towers' positions."""
         if not self.pretrained:
             return int(self.opt["n_positions"])
         tower: Any = self.bare_model.contexts
         longest = longest_text(tower.encoder.config, self.dict.tokenizer_of_encoder)
-        return longest - 2  # a token stands before the text, and one behind it
+        return longest - 2  # a special token before the text, and one after it
 
     def texts_in(self, obs: Message) -> list[str]:
-        """The context, the true reply, and the candidates that have token ids."""
+        """Return the context, the true reply, and the tokenized candidates."""
         texts = super().texts_in(obs)
         texts += [obs[f"{name}_choice"] for name in _LABELS if f"{name}_vec" in obs]
         return texts + list(obs["label_candidates"] if "label_candidates_vecs" in obs else [])
 
     def with_labels(self, obs: Message, labels: Mapping[str, Sequence[str]]) -> Message:
-        """Labels before them all."""
+        """Prepend labels to all these texts."""
         obs, begin = super().with_labels(obs, labels), self.context_begin
         for name in _LABELS:
             if f"{name}_vec" in obs:
@@ -52,12 +52,12 @@ class PrependAgent(Prepend, RetrievalAgent):
         return obs
 
     def replies_tokens(self, texts: Sequence[str]) -> list[Tensor]:
-        """Replies' token ids, labels included."""
+        """Return the replies' token ids, including labels."""
         tokens = super().replies_tokens(texts)
         pairs = zip(tokens, self.labels_of(texts), strict=True)
         return [self.labelled(tokens, labels, self.context_begin) for tokens, labels in pairs]
 
     def _pool_source(self) -> str:
-        """Other labels make another pool."""
+        """Identify the pool by the labels, too."""
         how = (self.classifier.fingerprint, self.opt["prepend_k"], self.opt["prepend_order"])
         return " ".join(map(str, (super()._pool_source(), *how)))

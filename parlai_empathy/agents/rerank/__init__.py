@@ -1,1 +1,1 @@
-"""A retriever's best replies, put in order by a model that reads context and reply together: see README.md."""
+"""Reranks a retriever's best replies with a cross-encoder: see README.md beside this file."""

@@ -1,7 +1,7 @@
-"""P@k,100 against the true replies of other examples, for a ranker that has no vectors to keep.
+"""P@k,100 against the true replies of other examples, for rankers without vectors that could be kept.
 
-The number of examples decides which of them compete. Where it is known beforehand, a block can be ranked as soon as
-its hundred examples are there, and then be forgotten.
+The number of examples determines which of them compete. If it is known beforehand, a block can be ranked and discarded
+as soon as its hundred examples have arrived.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Example = TypeVar("Example")
 
 @dataclass
 class Blocks(Generic[Example]):
-    """The blocks of one protocol that are not complete yet.
+    """The incomplete blocks of one protocol.
 
     :param protocol: ``shuffled`` or ``ordered``.
-    :param total: how many examples the fold has.
+    :param total: number of examples in the fold.
     """
 
     protocol: str
@@ -40,9 +40,9 @@ class Blocks(Generic[Example]):
         self._waiting: dict[int, dict[int, Example]] = {}
 
     def add(self, position: int, example: Example) -> list[Example] | None:
-        """Put the fold's ``position``-th example, from 0, into its block; returns the block if it is complete now.
+        """Add the fold's ``position``-th example, from 0, to its block; return the block if this completes it.
 
-        An example that the protocol leaves out, as part of the last, shorter block, is in none.
+        Examples that the protocol leaves out, as part of the last, shorter block, belong to none.
         """
         if position not in self._place:
             return None
@@ -56,12 +56,12 @@ class Blocks(Generic[Example]):
 
 
 class BlockPrecisions(Generic[Example]):
-    """P@k,100 under ``shuffled`` and ``ordered``, from examples in the fold's order.
+    """Computes P@k,100 under ``shuffled`` and ``ordered``, from examples in the fold's order.
 
-    :param total: how many examples the fold has.
-    :param ranks: makes of a block's examples the rank of each one's true reply among those of all, ``(100,)``.
+    :param total: number of examples in the fold.
+    :param ranks: maps a block's examples to the ranks of their true replies among those of all, ``(100,)``.
     :param score: how replies are scored, for the signature.
-    :param order: the examples' order, if it is another: see :mod:`~parlai_empathy.metrics.example_order`.
+    :param order: the examples' order, if not the fold's: see :mod:`~parlai_empathy.metrics.example_order`.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class BlockPrecisions(Generic[Example]):
         self._seen = 0
 
     def add(self, example: Example) -> Iterator[tuple[str, RankedPrecision]]:
-        """Take the next example; yields the numbers, by their names in reports, of blocks that it completes."""
+        """Add the next example; yield the metrics, with their names in reports, of the blocks that it completes."""
         for blocks in self._blocks:
             if complete := blocks.add(self._seen, example):
                 ranks = self._ranks(complete)

@@ -1,4 +1,4 @@
-"""How many examples an evaluation will have: it has to be known before the first one is ranked."""
+"""The number of examples in an evaluation, which must be known before the first one is ranked."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from parlai.core.teachers import create_task_agent_from_taskname
 
 
 def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
-    """The examples of the task and fold that a message is from, no more than the evaluation takes.
+    """Return the number of examples in a message's task and fold, limited to what the evaluation uses.
 
-    An agent is not told what it is evaluated on: within a training its options name the training's task and fold, and
+    An agent is not told what it is evaluated on: during training its options name the training's task and fold, and
     with several tasks all of them.
 
-    :param opt: the agent's.
-    :param message: of a teacher; ParlAI's own say their task under ``id``.
+    :param opt: the agent's options.
+    :param message: from a teacher; ParlAI's own messages name their task under ``id``.
     """
     fold = message.get("fold") or opt["datatype"].split(":")[0]
     tasks = [task for name in ("task", "evaltask") for task in (opt.get(name) or "").split(",")]
@@ -28,7 +28,7 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
 
 
 def _most(opt: Mapping[str, Any], fold: str) -> int:
-    """How many examples the options let an evaluation have; 0 for all."""
+    """Return the maximum number of examples that the options allow; 0 for all."""
     if not opt["datatype"].startswith("train") or "evalmode" in opt["datatype"]:
         most = opt.get("num_examples")
     else:

@@ -1,4 +1,4 @@
-"""``-m empathy:rerank``: a cross-encoder puts the best replies of a bi-encoder in order."""
+"""``-m empathy:rerank``: a cross-encoder reranks the best replies of a bi-encoder."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from parlai_empathy.metrics.example_order import example_order
 from parlai_empathy.metrics.precision_at_k import BLOCK, ranked_precisions
 
 _DEFAULTS: dict[str, Any] = {
-    "validation_metric": "mrr",  # of the whole ranking, as for empathy:retrieval
-    "negatives": 7,  # each costs one more reading; with 10 to put in order, the best of them are what matters
+    "validation_metric": "mrr",  # over the whole ranking, as for empathy:retrieval
+    "negatives": 7,  # each costs one more forward pass; when 10 are reranked, the best of them matter
     "num_epochs": 2.0,
-    "use_reply": "label",  # what it says is part of the conversation
+    "use_reply": "label",  # the agent's own replies are part of the conversation
 }
-_PAIRS = 256  # that the retriever scores at once
-_SHOWN = 100  # of a pool's replies, how many the ranking names; a block has no more
+_PAIRS = 256  # scored by the retriever at once
+_SHOWN = 100  # number of a pool's replies in the ranking; a block has no more
 
 
 def _check_retriever(kind: Any, opt: Opt) -> None:
-    """Raise :class:`OptionError` for what finds no replies by their vectors."""
+    """Raise :class:`OptionError` for models that are no retriever."""
     if not (isinstance(kind, type) and issubclass(kind, RetrievalAgent)):
         raise OptionError(f"{opt['model']} is no retriever")
 
@@ -58,9 +58,9 @@ RETRIEVER = FrozenPart(
 
 
 class RerankAgent(TextClassifierAgent):
-    """Answers with the best of the replies that a retriever finds: a cross-encoder adds to the retriever's score.
+    """Reranks the replies that a retriever finds: a cross-encoder's score is added to the retriever's.
 
-    So it begins as good as the retriever is, and learns where that one errs.
+    So it starts as good as the retriever, and learns to correct its errors.
     """
 
     @classmethod
@@ -91,7 +91,7 @@ class RerankAgent(TextClassifierAgent):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         check_at_least(opt, 2, "rerank_top")
         self.retriever: RetrievalAgent = shared["retriever"] if shared else self._load_retriever(opt)
-        opt["classes_known"] = True  # it tells replies apart, whatever candidates the task gives
+        opt["classes_known"] = True  # it ranks replies, whatever candidates the task has
         self._training_replies: list[str] | None = None
         self._blocks: BlockPrecisions[_Example] | None = None
         self._trained = False
@@ -115,12 +115,12 @@ class RerankAgent(TextClassifierAgent):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def train_step(self, batch: Any) -> Output:
-        """One step."""
+        """Run one training step."""
         self._trained = True
         return super().train_step(batch)
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
-        """Each example's loss, ``(n,)``: its true reply against those that the retriever likes best of a hundred."""
+        """Return each example's loss, ``(n,)``: the true reply against the retriever's best of a hundred others."""
         draw = random_of_step(self.opt, self._number_training_updates)
         true = [draw.choice(labels_of(obs)) for obs in observations]
         block = block_of(true, self._replies(), draw)
@@ -140,11 +140,11 @@ class RerankAgent(TextClassifierAgent):
         return F.cross_entropy(logits, torch.zeros_like(places[:, 0]), reduction="none")
 
     def _scores(self, contexts: Sequence[Sequence[str]], replies: list[str]) -> Tensor:
-        """The retriever's, ``(contexts, replies)``."""
+        """Return the retriever's scores, ``(contexts, replies)``."""
         return self.retriever.encode_turns(contexts) @ self.retriever.encode_texts([replies])[0].T
 
     def _replies(self) -> list[str]:
-        """All replies of the training, each once."""
+        """Return the distinct replies of the training data."""
         if self._training_replies is None:
             self._training_replies = list(dict.fromkeys(training_replies(self.opt, self.opt["task"])))
         return self._training_replies
@@ -152,19 +152,19 @@ class RerankAgent(TextClassifierAgent):
     # --- ranking -----------------------------------------------------------------------------------------------------
 
     def _is_judged(self, obs: Message) -> bool:
-        """Nothing is: a reply is looked for, in a chat too."""
+        """Return False: messages are always answered with a reply, also in a chat."""
         return False
 
     def is_valid(self, obs: Message) -> bool:
-        """Every message is answered, one without a word too."""
+        """Whether the message needs an answer; one with empty text does, too."""
         return not obs.is_padding() and "lines" in obs
 
     def self_observe(self, self_message: Message) -> None:
-        """What it says is part of the conversation."""
+        """Add the agent's own reply to the conversation."""
         TorchAgent.self_observe(self, self_message)
 
     def _rank(self, observations: Sequence[Message]) -> Output:
-        """Answer from each message's candidates; from the pool where it has none, or ``--eval-candidates fixed``."""
+        """Rank each message's candidates, or the pool if it has none or with ``--eval-candidates fixed``."""
         contexts = self.retriever.encode_turns([obs["lines"] for obs in observations])
         lists = [list(obs.get("label_candidates") or ()) for obs in observations]
         if all(lists) and self.opt.get("eval_candidates") != "fixed":
@@ -180,18 +180,18 @@ class RerankAgent(TextClassifierAgent):
     def _ordered(
         self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
     ) -> list[list[str]]:
-        """Each message's replies, the best first."""
+        """Return each message's replies, best first."""
         orders = self._places(contexts, encodings, messages, lists)
         return [[texts[place] for place in order] for texts, order in zip(lists, orders, strict=True)]
 
     def _places(
         self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
     ) -> list[list[int]]:
-        """Where each message's best replies stand: the retriever's best in the order of both scores, then others.
+        """Return the indices of each message's best replies: the reranked ones first, then the retriever's next best.
 
         :param contexts: ``(n, dim)``
-        :param encodings: ``(n, longest list, dim)``, rows of zeros being padding; or ``(replies, dim)``, for all.
-        :param messages: with the context's turns under ``lines``.
+        :param encodings: ``(n, longest list, dim)``, padded with zero rows; or ``(replies, dim)``, shared by all.
+        :param messages: messages with the context's turns in ``lines``.
         :param lists: each message's replies.
         """
         scores = torch.einsum("nd,nmd->nm" if encodings.dim() == 3 else "nd,md->nm", contexts, encodings)
@@ -211,9 +211,9 @@ class RerankAgent(TextClassifierAgent):
         messages: Sequence[Mapping[str, Any]],
         lists: Sequence[Sequence[str]],
     ) -> list[list[int]]:
-        """The first ``--rerank-top`` of each row in the order of both scores' sum.
+        """Sort the first ``--rerank-top`` of each row by the sum of both scores.
 
-        :param scores: the retriever's, of each row's places, ``(n, longest row or more)``.
+        :param scores: the retriever's scores of each row's replies, ``(n, longest row or more)``.
         """
         top = self.opt["rerank_top"]
         pairs = [
@@ -227,7 +227,7 @@ class RerankAgent(TextClassifierAgent):
         return [[row[place] for place in order] + row[top:] for row, order in zip(found, orders, strict=True)]
 
     def score_pairs(self, contexts: Sequence[Sequence[str]], replies: Sequence[str]) -> NDArray[np.float64]:
-        """Score replies in their contexts by both scores' sum, by which replies to one context are put in order.
+        """Score replies in their contexts by the sum of both scores, which also determines the ranking.
 
         :param contexts: the turns before each reply, oldest first.
         :returns: ``(n,)``, 0..1.
@@ -246,13 +246,13 @@ class RerankAgent(TextClassifierAgent):
         ranked = self._ordered(contexts, pool.encodings, observations, [pool.texts] * len(observations))
         if not self.opt.get("interactive_mode"):
             return ranked
-        # As ParlAI's rankers: do not repeat a line of the conversation, unless there is nothing else to say.
+        # As ParlAI's rankers do: do not repeat a line of the conversation, unless there is nothing else to say.
         said = [set(obs["lines"]) for obs in observations]
         return [
             [text for text in texts if text not in lines] or texts for texts, lines in zip(ranked, said, strict=True)
         ]
 
-    # --- what is measured --------------------------------------------------------------------------------------------
+    # --- metrics ------------------------------------------------------------------------------------------------------
 
     @property
     def _score_name(self) -> str:
@@ -293,7 +293,7 @@ class RerankAgent(TextClassifierAgent):
                 self.global_metrics.add(name, metric)
 
     def _block_ranks(self, block: list[_Example]) -> Tensor:
-        """The rank of each example's reply among the block's."""
+        """Return the rank of each example's reply among the block's."""
         contexts = torch.stack([example.context for example in block])
         replies = [example.reply for example in block]
         encodings = self.retriever.encode_texts([replies])[0]
@@ -303,7 +303,7 @@ class RerankAgent(TextClassifierAgent):
 
     def _record_avg_bleu(self, observations: Sequence[Message], contexts: Tensor) -> None:
         if self._trained:
-            return  # only for final weights, not at each validation in a training
+            return  # only for final weights, not at each validation during training
         pool, tokenise = self.retriever.pool(), self.dict.tokenizer_fun
         metrics = [
             AvgBleu(
@@ -319,14 +319,14 @@ class RerankAgent(TextClassifierAgent):
         self.record_local_metric("avg_bleu", metrics)
 
     def reset_metrics(self) -> None:
-        """Forget the examples seen, with ParlAI's metrics."""
+        """Reset ParlAI's metrics and the examples seen."""
         super().reset_metrics()
         self._blocks = None
 
 
 @dataclass(frozen=True)
 class _Example:
-    """An example that waits for the rest of its block."""
+    """An example in an incomplete block."""
 
     lines: Sequence[str]
     reply: str

@@ -1,1 +1,1 @@
-"""The bi-encoder that answers with the best reply of a pool: see README.md beside this file."""
+"""The bi-encoder, which answers with the best reply of a pool: see README.md beside this file."""

@@ -1,7 +1,7 @@
-"""Hard negatives: wrong replies that a model finds likely, so that it learns more from each comparison.
+"""Hard negatives: wrong replies that a model scores highly, which make each comparison more informative.
 
-They are looked for once, when a training begins, among all its replies, and kept beside the model: a killed training
-goes on with the same ones.
+They are mined once, at the start of training, from all training replies, and saved beside the model: a resumed training
+uses the same ones.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from parlai_empathy.tasks.training_fold import training_teachers
 if TYPE_CHECKING:
     from parlai_empathy.agents.retrieval.ranker import PoolRanker
 
-# Of the replies that are ranked best, the very first are often as good as the true one, and would teach something wrong
-# (Qu et al. 2021, section 3.2, "de-noised"); those far behind teach nothing that a random one does not.
+# The highest-ranked replies are often as good as the true one, and would be false negatives (Qu et al. 2021, section
+# 3.2, "de-noised"); those far down are no more informative than random ones.
 FIRST, LAST = 10, 60
-_BATCH = 128  # contexts encoded at once
-_LINES = 4  # of a context's end, by which it is known
+_BATCH = 128  # contexts encoded per batch
+_LINES = 4  # last lines of a context that identify it
 
 
 @dataclass(frozen=True)
 class HardNegatives:
-    """For each training example the replies to draw its wrong ones from.
+    """The candidates for each training example's hard negatives.
 
-    :param replies: all replies of the training.
-    :param places: by context and true reply, places among ``replies``.
-    :param source: what decides both: the training's task and its options.
+    :param replies: all replies of the training data.
+    :param places: indices into ``replies``, by context and true reply.
+    :param source: what determines both: the training's task and its options.
     """
 
     replies: list[str]
@@ -50,10 +50,10 @@ class HardNegatives:
 
     @classmethod
     def stored_or_mined(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
-        """Those beside a model that is trained; mined now, and stored, if there are none of this training.
+        """Load the file beside a model; if there is none for this training, mine hard negatives and save them.
 
         :param agent: ranks the replies.
-        :param opt: of the training: it says which task, and where the trained model goes.
+        :param opt: the training's options, with the task and the model file.
         """
         path = f"{opt['model_file']}.negatives" if opt.get("model_file") else None
         if path and Path(path).is_file():
@@ -68,23 +68,23 @@ class HardNegatives:
 
     @classmethod
     def load(cls, path: str) -> HardNegatives:
-        """Read them; nothing in the file is executed. Raises :class:`ModelFileError` if the file is broken."""
+        """Load a file without executing anything in it. Raise :class:`ModelFileError` if it is damaged."""
         try:
             return cls(**torch.load(path, weights_only=True))
-        except Exception as error:  # torch raises a different kind for each way in which a file can be broken
+        except Exception as error:  # torch raises a different error for each kind of damage
             raise ModelFileError(
                 f"{path} is no readable file of hard negatives: delete it, and they are sought anew"
             ) from error
 
     def save(self, path: str) -> None:
-        """Write them, whole or not at all."""
+        """Write the file atomically."""
         with whole_file(Path(path)) as unfinished:
             torch.save(asdict(self), unfinished)
 
     def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
-        """``count`` wrong replies for each observation, none of which is the true reply of any: all are told from all.
+        """Draw ``count`` wrong replies per observation, excluding all true replies: the batch shares its negatives.
 
-        An example that was not there when they were mined gets none.
+        An example that was not seen when they were mined gets none.
         """
         true = {obs["labels"][0] for obs in observations}
         found = []
@@ -96,7 +96,7 @@ class HardNegatives:
 
 
 def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
-    """Let an agent rank all replies of a training task for each of its contexts."""
+    """Rank all replies of the training task for each of its contexts."""
     logging.info("looking for hard negatives")
     batches = list(_batches(agent, opt))
     replies = list(dict.fromkeys(obs["labels"][0] for batch in batches for obs in batch))
@@ -117,14 +117,14 @@ def _source(opt: Opt) -> str:
 
 
 def _best(scores: Tensor) -> list[list[int]]:
-    """The places of ranks ``FIRST`` to ``LAST``; of a small task's few replies, all from the first rank on."""
+    """Return the indices of ranks ``FIRST`` to ``LAST``; of fewer than ``LAST`` replies, all ranks."""
     ranked = scores.topk(min(LAST, scores.size(1)), dim=1).indices
     rows: list[list[int]] = (ranked[:, FIRST:] if ranked.size(1) == LAST else ranked).tolist()
     return rows
 
 
 def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
-    """The training examples as the agent observes them, each with its whole context."""
+    """Yield batches of the training examples as the agent observes them, each with its whole context."""
     observer: Any = agent.clone()
     batch: list[Message] = []
     for teacher in training_teachers(opt["task"], opt):
@@ -141,6 +141,6 @@ def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
 
 
 def _key(obs: Message) -> str:
-    """What an example is known by: the last lines of its context, and its true reply."""
+    """Return an example's key: the last lines of its context, and its true reply."""
     lines = [line.strip() for line in obs["full_text"].split("\n") if line.strip()]
     return "\n".join([*lines[-_LINES:], "", obs["labels"][0]])

@@ -1,7 +1,7 @@
-"""The options of ``empathy:retrieval``, and what it recommends for ParlAI's own.
+"""The options of ``empathy:retrieval``, and its defaults for ParlAI's own options.
 
-Two presets for each kind of encoder: ``default``, what we would use today, and ``paper``, what Rashkin et al. (2019)
-did. A value given on the command line beats both.
+There are two presets for each kind of encoder: ``default``, what we would use today, and ``paper``, what Rashkin et al.
+(2019) used. A value on the command line overrides both.
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, longest_text
 from parlai_empathy.modules.pair_encoder import POOLINGS
 
-# What another model's weights need, where a training begins with them: their sizes, how they read, and the tokens
-# that they know.
+# Options that the weights of ``--init-model`` require: its sizes and how it encodes texts; and its tokenization.
 OF_WEIGHTS = (
     *("embedding_size", "n_layers", "n_heads", "ffn_size", "n_positions"),
     *("towers", "pooling", "projection", "score", "temperature", "truncate_context", "special_tokens"),
 )
 OF_TOKENS = ("encoder", "hf_model", "dict_tokenizer", "dict_lower")
 
-# What holds unless a preset says otherwise. Optimiser, rate, lengths and negatives are the paper's; it has no clipping
-# and no schedule either.
+# Defaults unless a preset overrides them. Optimiser, rate, lengths and negatives are the paper's, which uses no
+# clipping and no schedule either.
 _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "optimizer": "adamax",
     "learningrate": 8e-4,
@@ -58,8 +57,8 @@ _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "num_epochs": 10.0,
 }
 
-# A long context loses its oldest words. The best epoch is the one with the best mean reciprocal rank, which is steadier
-# than hits@1 on a small fold.
+# Long contexts lose their oldest words. The best epoch is chosen by mean reciprocal rank, which is steadier than hits@1
+# on a small fold.
 _OURS = _COMMON | {
     "batchsize": 128,
     "score": "cosine",
@@ -75,17 +74,17 @@ _PAPERS = _COMMON | {
 # By --encoder and --preset.
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # From random weights, cosines over a temperature learn faster than the paper's plain dot products, which start very
-    # large. Smaller batches, dropout, lower-casing and a single layer are meant for a training without the paper's 1.7
-    # billion Reddit pairs before it. More layers, at the paper's rate from the first step on, make all texts alike
-    # before they tell any apart; with a warm-up two and four were still behind a single one after four epochs, which
-    # took four three times as long (docs/results.md).
+    # large. Smaller batches, dropout, lower-casing and a single layer suit training without the paper's 1.7 billion
+    # Reddit pairs. With more layers and the paper's rate from the first step on, all text vectors collapse before the
+    # model learns to distinguish any; with warm-up, two and four layers were still behind a single one after four
+    # epochs, and four took three times as long (docs/results.md).
     "transformer": {
         "default": _OURS | {"n_layers": 1, "dropout": 0.1, "temperature": 0.1, "dict_lower": True},
         "paper": _PAPERS | {"n_layers": 4, "batchsize": 512, "dropout": 0.0, "dict_lower": False},
     },
     "hf": {
-        # Fine-tuning as is usual for BERT's kin: AdamW, and a rate that begins slowly and falls (Devlin et al. 2019,
-        # appendix A.3). The default encoder itself was made with this temperature and with a symmetric loss.
+        # Common settings for fine-tuning BERT models: AdamW, and a rate with warm-up and decay (Devlin et al. 2019,
+        # appendix A.3). The default encoder was itself trained with this temperature and a symmetric loss.
         "default": _OURS
         | {
             "optimizer": "adamw",
@@ -97,7 +96,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "symmetric_loss": True,
             "num_epochs": 4.0,
         },
-        # The paper's BERT: two towers that begin alike, the first token's state, 768 numbers to 300; 100 epochs.
+        # The paper's BERT: two towers with equal initial weights, first token's state, 768 to 300 dimensions; 100
+        # epochs.
         "paper": _PAPERS
         | {
             "hf_model": "bert-base-cased",
@@ -223,12 +223,12 @@ def _add_of_pool(group: Any) -> None:
 
 
 def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The defaults that go with ``--encoder`` and ``--preset``, where they are known already."""
+    """Return the defaults for ``--encoder`` and ``--preset``, as far as their values are known."""
     return PRESETS[values.get("encoder") or "transformer"][values.get("preset") or "default"]
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for values that cannot work together."""
+    """Raise :class:`OptionError` for invalid values or combinations."""
     check_sizes(opt)
     check_at_least(opt, 0, "projection", "hard_negatives", "gradient_cache")
     check_choices(opt, encoder=PRESETS, pooling=POOLINGS, towers=(1, 2))
@@ -251,8 +251,8 @@ def check(opt: Opt) -> None:
 
 
 def check_training(opt: Opt) -> None:
-    """Raise :class:`OptionError` for batches in which a reply has no other to be told from."""
-    # With --dynamic-batching a batch has as many examples as fit, whatever --batchsize says.
+    """Raise :class:`OptionError` if batches contain no negatives."""
+    # With --dynamic-batching, a batch has as many examples as fit, whatever --batchsize is.
     is_alone = opt["batchsize"] == 1 and num_workers() == 1 and not opt.get("dynamic_batching")
     if is_alone and opt["candidates"] == "batch" and not opt["hard_negatives"]:
         raise OptionError(
@@ -261,12 +261,12 @@ def check_training(opt: Opt) -> None:
 
 
 def check_encoder(opt: Opt, config: Any, tokenizer: Any) -> None:
-    """Raise :class:`OptionError` for texts that a pretrained encoder cannot read whole.
+    """Raise :class:`OptionError` for texts longer than a pretrained encoder's maximum.
 
-    :param config: the encoder's.
-    :param tokenizer: the encoder's.
+    :param config: the encoder's configuration.
+    :param tokenizer: the encoder's tokenizer.
     """
     longest = longest_text(config, tokenizer)
     for name in ("text_truncate", "label_truncate"):
-        if opt[name] + 2 > longest:  # a token stands before the text, and one behind it
+        if opt[name] + 2 > longest:  # special tokens before and after the text
             raise OptionError(f"{flag(name)} {opt[name]}: {opt['hf_model']} takes at most {longest - 2:.0f}")

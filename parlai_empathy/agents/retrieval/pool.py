@@ -1,6 +1,6 @@
-"""A pool: the replies that an agent can choose from, with their encodings, kept in one file beside the model.
+"""A pool: the replies that an agent can choose from, with their encodings, in one file beside the model.
 
-A pool knows which model encoded it. A stored pool that another model made, or that holds other replies, is made anew.
+A pool records which model encoded it. A stored pool of another model or of other replies is rebuilt.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from parlai_empathy.modules.vector_index import exact_search
 class Pool:
     """Replies and their encodings.
 
-    :param texts: the replies, each once.
+    :param texts: the distinct replies.
     :param encodings: ``(len(texts), dim)``
-    :param fingerprint: of the model that encoded them.
-    :param path: of the file that the pool was read from, if there is one.
+    :param fingerprint: of the model that encoded them, and of their source.
+    :param path: the file that the pool was loaded from, if any.
     """
 
     texts: list[str]
@@ -38,29 +38,29 @@ class Pool:
 
     @property
     def name(self) -> str:
-        """A short name that changes with the replies, for signatures."""
+        """A short name for signatures, which changes with the replies."""
         digest = hashlib.sha256("\n".join(self.texts).encode()).hexdigest()[:8]
         return f"{len(self.texts)}-{digest}"
 
     @cached_property
     def place_of(self) -> dict[str, int]:
-        """Each reply's place."""
+        """Index of each reply."""
         return {text: place for place, text in enumerate(self.texts)}
 
     def best(self, contexts: Tensor) -> list[str]:
-        """The best reply for each context by dot product: ``(n, dim)`` to ``n`` texts."""
+        """Return the best reply for each context by dot product: ``(n, dim)`` to ``n`` texts."""
         return [self.texts[i] for i in exact_search(contexts, self.encodings, 1)[1][:, 0].tolist()]
 
     def save(self, path: str | Path) -> None:
-        """Write the pool, whole or not at all."""
+        """Write the pool atomically."""
         with whole_file(Path(path), is_shared=True) as unfinished:
             torch.save({"texts": self.texts, "encodings": self.encodings, "fingerprint": self.fingerprint}, unfinished)
 
 
 def load_pool(path: str | Path) -> Pool:
-    """Read a pool; nothing in the file is executed. Its encodings are mapped, and take memory where they are read.
+    """Load a pool without executing anything in the file. Encodings are memory-mapped.
 
-    :raises ModelFileError: if it is not a whole pool.
+    :raises ModelFileError: if the file is not a complete pool.
     """
     try:
         stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
@@ -68,18 +68,18 @@ def load_pool(path: str | Path) -> Pool:
         if len(pool.texts) != len(pool.encodings):
             raise ValueError("as many encodings as replies were expected")
         return pool
-    except Exception as error:  # torch raises a different kind for each way in which a file can be broken
+    except Exception as error:  # torch raises a different error for each kind of damage
         raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is built anew") from error
 
 
 def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
-    """Save what spares time the next time. Where it cannot be written, as in a read-only folder, say so and go on.
+    """Save a file that only saves time later. If that fails, as in a read-only folder, log a warning.
 
-    :returns: whether it is there now.
+    :returns: whether the file was saved.
     """
     try:
         save(path)
-    except (OSError, RuntimeError) as error:  # torch's and Faiss's own writers raise the latter
+    except (OSError, RuntimeError) as error:  # raised by torch's and Faiss's writers
         reason = str(error).strip().split("\n")[-1]
         logging.warning(f"{path} cannot be written, and will be built again the next time: {reason}")
         return False
@@ -89,10 +89,10 @@ def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
 def stored_or_new(
     path: str | Path | None, fingerprint: str, texts: Callable[[], list[str]], encode: Callable[[list[str]], Tensor]
 ) -> tuple[Pool, bool]:
-    """The pool at ``path`` if the same model made it, else a new one from ``texts`` and ``encode``.
+    """Return the pool at ``path`` if its fingerprint matches, else a new one from ``texts`` and ``encode``.
 
     :returns: the pool, and whether it is new.
-    :raises ModelFileError: if no text is left to choose from.
+    :raises ModelFileError: if there are no replies.
     """
     if path is not None and Path(path).exists():
         pool = load_pool(path)

@@ -1,6 +1,6 @@
-"""Where an agent's answer comes from: the best replies of a pool, of all of them or as an index finds them.
+"""Finds the best replies of a pool, exhaustively or with an index.
 
-The index is kept beside the pool, as ``<pool>.index``. It is of one pool and one model: of others it is built anew.
+The index is saved beside the pool, as ``<pool>.index``. It is rebuilt if the pool or the model changes.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from parlai_empathy.modules.vector_index import VectorIndex, exact_search
 
 CHOICES = ("auto", "exact", "approximate")
 RECALL = 0.99
-"""How often an index has to find the best reply, or else all are looked at."""
+"""Minimum share of contexts for which an index must find the best reply; otherwise all replies are scored."""
 
-_LARGE = 100_000  # replies from which on an index is worth its building; fewer are looked through in milliseconds
-_FEWEST = 1_000  # replies that an index can learn from
-_QUERIES = 1_000  # contexts that an index is tried with
-_READ_BATCH = 128  # of them that are encoded at once
+_LARGE = 100_000  # replies from which on an index pays off; fewer are scored in milliseconds
+_FEWEST = 1_000  # minimum number of replies for training an index
+_QUERIES = 1_000  # number of contexts that an index is evaluated on
+_READ_BATCH = 128  # of these contexts, encoded at once
 
 EncodeTurns = Callable[[list[list[str]]], Tensor]
-"""Contexts, each given as its turns, to their encodings ``(n, dim)``."""
+"""Encodes contexts, each given as its turns, to ``(n, dim)``."""
 
 
 def add_pool_index(group: Any) -> None:
@@ -49,10 +49,10 @@ def add_pool_index(group: Any) -> None:
 
 
 def best_replies(pool: Pool, index: VectorIndex | None, contexts: Tensor, k: int) -> tuple[Tensor, list[list[str]]]:
-    """The best replies for each context, the best first.
+    """Return the best replies for each context, best first.
 
     :param contexts: ``(n, dim)``
-    :returns: their scores ``(n, k)``, and their texts; where an index finds fewer, so many texts.
+    :returns: their scores ``(n, k)``, and their texts; fewer than ``k`` texts if an index finds fewer.
     """
     if index is None:
         scores, places = exact_search(contexts, pool.encodings, k)
@@ -62,11 +62,11 @@ def best_replies(pool: Pool, index: VectorIndex | None, contexts: Tensor, k: int
 
 
 def index_for(choice: str, pool: Pool, encode: EncodeTurns) -> VectorIndex | None:
-    """The index of a pool: stored beside it, or built now and stored; None where all replies are to be looked at.
+    """Return a pool's index, loaded or else built and saved; None if all replies are to be scored.
 
     :param choice: ``--pool-index``.
-    :param encode: reads contexts.
-    :raises OptionError: for a choice that does not exist.
+    :param encode: encodes contexts.
+    :raises OptionError: for an invalid choice.
     :raises MissingDependencyError: for ``approximate`` without Faiss.
     """
     if choice not in CHOICES:
@@ -80,7 +80,7 @@ def index_for(choice: str, pool: Pool, encode: EncodeTurns) -> VectorIndex | Non
         logging.info(f"building an index of {len(pool.texts):,} replies, once")
         index = VectorIndex.build(pool.encodings, rows, _made_up_contexts(pool.texts, encode))
         if path and is_primary_worker() and was_saved(path, partial(index.save, fingerprint=pool.fingerprint)):
-            index = VectorIndex.load(path, pool.fingerprint, rows) or index  # mapped, it takes less memory
+            index = VectorIndex.load(path, pool.fingerprint, rows) or index  # memory-mapped, it takes less memory
     if index.recall < RECALL:
         logging.warning(
             f"an index finds the best reply for {index.recall:.1%} of the contexts only, so all replies are looked at"
@@ -106,19 +106,18 @@ def _is_wanted(choice: str, pool: Pool) -> bool:
 
 
 def _rows(pool: Pool) -> Callable[[Tensor], Tensor]:
-    """The pool's encodings, one by one: from its file, so that they take no memory."""
+    """Return a function that reads encodings by index, from the pool's file if possible, to save memory."""
     if pool.path:
         return StoredRows.of_only_tensor(pool.path, pool.encodings)
     return lambda places: pool.encodings[places]
 
 
 def _made_up_contexts(texts: list[str], encode: EncodeTurns) -> Tensor:
-    """Encodings of contexts to try an index with, two replies of the pool after one another: ``(n, dim)``.
+    """Encode synthetic contexts to evaluate an index with, each of two random replies of the pool: ``(n, dim)``.
 
-    Real ones may not be at hand. One reply would find itself; two that have nothing to do with each other lie, as a
-    real context does, between what there is. (In a trial with a million vectors of MiniLM they needed as many lists as
-    EmpatheticDialogues' contexts did for the same recall; one reply needed a quarter of them, three needed twice as
-    many.)
+    Real contexts may not be available. A single reply would find itself; two unrelated ones lie between the pool's
+    vectors, as a real context does. (In an experiment with a million vectors of MiniLM, they needed as many lists for
+    the same recall as EmpatheticDialogues' contexts; single replies needed a quarter of them, triples twice as many.)
     """
     drawn = random.Random(0)
     contexts = [drawn.sample(texts, 2) for _ in range(_QUERIES)]

@@ -1,7 +1,7 @@
-"""Beginning with a checkpoint of the paper's authors: their words, sizes and weights in the place of our own.
+"""Starting from a checkpoint of the paper's authors: their vocabulary, sizes and weights replace our own.
 
-``--init-model FILE.mdl`` is all that has to be typed: it brings the options that the checkpoint decides. What is
-trained from it is a model like any other of ours.
+``--init-model FILE.mdl`` sets all options that the checkpoint determines. A model trained from it is like any other of
+ours.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ENDING = ".mdl"
 
 
 def published_to_begin_with(opt: Opt) -> Published | None:
-    """The checkpoint that ``--init-model`` names, unless there is a trained model already.
+    """Read the checkpoint that ``--init-model`` names, unless there is a trained model already.
 
-    :raises ModelFileError: if it is missing or broken.
+    :raises ModelFileError: if it is missing or damaged.
     """
     path = opt.get("init_model")
     if not path or not str(path).endswith(ENDING) or (opt.get("model_file") and Path(opt["model_file"]).is_file()):
@@ -41,9 +41,9 @@ def published_to_begin_with(opt: Opt) -> Published | None:
 
 
 def adopt(opt: Opt, published: Published) -> None:
-    """Put into ``opt`` what a checkpoint decides: the sizes, and how the authors' code read texts with it.
+    """Set the options that a checkpoint determines: the sizes, and how the authors' code preprocesses texts.
 
-    :raises OptionError: if the command line says otherwise.
+    :raises OptionError: if the command line gives another value.
     """
     sizes = dict(published.sizes)
     if published.kind == "transformer":
@@ -58,12 +58,12 @@ def adopt(opt: Opt, published: Published) -> None:
 
 
 def _write_encoder(published: Published) -> str:
-    """A folder that describes a published BERT as Hugging Face does; it goes beside the model when that is saved."""
+    """Write a published BERT's configuration and tokenizer to a temporary folder, to be saved with the model later."""
     library: Any = transformers_library()
     folder = Path(tempfile.mkdtemp(prefix="published_bert_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in published.words), encoding="utf-8")
-    # Their <SOC> between the turns is BERT's first unused word.
+    # Their <SOC> between turns is BERT's first unused token.
     tokenizer = library.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False, sep_token="[unused1]")
     tokenizer.save_pretrained(folder)
     library.BertConfig(**published.sizes["config"]).save_pretrained(folder)
@@ -71,31 +71,31 @@ def _write_encoder(published: Published) -> str:
 
 
 class PublishedDictionary(WordDictionary):
-    """The words of a published Transformer, which it finds in a text as the authors' code does."""
+    """The vocabulary of a published Transformer, with the authors' tokenization."""
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         published = None if shared else published_to_begin_with(opt)
         self._is_prebuilt = published is not None
         theirs = {"dict_nulltoken": PAD, "dict_unktoken": UNKNOWN, "dict_starttoken": "", "dict_endtoken": ""}
         super().__init__(Opt({**opt, **theirs, "dict_lower": False}), shared)
-        self.start_token = self.end_token = UNKNOWN  # ParlAI asks for their numbers, and uses none here
+        self.start_token = self.end_token = UNKNOWN  # ParlAI looks up their ids but does not use them
         if published:
             self.freq = dict.fromkeys(published.words, 0)
             self.number(published.words)
-            self._unk_token_idx = self.tok2ind.get(UNKNOWN)  # ParlAI looked it up before there were words
+            self._unk_token_idx = self.tok2ind.get(UNKNOWN)  # ParlAI looked it up while the dictionary was empty
 
     def is_prebuilt(self) -> bool:
-        """ParlAI builds dictionaries that are not."""
+        """Whether the words come from a checkpoint, so that ParlAI must not build the dictionary."""
         return self._is_prebuilt
 
     def tokenize(self, text: str, building: bool = False) -> list[str]:
-        """A text's words; a word of its own stands between its lines, which are turns."""
+        """Split a text into words, with a special word between its lines, which are turns."""
         words = [their_words(line) for line in text.split("\n") if line.strip()]
         return [word for number, line in enumerate(words) for word in ([BETWEEN_TURNS] if number else []) + line]
 
     @staticmethod
     def is_meant(opt: Opt) -> bool:
-        """Whether the options' model has such words: it begins with a published one, or was trained from one."""
+        """Whether the model uses such a vocabulary: it starts from a published model, or was trained from one."""
         if str(opt.get("init_model") or "").endswith(ENDING):
             return bool(opt.get("encoder") != "hf")
         files = [f"{path}.dict" for path in (opt.get("model_file"), opt.get("init_model")) if path]
@@ -103,7 +103,7 @@ class PublishedDictionary(WordDictionary):
 
 
 def _has_their_words(path: Path) -> bool:
-    """Whether a dictionary's file is one of ours with words in JSON's spelling: ParlAI's begins with a word."""
+    """Whether a dictionary file is in our format, with words as JSON: ParlAI's starts with a plain word."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A ranker that answers from a pool and measures itself as the EmpatheticDialogues paper does."""
+"""A ranker that answers from a pool and reports the metrics of the EmpatheticDialogues paper."""
 
 from __future__ import annotations
 
@@ -45,60 +45,60 @@ from parlai_empathy.metrics.precision_at_k import (
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.vector_index import VectorIndex
 
-# Of a model's options, those that decide how it encodes a reply.
+# Model options that affect how replies are encoded.
 _READING = ("score", "temperature", "pooling", "special_tokens", "label_truncate")
-_ENCODE_BATCH = 256  # replies encoded at once
-_WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # what stands for a task in a chat
-_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+_ENCODE_BATCH = 256  # replies encoded per batch
+_WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # values of --task without replies, as in a chat
+_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 class PoolRanker(TorchRankerAgent):
-    """What an agent that encodes contexts and replies apart needs beside its model: candidates, metrics and a pool.
+    """Base of agents that encode contexts and replies separately: candidates, metrics and a pool.
 
-    A subclass says how contexts and replies are encoded, and how they are scored. Evaluation then reports P@1,100
-    under three protocols and, once the weights are final, AVG BLEU. The pool is the task's training replies, or the
-    lines of ``--fixed-candidates-path``; it is stored beside the model when training ends.
+    Subclasses define how contexts and replies are encoded and scored. Evaluation reports P@1,100 under three protocols
+    and, once the weights are final, AVG BLEU. The pool is the task's training replies, or the lines of
+    ``--fixed-candidates-path``; it is saved beside the model when training ends.
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        # A saved model remembers the task of its training, and where its data are: the task of an evaluation or a chat
-        # is another one, and its replies are not to be chosen from.
+        # A saved model records its training task and where its data are: an evaluation or a chat has another task,
+        # whose replies must not enter the pool.
         if "pool_task" not in opt:
             opt["pool_task"] = opt.get("task")
             opt["pool_options"] = {} if opt["pool_task"] in _WITHOUT_REPLIES else task_options(opt["pool_task"], opt)
         self._pool: Pool | None = shared["pool"] if shared else None
-        # The pool's index, if it has one, and the pool that this was found out for.
+        # The pool's index or None, and the pool that it belongs to.
         self._index: tuple[VectorIndex | None, Pool] | None = shared["index"] if shared else None
-        self._no_pool = False  # there was no way to build one
-        self._encoded: dict[str, Tensor] = {}  # replies that evaluation met before
-        self._seen = 0  # evaluation examples so far, for their place in the fold
-        self._trained = False  # weights have changed since they were loaded
+        self._no_pool = False  # whether building one has failed
+        self._encoded: dict[str, Tensor] = {}  # cache of encoded replies, for evaluation
+        self._seen = 0  # evaluation examples so far, to determine their positions in the fold
+        self._trained = False  # whether weights have changed since they were loaded
         super().__init__(opt, shared)
 
     @property
     @abstractmethod
     def bare_model(self) -> nn.Module:
-        """The model without the wrapper of distributed training."""
+        """The model without its ``DistributedDataParallel`` wrapper."""
 
     @abstractmethod
     def encode_contexts(self, batch: Batch) -> Tensor:
-        """The contexts' encodings, ``(batch, dim)``."""
+        """Encode the contexts, ``(batch, dim)``."""
 
     @abstractmethod
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
-        """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
+        """Encode replies: token ids ``(n, length)`` to ``(n, dim)``."""
 
     def encode_true_replies(self, batch: Batch) -> Tensor:
-        """The true replies' encodings, ``(batch, dim)``."""
+        """Encode the true replies, ``(batch, dim)``."""
         return self.encode_candidates(batch.label_vec)
 
     @property
     @abstractmethod
     def dim(self) -> int:
-        """How many numbers an encoding has."""
+        """Dimension of the encodings."""
 
     def update_params(self) -> None:
-        """Take the step; encodings of the weights before it are forgotten."""
+        """Take an optimiser step, and discard encodings computed with the old weights."""
         super().update_params()
         self._trained = True
         self._pool = None
@@ -107,14 +107,14 @@ class PoolRanker(TorchRankerAgent):
     # --- candidates --------------------------------------------------------------------------------------------------
 
     def _set_label_cands_vec(self, *args: Any, **kwargs: Any) -> Message:
-        """In evaluation candidates stay texts: the same ones come again and again, and each is encoded once."""
+        """Keep candidates as texts in evaluation: they recur often, and each is encoded only once."""
         obs: Message = args[0]
         if "labels" in obs:
             return super()._set_label_cands_vec(*args, **kwargs)
         return obs
 
     def batchify(self, obs_batch: list[Message], sort: bool = False) -> Batch:
-        """ParlAI's batch, with the texts of the candidates and where they and the examples come from."""
+        """Return ParlAI's batch, with the candidates' texts, their source and the fold."""
         batch = super().batchify(obs_batch, sort)
         valid = [obs for obs in obs_batch if self.is_valid(obs)]
         batch.observations = valid
@@ -127,17 +127,17 @@ class PoolRanker(TorchRankerAgent):
         return batch
 
     def batch_of(self, observations: list[Message]) -> Batch:
-        """A batch where the model is: ParlAI moves only those that it makes itself."""
+        """Return a batch on the model's device: ParlAI moves only batches that it makes itself."""
         return self.batchify(observations).to(self.device)
 
     @property
     def device(self) -> torch.device:
-        """Where the model is."""
+        """The model's device."""
         device: torch.device = next(self.bare_model.parameters()).device
         return device
 
     def _build_candidates(self, batch: Batch, source: str, mode: str) -> tuple[Any, Tensor | None, Tensor | None]:
-        """ParlAI's candidates; in evaluation inline ones come encoded, and a label need not be among them."""
+        """Return ParlAI's candidates; in evaluation, inline ones are encoded and need not include the label."""
         if mode == "train" or source not in ("inline", "fixed"):
             return super()._build_candidates(batch, source, mode)  # type: ignore[no-any-return]
         if source == "fixed":
@@ -164,7 +164,7 @@ class PoolRanker(TorchRankerAgent):
         return super()._build_candidates(batch, "batch", mode)  # type: ignore[no-any-return]
 
     def encode_texts(self, candidates: list[list[str]]) -> Tensor:
-        """Lists of replies to ``(lists, longest list, dim)``, padded with zeros; each text is encoded once."""
+        """Encode lists of replies to ``(lists, longest list, dim)``, padded with zeros; each text is encoded once."""
         new = list(dict.fromkeys(text for texts in candidates for text in texts if text not in self._encoded))
         if new:
             self._encoded.update(zip(new, self._encode_replies(new), strict=True))
@@ -172,7 +172,7 @@ class PoolRanker(TorchRankerAgent):
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def _among_inline(self, batch: Batch) -> Tensor | None:
-        """Each label's place among its candidates, ``(batch,)``; None without labels, or if one is not among them."""
+        """Return each label's index among its candidates, ``(batch,)``; None without labels, or if one is missing."""
         if batch.labels is None:
             return None
         if not all(label in texts for texts, label in zip(batch.candidates, batch.labels, strict=True)):
@@ -190,14 +190,14 @@ class PoolRanker(TorchRankerAgent):
 
     @abstractmethod
     def reply_tokens(self, text: str) -> Tensor:
-        """A reply's token ids, ``(length,)``, as :meth:`encode_candidates` takes them."""
+        """Return a reply's token ids, ``(length,)``, for :meth:`encode_candidates`."""
 
     def replies_tokens(self, texts: Sequence[str]) -> list[Tensor]:
-        """The token ids of many replies."""
+        """Return the token ids of replies."""
         return [self.reply_tokens(text) for text in texts]
 
     def _encode_replies(self, texts: list[str]) -> Tensor:
-        """Texts to encodings ``(n, dim)``; texts of like length go together, so that little is padding."""
+        """Encode texts, ``(n, dim)``, sorted by length to minimise padding."""
         vectors = self.replies_tokens(texts)
         order = sorted(range(len(texts)), key=lambda i: len(vectors[i]))
         encodings = torch.empty(len(texts), self.dim)
@@ -213,7 +213,7 @@ class PoolRanker(TorchRankerAgent):
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def eval_step(self, batch: Batch) -> Output | None:
-        """Rank the candidates, and record what the paper measures."""
+        """Rank the candidates, and record the paper's metrics."""
         if batch.text_vec is None:
             return None
         self.model.eval()
@@ -228,12 +228,12 @@ class PoolRanker(TorchRankerAgent):
         return super().eval_step(batch)
 
     def _is_alone(self, batch: Batch) -> bool:
-        """Whether the true reply would be ranked against itself, and always come first."""
+        """Whether the true reply is the only candidate, and would always rank first."""
         of_batch = self.eval_candidates == "batch" or (self.eval_candidates == "inline" and batch.candidates is None)
         return of_batch and batch.labels is not None and len(batch.labels) == 1
 
     def _answers(self, batch: Batch) -> Output:
-        """The pool's best replies, where there is nothing to measure: ParlAI would score and sort the whole pool."""
+        """Return the pool's best replies without metrics: ParlAI would score and sort the whole pool."""
         pool, most = self.pool(), self.opt["cap_num_predictions"]
         scores, ranked = best_replies(pool, self._pool_index(), self.encode_contexts(batch), most)
         if self.opt.get("repeat_blocking_heuristic", True):
@@ -244,7 +244,7 @@ class PoolRanker(TorchRankerAgent):
 
     def _record_block_precision(self, batch: Batch) -> None:
         count = len(batch.text_vec)
-        # Each process evaluates every num_workers()-th example: this is where they stand in the fold.
+        # Each process evaluates every num_workers()-th example: compute their positions in the fold.
         positions = torch.arange(self._seen, self._seen + count) * num_workers() + get_rank()
         self._seen += count
         contexts = self.encode_contexts(batch).cpu()
@@ -254,7 +254,7 @@ class PoolRanker(TorchRankerAgent):
             self.global_metrics.add(name, metric)
 
     def _record_avg_bleu(self, batch: Batch) -> None:
-        """AVG BLEU needs the whole pool encoded: only for final weights, not at each validation in a training."""
+        """Record AVG BLEU for final weights only, not at validations during training: it encodes the whole pool."""
         if self._trained or self._no_pool or self.opt.get("model_file") is None:
             return
         try:
@@ -263,7 +263,7 @@ class PoolRanker(TorchRankerAgent):
             self._no_pool = True
             logging.warning(f"no AVG BLEU, because there is no pool of replies: {error}")
             return
-        tokenise = self.dict.tokenizer_fun  # the dictionary's own for words, before it lower-cases
+        tokenise = self.dict.tokenizer_fun  # for words, the dictionary's tokenizer before lower-casing
         replies = pool.best(self.encode_contexts(batch))
         metrics = [
             AvgBleu(bleu_statistics(tokenise(reply), tokenise(label)), self.dict.tokenizer, 1, pool.name, batch.split)
@@ -272,31 +272,31 @@ class PoolRanker(TorchRankerAgent):
         self.record_local_metric("avg_bleu", metrics)
 
     def reset_metrics(self) -> None:
-        """Forget the examples seen, with ParlAI's metrics."""
+        """Reset ParlAI's metrics and the examples seen."""
         super().reset_metrics()
         self._seen = 0
 
     # --- pool --------------------------------------------------------------------------------------------------------
 
     def pool(self) -> Pool:
-        """The replies to choose from: stored beside the model, or built now and stored for the next time."""
+        """Return the replies to choose from, loaded from beside the model, or else built and saved."""
         if self._pool is None:
             path = self._pool_path()
             pool, is_new = stored_or_new(path, self.pool_fingerprint(), self._pool_texts, self._encode_replies)
             if is_new and path and is_primary_worker() and was_saved(path, pool.save):
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
-                pool = load_pool(path)  # mapped, it takes less memory
+                pool = load_pool(path)  # memory-mapped, it takes less memory
             self._pool = replace(pool, encodings=pool.encodings.to(self.device))
         return self._pool
 
     def pool_fingerprint(self) -> str:
-        """What decides the pool's texts and encodings: if it is another one, a stored pool is outdated."""
+        """Return what determines the pool's texts and encodings: if it changes, a stored pool is outdated."""
         reading = " ".join(str(self.opt.get(name)) for name in _READING)
         return f"{weights_fingerprint(self.bare_model)} {reading} {self._pool_source()}"
 
     @abstractmethod
     def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
-        """Encode contexts that are given as their turns, oldest first, as in a conversation: ``(n, dim)``."""
+        """Encode contexts, each given as its turns, oldest first: ``(n, dim)``."""
 
     def _pool_index(self) -> VectorIndex | None:
         pool = self.pool()
@@ -305,13 +305,13 @@ class PoolRanker(TorchRankerAgent):
         return self._index[0]
 
     def _pool_path(self) -> str | None:
-        """``<model>.pool``; of a file or of other tasks ``<model>.<its name>.pool``; None for an unsaved model."""
+        """Return ``<model>.pool``, or ``<model>.<name>.pool`` for a file or other tasks; None for an unsaved model."""
         own = Path(self.fixed_candidates_path).stem if self.fixed_candidates_path else self.opt.get("pool")
         ending = f"{re.sub('[^A-Za-z0-9+_-]', '_', own)}.pool" if own else "pool"
         return f"{self.opt['model_file']}.{ending}" if self.opt.get("model_file") else None
 
     def _pool_source(self) -> str:
-        """What decides the pool's texts."""
+        """Return what determines the pool's texts."""
         if self.fixed_candidates_path:
             return file_fingerprint(self.fixed_candidates_path)
         if self.opt.get("pool"):
@@ -319,7 +319,7 @@ class PoolRanker(TorchRankerAgent):
         return source_of(self._pool_tasks(), self._pool_opt(), self.opt.get("pool_options", ()))
 
     def _pool_opt(self) -> Opt:
-        """The options with which the pool's tasks are read: those typed for ``--pool``, else the training's."""
+        """Return the options for reading the pool's tasks: those given with ``--pool``, else the training's."""
         return self.opt if self.opt.get("pool") else Opt({**self.opt, **self.opt.get("pool_options", {})})
 
     def _pool_tasks(self) -> list[str]:
@@ -332,7 +332,7 @@ class PoolRanker(TorchRankerAgent):
         return [self.opt["pool_task"]]
 
     def _pool_texts(self) -> list[str]:
-        """``--fixed-candidates-path``'s lines, or the training replies that are short and of known words alone."""
+        """Return the lines of ``--fixed-candidates-path``, or the short training replies without unknown words."""
         if self.fixed_candidates_path:
             return read_replies(self.fixed_candidates_path)
         opt = self._pool_opt()
@@ -345,23 +345,23 @@ class PoolRanker(TorchRankerAgent):
         return bool(tokens) and self.dict[self.dict.unk_token] not in tokens and (most < 0 or len(tokens) <= most)
 
     def get_task_candidates_path(self) -> None:
-        """ParlAI would write a text file of candidates here; :meth:`pool` holds them instead."""
+        """Do nothing: ParlAI would write a text file of candidates here, which :meth:`pool` replaces."""
         return None
 
     def set_fixed_candidates(self, shared: dict[str, Any] | None) -> None:
-        """Give ParlAI's ranking the pool where it is to choose from fixed candidates (as in a chat)."""
+        """Provide the pool to ParlAI's ranking if it ranks fixed candidates (as in a chat)."""
         wanted = "fixed" in (self.candidates, self.eval_candidates)
         pool = self.pool() if wanted else None
         self.fixed_candidates = pool.texts if pool else None
         self.fixed_candidate_encs = pool.encodings if pool else None
-        # ParlAI asks of the token ids only how many dimensions they have: the encodings have as many.
+        # ParlAI uses only the number of dimensions of the token ids, which is the same for the encodings.
         self.fixed_candidate_vecs = self.fixed_candidate_encs
         self.num_fixed_candidates = len(pool.texts) if pool else 0
 
     def block_repeats(self, cand_preds: list[list[str]]) -> list[list[str]]:
-        """ParlAI's: do not repeat a line of the conversation, unless there is nothing else to say."""
+        """As ParlAI does, do not repeat a line of the conversation, unless there is nothing else to say."""
         return [blocked or all_ for blocked, all_ in zip(super().block_repeats(cand_preds), cand_preds, strict=True)]
 
     def share(self) -> dict[str, Any]:
-        """Also share the pool and its index, with the copies of this agent that a batch or a self-chat needs."""
+        """Also share the pool and its index with copies of this agent, for batches or self-chat."""
         return {**super().share(), "pool": self._pool, "index": self._index}

@@ -1,4 +1,4 @@
-"""Which replies a pool has: those of tasks, as ``--pool`` names them, or the lines of a file."""
+"""The replies of a pool: those of the tasks that ``--pool`` names, or the lines of a file."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.tasks.training_fold import training_teachers
 
-# The paper's three (Rashkin et al. 2019, section 4.1), and their names there.
+# The paper's three (Rashkin et al. 2019, section 4.1), and their short names.
 TASKS = {
     "ed": "empathy:empathetic_dialogues",
     "dd": "empathy:daily_dialog",
     "reddit": "empathy:reddit",
     "r": "empathy:reddit",
 }
-# Options that decide which replies the tasks of --pool have; those that stand behind a task's name count in any case.
+# Options that determine the replies of tasks in --pool; options appended to a task's name are always included.
 _OF_POOLS = ("edition", "reddit_file", "humod_file")
 
 
 def read_replies(path: str | Path) -> list[str]:
-    """The lines of a text file, each once, without the empty ones.
+    """Return the distinct, non-empty lines of a text file.
 
     :raises ModelFileError: if it cannot be read.
     """
@@ -35,7 +35,7 @@ def read_replies(path: str | Path) -> list[str]:
 
 
 def file_fingerprint(path: str | Path) -> str:
-    """A digest of a file's content, in hexadecimal. Raises :class:`ModelFileError` if it cannot be read."""
+    """Return a digest of a file's content, in hexadecimal. Raise :class:`ModelFileError` if it cannot be read."""
     return hashlib.sha256(_bytes(path)).hexdigest()[:8]
 
 
@@ -47,7 +47,7 @@ def _bytes(path: str | Path) -> bytes:
 
 
 def pool_tasks(pool: str) -> list[str]:
-    """The tasks that ``--pool`` names: ``ed+dd+reddit``, or full names of tasks joined by ``+``.
+    """Parse ``--pool``: ``ed+dd+reddit``, or full names of tasks joined by ``+``.
 
     :raises OptionError: if a name is empty, or is neither one of the short names nor a task with a prefix.
     """
@@ -61,14 +61,14 @@ def pool_tasks(pool: str) -> list[str]:
 
 
 def task_options(task: str, opt: Mapping[str, Any]) -> dict[str, Any]:
-    """What options say to a task's teachers: where its data are, which turns count, and the like."""
+    """Return a task's own options, such as where its data are and which turns are used."""
     parser = ParlaiParser(False, False)
     parser.add_task_args(task, Opt(opt))
     return {action.dest: opt[action.dest] for action in parser._actions if action.dest in opt}
 
 
 def source_of(tasks: Sequence[str], opt: Mapping[str, Any], names: Iterable[str] = _OF_POOLS) -> str:
-    """What decides a pool's texts: tasks, their options, the longest reply; of files also when they were written.
+    """Describe what determines a pool's texts: tasks, their options, maximum length; also files' sizes and times.
 
     :param names: of the tasks' options.
     """
@@ -86,7 +86,7 @@ def _described(value: object) -> str:
 
 
 def training_replies(opt: Opt, task: str) -> Iterator[str]:
-    """The labels of the training fold of ``task``, in order.
+    """Yield the labels of the training fold of ``task``, in order.
 
     :raises DataError: if one of its files cannot be read.
     """

@@ -39,36 +39,35 @@ from parlai_empathy.modules.precision import autocast
 
 
 class RetrievalDictionary(ChosenDictionary):
-    """Words, the tokenizer of ``--encoder hf``, or the words of a checkpoint of the paper's authors."""
+    """Words, the tokenizer of ``--encoder hf``, or the vocabulary of a checkpoint of the paper's authors."""
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
-        """Make the dictionary that the options ask for."""
+        """Create the dictionary that the options select."""
         return (
             PublishedDictionary(opt, shared) if PublishedDictionary.is_meant(opt) else super().__new__(cls, opt, shared)
         )
 
     @staticmethod
     def is_pretrained(opt: Opt) -> bool:
-        """Whether the options ask for a tokenizer."""
+        """Whether the options select a tokenizer."""
         return bool(opt.get("encoder") == "hf")
 
 
 class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
-    """Answers with the reply, of a pool, whose vector is most like the context's.
+    """Answers with the reply of a pool whose vector is most similar to the context's.
 
-    In training each example's negatives are the other replies of the batch: of all processes' batches, if there are
-    several.
+    In training, each example's negatives are the other replies of the batch, across all processes.
     """
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the agent's options, and the defaults that it recommends for ParlAI's own."""
+        """Add the agent's options, and its defaults for ParlAI's own options."""
         super().add_cmdline_args(parser, partial_opt)
         return options.add(parser, partial_opt or {})
 
     @staticmethod
     def dictionary_class() -> type[RetrievalDictionary]:
-        """Words, or the encoder's own tokenizer."""
+        """Return the dictionary class: words, or the encoder's own tokenizer."""
         return RetrievalDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -83,8 +82,8 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         apply_truncate(opt)
         options.check(opt)
         self.pretrained: bool = opt["encoder"] == "hf"
-        self.has_ends = self.pretrained and opt.get("special_tokens", True)  # tokens before and behind each text
-        self.is_new = init_model is None  # no trained weights follow: the model begins with what its parts bring
+        self.has_ends = self.pretrained and opt.get("special_tokens", True)  # special tokens around each text
+        self.is_new = init_model is None  # no trained weights follow: components load their pretrained weights
         self._negatives: HardNegatives | None = None
         super().__init__(opt, shared)
         if self.is_finetuned and not shared:
@@ -93,7 +92,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     # --- model -------------------------------------------------------------------------------------------------------
 
     def build_model(self) -> TwoTowers:
-        """The two towers, from ``--seed`` where it is given."""
+        """Build the two towers, initialised from ``--seed`` if it is given."""
         seed_weights(self.opt)
         if self.pretrained:
             return pretrained_towers(self.opt, self.dict, self.NULL_IDX, self.is_new)
@@ -101,20 +100,20 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
 
     @property
     def bare_model(self) -> TwoTowers:
-        """The model without the wrapper of distributed training."""
+        """The model without its ``DistributedDataParallel`` wrapper."""
         bare: Any = getattr(self.model, "module", self.model)
         assert isinstance(bare, TwoTowers)
         return bare
 
     @property
     def dim(self) -> int:
-        """How many numbers an encoding has."""
+        """Dimension of the encodings."""
         return self.bare_model.dim
 
     def load(self, path: str) -> dict[str, Any]:
-        """Load weights. Unlike ParlAI's way, this executes nothing that a stranger's file may hold.
+        """Load a model file. Unlike ParlAI, do not execute code that it may contain.
 
-        :raises ModelFileError: if the file is broken, holds more than tensors and plain data, or fits another model.
+        :raises ModelFileError: if the file is damaged, holds more than tensors and plain data, or does not fit.
         """
         if self._published:
             self.load_state_dict(self.others_weights(self._published.weights))
@@ -124,11 +123,11 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return load_model(path, self.load_state_dict)
 
     def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The weights of ``--init-model``, as this model can begin with them."""
+        """Adapt the weights of ``--init-model`` to this model."""
         return with_own_head(weights, self.model.state_dict())
 
     def save(self, path: str | None = None) -> None:
-        """Save the model, and what describes its pretrained encoder."""
+        """Save the model and, for a pretrained encoder, its tokenizer and configuration."""
         path = path or self.opt.get("model_file")
         if path and self.pretrained and is_primary_worker():
             self._save_encoder(path)
@@ -141,11 +140,11 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     # --- scores ------------------------------------------------------------------------------------------------------
 
     def score_candidates(self, batch: Batch, cand_vecs: Tensor, cand_encs: Tensor | None = None) -> Tensor:
-        """Dot products of contexts and candidates.
+        """Return dot products of contexts and candidates.
 
-        :param cand_vecs: token ids ``(m, length)``, the same candidates for all, or ``(batch, m, length)``, own ones
-            for each; or encodings ``(batch, m, dim)``, rows of zeros being padding.
-        :param cand_encs: encodings ``(m, dim)`` of the same candidates for all, if they are known.
+        :param cand_vecs: token ids ``(m, length)``, shared by all examples, or ``(batch, m, length)``, separate for
+            each; or encodings ``(batch, m, dim)``, padded with zero rows.
+        :param cand_encs: encodings ``(m, dim)`` of shared candidates, if they are known.
         :returns: ``(batch, m)``
         """
         if cand_encs is not None:
@@ -160,7 +159,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return scores
 
     def encode_contexts(self, batch: Batch) -> Tensor:
-        """The contexts' encodings, ``(batch, dim)``, computed once a batch."""
+        """Encode the contexts, ``(batch, dim)``, once per batch."""
         if "contexts" not in batch:
             with autocast(self.model, self.opt["precision"]):
                 batch.contexts = self.bare_model.contexts(self.context_inputs(batch)).float()
@@ -168,13 +167,13 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return contexts
 
     def encode_candidates(self, padded_cands: Tensor) -> Tensor:
-        """Replies' token ids ``(n, length)`` to encodings ``(n, dim)``."""
+        """Encode replies: token ids ``(n, length)`` to ``(n, dim)``."""
         with autocast(self.model, self.opt["precision"]):
             encodings: Tensor = self.bare_model.replies(self._without_empty(padded_cands))
-        return encodings.float()  # of a model in bfloat16 too: pools and metrics know one kind of number
+        return encodings.float()  # also for bfloat16 models: pools and metrics use float32
 
     def encode_turns(self, contexts: Sequence[Sequence[str]]) -> Tensor:
-        """Encode contexts that are given as their turns, oldest first, as in a conversation: ``(n, dim)``."""
+        """Encode contexts, each given as its turns, oldest first: ``(n, dim)``."""
         observer, size = self.clone(), self.opt["history_size"]
         observed = []
         for turns in contexts:
@@ -191,7 +190,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return encoded[0].float(), encoded[1].float()
 
     def _without_empty(self, tokens: Tensor) -> Tensor:
-        """Put an unknown word where a text, or a padding row, has no token: the mean of nothing has no value."""
+        """Insert an unknown word into texts or padding rows without tokens: the mean over no tokens is undefined."""
         empty = (tokens == self.NULL_IDX).all(dim=1)
         if empty.any():
             tokens = tokens.clone()
@@ -201,14 +200,14 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     # --- training ----------------------------------------------------------------------------------------------------
 
     def check_training(self) -> None:
-        """Called where a training begins: raises :class:`OptionError` where there would be nothing to learn."""
+        """Raise :class:`OptionError` at the start of training if there would be nothing to learn."""
         options.check_training(self.opt)
 
     def train_step(self, batch: Batch) -> Output:
-        """One step; with ``--candidates batch`` against the replies of the global batch."""
+        """Run one step; with ``--candidates batch``, negatives come from the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
             return self._learn_from_the_tasks(batch)
-        negatives = self._hard_negatives(batch)  # who looks for them first evaluates
+        negatives = self._hard_negatives(batch)  # mining sets evaluation mode, so it comes before train()
         self.model.train()
         self.zero_grad()
         contexts, replies = self.context_inputs(batch), self.reply_inputs(batch, negatives)
@@ -220,7 +219,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return Output()
 
     def _learn_from_the_tasks(self, batch: Batch) -> Output:
-        """ParlAI's step, whose candidates are the task's."""
+        """Run ParlAI's step, with the task's candidates."""
         if batch.text_vec is not None and batch.candidate_vecs is None:
             raise OptionError(
                 f"--candidates {self.candidates}: the task gives no candidates to learn from: use --candidates batch"
@@ -228,12 +227,12 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return super().train_step(batch)
 
     def context_inputs(self, batch: Batch) -> Tensor:
-        """What the contexts' tower reads: token ids, ``(batch, length)``."""
+        """Return the inputs of the context tower: token ids, ``(batch, length)``."""
         tokens: Tensor = batch.text_vec
         return tokens
 
     def reply_inputs(self, batch: Batch, negatives: Sequence[str]) -> Tensor:
-        """What the replies' tower reads: token ids of the true replies, then of the negatives, ``(n, length)``."""
+        """Return the inputs of the reply tower: token ids of true replies, then of negatives, ``(n, length)``."""
         replies = self._without_empty(batch.label_vec)
         if not negatives:
             return replies
@@ -242,13 +241,13 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return padded.to(replies.device)
 
     def losses(self, batch: Batch, contexts: Tensor, replies: Tensor) -> Tensor:
-        """Each example's loss, ``(batch,)``; recorded, with how the true replies rank.
+        """Return each example's loss, ``(batch,)``, and record it with the ranks of the true replies.
 
         :param contexts: ``(batch, dim)``
         :param replies: ``(batch + m, dim)``, the true ones, then ``m`` hard negatives.
         """
         size = len(contexts)
-        # Where there may be some, all processes ask one another for theirs: one that has none now must not keep still.
+        # With --hard-negatives all processes gather each other's: one that has none now must take part as well.
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
@@ -258,7 +257,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         return losses
 
     def _learn_in_chunks(self, batch: Batch, contexts: Tensor, replies: Tensor) -> None:
-        """The same gradients as for the whole batch at once; only the vectors of it are in memory."""
+        """Compute the same gradients as for the whole batch, keeping only its vectors in memory."""
         bare, chunk = self.bare_model, self.opt["gradient_cache"]
 
         def encode(tower: Any) -> Any:
@@ -280,12 +279,12 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             average_gradients(self.model)
 
     def backward(self, loss: Tensor, **kwargs: Any) -> None:
-        """ParlAI's, for a loss that is a number."""
+        """Check that the loss is finite, then run ParlAI's backward pass."""
         check_finite(loss, self.opt, self._number_training_updates)
         super().backward(loss, **kwargs)
 
     def _hard_negatives(self, batch: Batch) -> list[str]:
-        """``--hard-negatives`` wrong replies for each example."""
+        """Draw ``--hard-negatives`` wrong replies for each example."""
         if not self.opt["hard_negatives"]:
             return []
         if self._negatives is None:
@@ -298,19 +297,19 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     # --- text to token ids -------------------------------------------------------------------------------------------
 
     def vectorize(self, *args: Any, **kwargs: Any) -> Message:
-        """As ParlAI does. Start and end tokens are for pretrained encoders; the paper's has no use for them."""
+        """Vectorize as ParlAI does, with start and end tokens for pretrained encoders only; the paper's needs none."""
         kwargs.update(add_start=self.has_ends, add_end=self.has_ends)
         return super().vectorize(*args, **kwargs)
 
     def reply_tokens(self, text: str) -> Tensor:
-        """A reply's token ids, ``(length,)``."""
+        """Return a reply's token ids, ``(length,)``."""
         tokens: Tensor = self._vectorize_text(
             text, self.has_ends, self.has_ends, truncate=self.label_truncate, truncate_left=False
         )
         return tokens
 
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
-        """The context's token ids, cut as ``--truncate-context`` says, and never none at all."""
+        """Set the context's token ids, truncated as ``--truncate-context`` says, with at least one token."""
         obs = super()._set_text_vec(obs, history, truncate)
         cut_context(obs, self.opt, truncate, self.dict[self.dict.unk_token])
         if "text" in obs and self.has_ends:

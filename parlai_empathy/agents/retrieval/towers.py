@@ -1,4 +1,4 @@
-"""The two towers that the options ask for: the paper's Transformer over words, or a pretrained encoder."""
+"""Builds the two towers: the paper's Transformer over words, or a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from parlai_empathy.modules.vectors import copy_vectors
 
 
 def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool) -> BiEncoder:
-    """The paper's Transformer.
+    """Build the paper's Transformer.
 
-    :param pad: the id of the padding word.
-    :param begins: whether a training begins, with ready-made word vectors where a file is named.
+    :param pad: id of the padding token.
+    :param begins: whether training starts, so that ``--vectors-file`` is loaded if given.
     """
     model = BiEncoder(
         len(words),
@@ -35,11 +35,11 @@ def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool)
 
 
 def pretrained_towers(opt: Opt, words: TokenizerDictionary, pad: int, is_new: bool) -> PretrainedBiEncoder:
-    """One tower or two on a Hugging Face encoder.
+    """Build one or two towers on a Hugging Face encoder.
 
-    :param words: its tokens.
-    :param pad: the id of its padding token.
-    :param is_new: whether it begins with its own weights; else a trained model's follow.
+    :param words: the encoder's vocabulary.
+    :param pad: id of its padding token.
+    :param is_new: whether to load pretrained weights; otherwise a trained model's weights follow.
     """
     length = opt["temperature"] ** -0.5 if opt["score"] == "cosine" else None
     encoders = [load_encoder(encoder_source(opt), pretrained=is_new) for _ in range(opt["towers"])]

@@ -1,1 +1,1 @@
-"""A pretrained text encoder that judges: see README.md beside this file."""
+"""A judge on a pretrained text encoder: see README.md beside this file."""

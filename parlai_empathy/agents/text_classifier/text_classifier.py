@@ -1,4 +1,4 @@
-"""``-m empathy:text_classifier``: any Hugging Face encoder, with a head that judges ``context [SEP] reply``."""
+"""``-m empathy:text_classifier``: any Hugging Face encoder with a head that judges ``context [SEP] reply``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from parlai_empathy.modules.twin_encoder import TwinEncoder
 READINGS = ("together", "apart")
 
 _COMMON: dict[str, Any] = {
-    # Fine-tuning as is usual for BERT's kin (Devlin et al. 2019, appendix A.3): a small rate that begins slowly.
+    # Common settings for fine-tuning BERT models (Devlin et al. 2019, appendix A.3): a small rate with warm-up.
     "optimizer": "adamw",
     "learningrate": 5e-5,
     "lr_scheduler": "invsqrt",
@@ -31,15 +31,15 @@ _COMMON: dict[str, Any] = {
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": _COMMON | {"hf_model": MINILM, "pooling": "mean", "num_epochs": 4.0},
-    # Xu et al. (2022) state the encoder, the rate and the epochs; the first token is where RoBERTa's classifiers look.
+    # Xu et al. (2022) state the encoder, the rate and the epochs; RoBERTa's classifiers use the first token.
     "endex": _COMMON | {"hf_model": "roberta-large", "pooling": "first", "num_epochs": 2.0},
 }
 
 
 class TextClassifierAgent(OnEncoder, JudgeAgent):
-    """Classifies texts, rates replies, or tells true replies from others, with a pretrained encoder."""
+    """Classifies texts, rates replies, or identifies true replies, with a pretrained encoder."""
 
-    of_weights = ("hf_model", "pooling")  # each --reading can begin with the encoder of the other
+    of_weights = ("hf_model", "pooling")  # not "reading": a model of one --reading can initialise the other
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -81,12 +81,12 @@ class TextClassifierAgent(OnEncoder, JudgeAgent):
         super().__init__(opt, shared)
 
     def build_model(self) -> nn.Module:
-        """The encoder and a new head."""
+        """Build the encoder and a new head."""
         kind = PairEncoder if self.opt["reading"] == "together" else TwinEncoder
         return kind(self.load_encoder(), self.outputs, self.opt["pooling"])
 
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
-        """Token ids and what belongs to them. The separator stands between a context's turns."""
+        """Return token ids and the model's other inputs. Separators join a context's turns."""
         separator = f" {self.tokenizer.sep_token or ''} "
         contexts = [separator.join(pair.turns) for pair in pairs]
         encode = pair_tokens if self.opt["reading"] == "together" else twin_tokens
