@@ -47,7 +47,9 @@ def test_tensorboards_library_is_named_with_its_extra(monkeypatch: pytest.Monkey
 
 
 def test_an_agent_may_look_at_its_training_before_it_begins(tmp_path: Path) -> None:
-    assert refused(model_file=str(tmp_path / "model"), batchsize=1).startswith("--batchsize 1: each reply is told from")
+    assert refused(model_file=str(tmp_path / "model"), batchsize=1).startswith(
+        "--batchsize 1: each reply is compared with"
+    )
     assert not (tmp_path / "model").exists()
 
 

@@ -184,7 +184,7 @@ def test_a_trained_agent_that_answers_is_refused(tmp_path: Path) -> None:
 def test_a_judge_of_classes_that_are_no_numbers_is_refused(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:empathetic_dialogues:SituationEmotion")
     with pytest.raises(
-        OptionError, match=r"are no numbers.*: name a model that was trained on ratings or on replies$"
+        OptionError, match=r"are not numbers.*: name a model that was trained on ratings or on replies$"
     ) as e:
         AgentJudge(str(model))
     assert str(e.value).startswith(f"{model}: ")

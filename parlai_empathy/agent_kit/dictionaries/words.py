@@ -37,7 +37,8 @@ class WordDictionary(DictionaryAgent):
                     self.freq[str(word)] = int(count)
                 except (TypeError, ValueError) as error:
                     raise ModelFileError(
-                        f"{filename}, line {line_number}: no word with its count: fetch the file again, or train again"
+                        f"{filename}, line {line_number}: expected a word with its count: fetch the file again, or "
+                        "train again"
                     ) from error
         self.number(self.freq)
 

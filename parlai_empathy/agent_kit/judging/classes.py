@@ -55,7 +55,7 @@ class JudgeClasses:
         """
         if self.loss != "ce":
             raise OptionError(
-                f"this judge learnt with --loss {self.loss}: it gives scores and no probabilities; train one with "
+                f"this judge was trained with --loss {self.loss}: it gives scores, not probabilities; train one with "
                 "--loss ce"
             )
         return logits.softmax(dim=1)
@@ -85,7 +85,7 @@ class JudgeClasses:
     def _scale(self, like: Tensor) -> Tensor:
         """Return the classes as numbers, ``(classes,)``."""
         if self.values is None:
-            raise OptionError(f"this judge's classes ({', '.join(self.names)}) are no numbers: it gives no score")
+            raise OptionError(f"this judge's classes ({', '.join(self.names)}) are not numbers: it gives no score")
         return torch.tensor(self.values, device=like.device)
 
 
@@ -114,13 +114,13 @@ def shares(message: Mapping[str, Any], classes: Sequence[str]) -> list[float]:
         return _of_mean(message["rating_mean"], values)
     labels = labels_of(message)
     if strange := [label for label in labels if label not in classes]:
-        raise DataError(f"the label {strange[0]!r} is none of this judge's classes ({', '.join(classes)}): {_CHECK}")
+        raise DataError(f"the label {strange[0]!r} is not one of this judge's classes ({', '.join(classes)}): {_CHECK}")
     return [labels.count(name) / len(labels) for name in classes]
 
 
 def _of_ratings(ratings: Sequence[float], values: Sequence[float]) -> list[float]:
     if strange := [rating for rating in ratings if rating not in values]:
-        raise DataError(f"the rating {strange[0]:g} is none of this judge's classes ({_listed(values)}): {_CHECK}")
+        raise DataError(f"the rating {strange[0]:g} is not one of this judge's classes ({_listed(values)}): {_CHECK}")
     return [list(ratings).count(value) / len(ratings) for value in values]
 
 

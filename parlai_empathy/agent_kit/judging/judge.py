@@ -95,7 +95,7 @@ class JudgeAgent(PairModelAgent):
         :raises OptionError: if this is a judge of replies, or its loss is ``mse``.
         """
         if self._scale is None:
-            raise OptionError("this judge tells true replies from others: it has no classes, and no probabilities")
+            raise OptionError("this judge ranks replies: it has no classes, and gives no class probabilities")
         logits = self._read(pairs_of(contexts, replies))
         probabilities: NDArray[np.float64] = self._scale.probabilities(logits.double()).numpy()
         return probabilities

@@ -75,7 +75,7 @@ def check_parlais(opt: Opt) -> None:
     check_fp16(opt, "judges")
     for name in ("dynamic_batching", "eval_dynamic_batching"):
         if opt.get(name) not in (None, "off"):
-            raise OptionError(f"{flag(name)} {opt[name]}: judges do not know it; use --batchsize")
+            raise OptionError(f"{flag(name)} {opt[name]}: judges do not support it; use --batchsize")
 
 
 def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:
@@ -99,5 +99,5 @@ def check_loss(opt: Opt, values: Sequence[float] | None) -> None:
         )
     if opt["loss"] == "nnpu" and opt["classes"]:
         raise OptionError(
-            "--loss nnpu: the task must give replies to tell apart, such as empathy:humod:NextUtterance, not classes"
+            "--loss nnpu: the task must have replies to rank, such as empathy:humod:NextUtterance, not classes"
         )

@@ -54,7 +54,7 @@ def check_fp16(opt: Opt, whose: str) -> None:
     :param whose: the kind of agent that does not support it, in the plural.
     """
     if opt.get("fp16"):
-        raise OptionError(f"--fp16 true: {whose} do not know it; --precision bfloat16 is as fast")
+        raise OptionError(f"--fp16 true: {whose} do not support it; --precision bfloat16 is as fast")
 
 
 def add_vectors_file(group: Any) -> None:

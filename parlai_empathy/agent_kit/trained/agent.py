@@ -46,7 +46,7 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     with _naming_an_agent(f"{where}.opt"):
         opt = json.loads(options.read_text(encoding="utf-8"))
         if not isinstance(opt, dict) or not isinstance(opt["model"], str):
-            raise TypeError("options in JSON are expected, among them an agent's name")
+            raise TypeError("expected options in JSON, including an agent's name")
     return Opt(opt)
 
 

@@ -37,7 +37,7 @@ def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) ->
         theirs = model_options(found)
         if not issubclass(agent_class(theirs, f"{found}.opt"), family):
             raise ModelFileError(
-                f"{found} is a model of {theirs['model']}, whose weights {opt['model']} has no place for: name another "
+                f"{found} is a model of {theirs['model']}, whose weights do not fit {opt['model']}: name another "
                 f"file, or -m {theirs['model']}"
             )
 
@@ -70,7 +70,7 @@ def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -
     theirs, typed = Opt.load(f"{path}.opt"), opt.get("override") or {}
     for name in (*tokens, *(name for name in names if name not in typed)):
         if name in theirs and theirs[name] != opt.get(name):
-            logging.info(f"{flag(name)} {theirs[name]}: as --init-model {path} has it")
+            logging.info(f"{flag(name)} {theirs[name]}: taken from --init-model {path}")
             opt[name] = theirs[name]
             if name in typed:  # ParlAI would override the trained model's own option with it
                 typed[name] = theirs[name]
@@ -95,6 +95,6 @@ def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> No
     if unfit := missing_or_strange | {name for name in other if not name.startswith("head.")}:
         raise ModelFileError(f"--init-model {path} is another kind of model: {min(unfit)} does not fit")
     if other:
-        logging.info(f"{path}: its head is of another size, and a new one takes its place")
+        logging.info(f"{path}: its head has another size and is replaced by a new one")
         weights = {name: own[name] if name.startswith("head.") else weights[name] for name in own}
     model.load_state_dict(weights)

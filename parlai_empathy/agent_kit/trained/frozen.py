@@ -80,12 +80,12 @@ class FrozenPart:
         """
         copy = self.copy_of(opt["model_file"])
         if not copy.is_file():
-            raise ModelFileError(f"{begun} needs {copy}, which is gone: fetch it from where the model is from")
+            raise ModelFileError(f"{begun} needs {copy}, which is missing: fetch it from where the model came from")
         named = opt.get(self.option)
         saved = Opt.load(f"{begun}.opt").get(self.option) if is_file(f"{begun}.opt") else named
         if named and named != saved and _weights(_resolved(opt, named)) != _weights(copy):
             raise OptionError(
-                f"{self.flag} {named}: {opt['model_file']} was trained with another one, of which {copy} is a copy: "
+                f"{self.flag} {named}: {opt['model_file']} was trained with another model, copied to {copy}: "
                 "leave the option out, or train a new model"
             )
         return copy

@@ -24,11 +24,11 @@ _TEXTS = 2**18  # number of texts whose labels are cached
 def _check(kind: Any, opt: Opt) -> None:
     """Raise :class:`OptionError` for a model that is no classifier, or that gives no probabilities."""
     if not (isinstance(kind, type) and issubclass(kind, JudgeAgent)):
-        raise OptionError(f"{opt['model']} is no classifier")
+        raise OptionError(f"{opt['model']} is not a classifier")
     if not opt.get("classes"):
-        raise OptionError("it tells true replies from others and knows no classes")
+        raise OptionError("it ranks replies and has no classes")
     if opt.get("loss") != "ce":
-        raise OptionError(f"it learnt with --loss {opt.get('loss')} and gives no probabilities")
+        raise OptionError(f"it was trained with --loss {opt.get('loss')} and gives no probabilities")
 
 
 PART = FrozenPart(

@@ -86,9 +86,9 @@ def read_published(path: str | Path) -> Published:
             return _bert(state, words, opt)
         return _transformer(state, words, opt)
     except KeyError as error:
-        raise ModelFileError(f"{path} lacks {error.args[0]}: it is no checkpoint of the paper's retrieval") from error
+        raise ModelFileError(f"{path} lacks {error.args[0]}: it is not a retrieval checkpoint of the paper") from error
     except (AttributeError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is no checkpoint of the paper's retrieval: {one_line(error)}") from error
+        raise ModelFileError(f"{path} is not a retrieval checkpoint of the paper: {one_line(error)}") from error
 
 
 def their_words(text: str) -> list[str]:
@@ -111,7 +111,7 @@ def _load(path: str | Path) -> Any:
         raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a checkpoint (.mdl)") from error
     except Exception as error:  # torch raises a different error for each kind of damage
         raise ModelFileError(
-            f"{path} is broken, or holds more than tensors and plain data ({one_line(error)}): fetch it again"
+            f"{path} is damaged, or holds more than tensors and plain data ({one_line(error)}): fetch it again"
         ) from error
 
 
@@ -119,13 +119,13 @@ def _parts(path: str | Path, saved: Any) -> tuple[dict[str, Tensor], list[str], 
     """Return the weights, the words in the order of their indices, and the options."""
     if not isinstance(saved, Mapping) or (missing := {"state_dict", "word_dict", "opt"} - set(saved)):
         lacking = f"lacks {min(missing)}" if isinstance(saved, Mapping) else "holds no dictionary"
-        raise ModelFileError(f"{path} {lacking}: it is no checkpoint of the paper's retrieval")
+        raise ModelFileError(f"{path} {lacking}: it is not a retrieval checkpoint of the paper")
     state, numbers, opt = saved["state_dict"], saved["word_dict"], saved["opt"]
     if not isinstance(state, Mapping) or not all(isinstance(weight, Tensor) for weight in state.values()):
         raise ModelFileError(f"{path}: its state_dict holds more than tensors: fetch it again")
     numbers = numbers.get("words") if isinstance(numbers, Mapping) else None
     if not isinstance(numbers, Mapping) or not _are_numbers(numbers.values()):
-        raise ModelFileError(f"{path}: its word_dict has no words that are numbered from 0: fetch it again")
+        raise ModelFileError(f"{path}: the words of its word_dict are not numbered from 0: fetch it again")
     options = dict(opt) if isinstance(opt, Mapping) else dict(vars(opt)) if hasattr(opt, "__dict__") else {}
     return dict(state), sorted(numbers, key=numbers.__getitem__), options
 
@@ -192,7 +192,7 @@ def _tower(state: Mapping[str, Tensor], prefix: str, layers: int, dim: int) -> d
 
 def _bert(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str, Any]) -> Published:
     if any(".additional_transformer_layer." in name for name in state):
-        raise ValueError("it has --bert-add-transformer-layer, which the paper does not use and we have no model for")
+        raise ValueError("it has --bert-add-transformer-layer, which the paper does not use and is unsupported")
     weights: dict[str, Tensor] = {}
     for ours, theirs in _TOWERS.items():
         prefix = f"{theirs}_bert.bert_model."

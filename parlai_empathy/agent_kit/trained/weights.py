@@ -44,8 +44,8 @@ def _why_not(path: str, error: Exception) -> str:
     reason = str(error).partition("\n-----")[0]  # what follows is ParlAI's guess at a cause, which is mostly wrong
     reason = reason.strip().split("\n")[-1].strip()
     if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # raised for truncated archives
-        return f"{path} is not a model that fits its options ({path}.opt): {reason}"
+        return f"{path} does not fit its options ({path}.opt): {reason}"
     again = ", or train again"
     if is_file(f"{path}.checkpoint"):
-        again = f", or delete it and train again: the training goes on from {path}.checkpoint"
+        again = f", or delete it and train again: the training resumes from {path}.checkpoint"
     return f"{path} is cut off or damaged: fetch it again{again}"

@@ -21,7 +21,7 @@ def check_finite(losses: Tensor, opt: Mapping[str, Any], updates: int) -> None:
     if bool(losses.isfinite().all()):
         return
     path = opt.get("model_file")
-    kept = f"; {path} is as it was saved last, and the same command goes on from it" if path and _is_saved(path) else ""
+    kept = f"; {path} is as last saved, and the same command resumes from it" if path and _is_saved(path) else ""
     raise TrainingError(
         f"the loss is {float(losses.detach().sum())} after {updates:,} updates: "
         f"try a lower --learningrate (now {opt.get('learningrate'):g}) or --gradient-clip 1{kept}"

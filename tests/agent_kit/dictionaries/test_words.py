@@ -50,5 +50,5 @@ def test_saving_sorts_by_how_often_words_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["word\t3", "[1, 2, 3]", '["a"]', '["a", "b"]', "3", ""])
 def test_a_line_that_is_none_of_a_dictionary_s_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "model.dict").write_text(f'["a", 1]\n{line}\n')
-    with pytest.raises(ModelFileError, match=r"model\.dict, line 2: no word with its count"):
+    with pytest.raises(ModelFileError, match=r"model\.dict, line 2: expected a word with its count"):
         dictionary(dict_file=str(tmp_path / "model.dict"))

@@ -41,7 +41,7 @@ def test_probabilities_by_hand() -> None:
 
 
 def test_a_place_on_a_scale_is_no_probability() -> None:
-    with pytest.raises(OptionError, match="learnt with --loss mse: it gives scores and no probabilities"):
+    with pytest.raises(OptionError, match="trained with --loss mse: it gives scores, not probabilities"):
         PLACED.probabilities(torch.zeros(1, 1))
 
 
@@ -83,8 +83,8 @@ def test_a_mean_is_kept_whatever_the_classes_and_their_order(scale: list[int], p
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        ({"labels": ["so\nso"]}, "the label 'so\\nso' is none of"),
-        ({"labels": ["2"], "ratings": [2, 2.5]}, "the rating 2.5 is none of"),
+        ({"labels": ["so\nso"]}, "the label 'so\\nso' is not one of"),
+        ({"labels": ["2"], "ratings": [2, 2.5]}, "the rating 2.5 is not one of"),
         (
             {"labels": ["2"], "rating_mean": 5.5},
             "the mean rating 5.5 lies outside",
@@ -137,7 +137,7 @@ def test_words_for_people() -> None:
 def test_classes_that_are_no_numbers_give_no_score() -> None:
     with pytest.raises(OptionError) as caught:
         MOODS.scores(torch.zeros(1, 3))
-    assert str(caught.value) == "this judge's classes (sad, glad, angry) are no numbers: it gives no score"
+    assert str(caught.value) == "this judge's classes (sad, glad, angry) are not numbers: it gives no score"
 
 
 def test_losses_by_hand() -> None:

@@ -160,9 +160,9 @@ def test_named_classes_may_be_fewer_columns_in_another_order(tmp_path: Path) -> 
 
 
 def test_labels_that_are_no_class_are_named(tmp_path: Path, rater: Path) -> None:
-    with pytest.raises(DataError, match=r"^the label '[a-z]+' is none of this judge's classes \(sad, glad\)"):
+    with pytest.raises(DataError, match=r"^the label '[a-z]+' is not one of this judge's classes \(sad, glad\)"):
         train(tmp_path / "model", FEEL, classes=["sad", "glad"])
-    with pytest.raises(DataError, match=r"is none of this judge's classes \(1, 2, 3, 4, 5\): check --task and"):
+    with pytest.raises(DataError, match=r"is not one of this judge's classes \(1, 2, 3, 4, 5\): check --task and"):
         evaluate(rater, CHOOSE)
 
 
@@ -276,7 +276,7 @@ def test_texts_alone_and_empty_ones_have_a_score(rater: Path, chooser: Path) -> 
 
 
 def test_classes_that_are_no_numbers_give_no_score(feeler: Path) -> None:
-    with pytest.raises(OptionError, match="are no numbers: it gives no score"):
+    with pytest.raises(OptionError, match="are not numbers: it gives no score"):
         load(feeler).score_pairs([["a"]], ["b"])
     assert "pearson" not in evaluate(feeler, FEEL)
 
@@ -302,9 +302,9 @@ def test_probabilities_come_from_the_logits(name: str, request: pytest.FixtureRe
 
 
 def test_what_has_no_probabilities_says_so(placer: Path, chooser: Path) -> None:
-    with pytest.raises(OptionError, match="learnt with --loss mse: it gives scores and no probabilities"):
+    with pytest.raises(OptionError, match="trained with --loss mse: it gives scores, not probabilities"):
         load(placer).class_probabilities([[]], ["a"])
-    with pytest.raises(OptionError, match="it has no classes, and no probabilities"):
+    with pytest.raises(OptionError, match="it has no classes, and gives no class probabilities"):
         load(chooser).class_probabilities([[]], ["a"])
 
 

@@ -81,11 +81,11 @@ def test_good_values_pass() -> None:
         ({"negatives": 0}, "--negatives 0: must be at least 1"),
         ({"classes": ["sad"]}, "--classes sad: name at least two, each once"),
         ({"classes": ["sad", "glad", "sad"]}, "--classes sad glad sad: name at least two, each once"),
-        ({"fp16": True}, "--fp16 true: judges do not know it; --precision bfloat16 is as fast"),
-        ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not know it; use --batchsize"),
+        ({"fp16": True}, "--fp16 true: judges do not support it; --precision bfloat16 is as fast"),
+        ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not support it; use --batchsize"),
         (
             {"eval_dynamic_batching": "batchsort"},
-            "--eval-dynamic-batching batchsort: judges do not know it; use --batchsize",
+            "--eval-dynamic-batching batchsort: judges do not support it; use --batchsize",
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: st
     [
         ("mse", ["sad", "glad"], None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
         ("mse", [], None, "--loss mse: the task's classes must be numbers, such as the ratings of "),
-        ("nnpu", STARS, [1.0, 2.0, 3.0, 4.0, 5.0], "--loss nnpu: the task must give replies to tell apart, such as "),
+        ("nnpu", STARS, [1.0, 2.0, 3.0, 4.0, 5.0], "--loss nnpu: the task must have replies to rank, such as "),
     ],
 )
 def test_a_loss_must_go_with_the_task(loss: str, classes: list[str], values: list[float] | None, expected: str) -> None:

@@ -57,10 +57,12 @@ def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
 
 def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
     train_base(tmp_path / "retrieval", model="empathy:retrieval")
-    line = f"^{tmp_path}/retrieval is a model of empathy:retrieval, whose weights empathy:generative has no"
+    line = f"^{tmp_path}/retrieval is a model of empathy:retrieval, whose weights do not fit"
     with pytest.raises(ModelFileError, match=line):
         train_base(tmp_path / "model", model="empathy:generative", init_model=str(tmp_path / "retrieval"))
-    with pytest.raises(ModelFileError, match=r"has no place for: name another file, or -m empathy:retrieval$"):
+    with pytest.raises(
+        ModelFileError, match=r"not fit empathy:generative: name another file, or -m empathy:retrieval$"
+    ):
         load(tmp_path / "retrieval", model="empathy:generative")
     train_base(tmp_path / "other", model="empathy:multitask", init_model=str(tmp_path / "retrieval"))
 

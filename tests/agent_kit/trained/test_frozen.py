@@ -93,12 +93,12 @@ def test_options_that_are_none_are_named(models: Path, tmp_path: Path, content: 
 def test_an_agent_that_answers_is_no_classifier(models: Path, tmp_path: Path) -> None:
     error = failure(training(tmp_path, models / "retrieval"))
     assert isinstance(error, OptionError)
-    assert "empathy:retrieval is no classifier" in str(error)
+    assert "empathy:retrieval is not a classifier" in str(error)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"task": "empathy:humod:NextUtterance"}, "knows no classes"), ({"loss": "mse"}, "--loss mse")],
+    [({"task": "empathy:humod:NextUtterance"}, "has no classes"), ({"loss": "mse"}, "--loss mse")],
 )
 def test_other_judges_are_no_classifiers(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     error = failure(training(tmp_path, train_judge(tmp_path / "judge", max_train_steps=1, **changes)))
@@ -112,7 +112,7 @@ def test_weights_that_do_not_fit_are_named(models: Path, tmp_path: Path) -> None
     Path(f"{copy}.opt").write_text(json.dumps({**options, "embedding_size": 9}))
     error = failure(training(tmp_path, copy))
     assert isinstance(error, ModelFileError)
-    assert "not a model that fits" in str(error)
+    assert "does not fit" in str(error)
 
 
 def test_a_truncated_file_is_named_and_leaves_no_copy(models: Path, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_model_does_not_go_on_with_another(models: Path, tmp_path: Path) -> No
     opt = begun(tmp_path, models / "emotions")
     error = failure(Opt({**opt, "classifier": str(models / "others")}))
     assert isinstance(error, OptionError)
-    assert "was trained with another one" in str(error)
+    assert "was trained with another model" in str(error)
 
 
 def test_the_same_model_under_another_name_is_not_another(models: Path, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
 
     for saved in (Evil(), {"state_dict": Evil(), "word_dict": {}, "opt": None}):
         torch.save(saved, tmp_path / "evil.mdl")
-        with pytest.raises(ModelFileError, match=r"evil\.mdl is broken, or holds more than tensors and plain data"):
+        with pytest.raises(ModelFileError, match=r"evil\.mdl is damaged, or holds more than tensors and plain data"):
             read_published(tmp_path / "evil.mdl")
     assert not (tmp_path / "was_here").exists()
 
@@ -169,12 +169,18 @@ def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("saved", "reason"),
     [
-        ([1], "holds no dictionary: it is no checkpoint"),
-        ({"model": {}}, "lacks opt: it is no checkpoint"),
+        ([1], "holds no dictionary: it is not a retrieval checkpoint"),
+        ({"model": {}}, "lacks opt: it is not a retrieval checkpoint"),
         ({"state_dict": {"a": 1}, "word_dict": {}, "opt": {}}, "its state_dict holds more than tensors"),
-        ({"state_dict": {}, "word_dict": [], "opt": {}}, "its word_dict has no words that are numbered from 0"),
-        ({"state_dict": {}, "word_dict": {"words": {"a": 1}}, "opt": {}}, "its word_dict has no words that are num"),
-        ({"state_dict": {}, "word_dict": {"words": {"a": "0"}}, "opt": {}}, "its word_dict has no words that are"),
+        ({"state_dict": {}, "word_dict": [], "opt": {}}, "the words of its word_dict are not numbered from 0"),
+        (
+            {"state_dict": {}, "word_dict": {"words": {"a": 1}}, "opt": {}},
+            "the words of its word_dict are not numbered from 0",
+        ),
+        (
+            {"state_dict": {}, "word_dict": {"words": {"a": "0"}}, "opt": {}},
+            "the words of its word_dict are not numbered from 0",
+        ),
         ({"state_dict": {}, "word_dict": {"words": {"a": 0}}, "opt": {}}, "lacks embeddings.weight"),
     ],
 )

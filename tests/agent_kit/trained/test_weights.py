@@ -73,7 +73,7 @@ def written_by(path: Path, module: str) -> bytes:
 
 def test_nothing_is_executed(tmp_path: Path) -> None:
     torch.save({"model": Net().state_dict(), "extra": Bomb(tmp_path / "executed")}, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+    with pytest.raises(ModelFileError, match="does not fit its options"):
         load_into(Net(), tmp_path / "model")
     assert not (tmp_path / "executed").exists()
     torch.load(tmp_path / "model", weights_only=False)
@@ -92,14 +92,14 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
         path = tmp_path / name
         with pytest.raises(ModelFileError) as caught:
             load_into(Net(), path)
-        assert str(caught.value).startswith(f"{path} is not a model that fits its options ({path}.opt): ")
+        assert str(caught.value).startswith(f"{path} does not fit its options ({path}.opt): ")
         assert "\n" not in str(caught.value)
     for name in ("cut", "empty"):
         path = tmp_path / name
         with pytest.raises(ModelFileError, match=rf"^{path} is cut off or damaged: fetch it again, or train again$"):
             load_into(Net(), path)
     (tmp_path / "cut.checkpoint").touch()
-    with pytest.raises(ModelFileError, match=rf"again: the training goes on from {tmp_path}/cut\.checkpoint$"):
+    with pytest.raises(ModelFileError, match=rf"again: the training resumes from {tmp_path}/cut\.checkpoint$"):
         load_into(Net(), tmp_path / "cut")
 
 

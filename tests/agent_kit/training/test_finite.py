@@ -29,5 +29,5 @@ def test_one_wrong_loss_among_many_is_an_error(wrong: float) -> None:
 @pytest.mark.parametrize("ending", ["", ".checkpoint"])
 def test_it_says_what_is_kept(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"m{ending}").touch()
-    with pytest.raises(TrainingError, match="is as it was saved last"):
+    with pytest.raises(TrainingError, match="is as last saved"):
         check_finite(torch.tensor(float("nan")), {**OPT, "model_file": str(tmp_path / "m")}, 5)
