@@ -65,6 +65,6 @@ def check_patience(thaw: int, validation: int) -> None:
     needed = thaw * (len(LAYERS) + 1)
     if 0 < validation <= needed:
         raise OptionError(
-            f"--validation-patience {validation}: --thaw-patience {thaw} may need {needed} validations without gain; "
-            "set --validation-patience 0"
+            f"--validation-patience {validation}: --thaw-patience {thaw} may need {needed} validations without "
+            "improvement; set --validation-patience 0"
         )

@@ -78,7 +78,9 @@ class DeepmojiAgent(JudgeAgent):
         )
         if self._published:
             _begin_with_published(model, self._published)
-            logging.info(f"{opt['deepmoji_weights']}: {len(self._published.words):,} of the {len(self.dict):,} words")
+            logging.info(
+                f"{opt['deepmoji_weights']}: vectors of {len(self._published.words):,} of the {len(self.dict):,} words"
+            )
             self._published = None
         return model
 
@@ -128,7 +130,7 @@ class DeepmojiAgent(JudgeAgent):
             weight.requires_grad_(name.split(".")[0] in layers)
             if not weight.requires_grad:
                 weight.grad = None
-        logging.info(f"trained now: {', '.join(layers)}")
+        logging.info(f"training these layers: {', '.join(layers)}")
 
     def _set_head_rate(self) -> None:
         """Set the head's learning rate: after chain-thaw's first stage it is no longer new."""
@@ -150,7 +152,7 @@ class DeepmojiAgent(JudgeAgent):
         if not self._chain.validated(-score if is_less else score):
             return
         if self._chain.is_over:
-            raise StopTrainException("chain-thaw's last stage, which brings no more gain")
+            raise StopTrainException("chain-thaw's last stage no longer improves")
         self._go_back_to_the_best()
         self._thaw()
 

@@ -113,12 +113,14 @@ def check_beginning(opt: Opt) -> None:
     """Raise :class:`OptionError` if ``--finetuning`` does not match the source of the initial weights."""
     sources = [name for name in ("deepmoji_weights", "init_model") if opt.get(name)]
     if len(sources) > 1:
-        raise OptionError("--deepmoji-weights and --init-model: a model can begin with one of them only")
+        raise OptionError("--deepmoji-weights and --init-model: a model can start from only one of them")
     if opt["finetuning"] == "new" and sources:
-        raise OptionError(f"--finetuning new begins at random: with {flag(sources[0])} take full, last or chain-thaw")
+        raise OptionError(
+            f"--finetuning new starts from random weights: with {flag(sources[0])} use full, last or chain-thaw"
+        )
     if opt["finetuning"] != "new" and not sources:
         raise OptionError(
-            f"--finetuning {opt['finetuning']}: name --deepmoji-weights or --init-model to begin with, or take new"
+            f"--finetuning {opt['finetuning']}: name --deepmoji-weights or --init-model to start from, or use new"
         )
 
 
@@ -128,7 +130,7 @@ def check_validations(opt: Opt) -> None:
         return
     every = ("validation_every_n_epochs", "validation_every_n_secs", "validation_every_n_steps")
     if not any((opt.get(name) or 0) > 0 for name in every):
-        raise OptionError("--finetuning chain-thaw goes on at validations: set --validation-every-n-epochs 1")
+        raise OptionError("--finetuning chain-thaw changes layers at validations: set --validation-every-n-epochs 1")
     check_patience(opt["thaw_patience"], opt.get("validation_patience") or 0)
 
 

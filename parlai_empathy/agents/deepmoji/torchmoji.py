@@ -69,7 +69,7 @@ def read_torchmoji(folder: str | Path) -> TorchMoji:
         saved: Any = torch.load(path, map_location="cpu", weights_only=True)
         return TorchMoji(words, _ours(saved, len(words)))
     except KeyError as error:
-        raise ModelFileError(f"{path} lacks {error.args[0]}: it is no model of torchMoji") from error
+        raise ModelFileError(f"{path} lacks {error.args[0]}: it is not a torchMoji model") from error
     except Exception as error:  # torch raises a different error for each kind of damage
         raise _wrong(path, error) from error
 

@@ -75,9 +75,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         if opt["candidates"] != "batch":
-            raise OptionError(
-                f"--candidates {opt['candidates']}: empathy:ensemble learns with --candidates batch alone"
-            )
+            raise OptionError(f"--candidates {opt['candidates']}: empathy:ensemble supports only --candidates batch")
         if shared:
             self._contexts, self._replies = shared["contexts"], shared["replies"]
         else:

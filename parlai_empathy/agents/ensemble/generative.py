@@ -72,7 +72,7 @@ class GenerativeAgent(Ensemble, Generator):
         base, size = self.base.model, self.classifier.feature_size
         if isinstance(base, CausalGenerator):
             raise OptionError(
-                f"--base-model {self.opt['base_model']}: it is a decoder alone, and has no encoder to freeze"
+                f"--base-model {self.opt['base_model']}: it is decoder-only, and has no encoder to freeze"
             )
         seed_weights(self.opt)
         self._features = Remembered(_BYTES // (4 * size))

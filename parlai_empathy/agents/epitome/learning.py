@@ -29,7 +29,7 @@ def _levels(message: Mapping[str, Any], mechanisms: Sequence[str]) -> list[int]:
     levels = message.get("levels") or {}
     if not set(levels) & set(mechanisms):
         raise DataError(
-            f"a message without levels of {', '.join(mechanisms)}: take a --task that has them, such as empathy:epitome"
+            f"a message has no levels of {', '.join(mechanisms)}: use a --task that has them, such as empathy:epitome"
         )
     for mechanism, level in levels.items():
         if level not in LEVELS:

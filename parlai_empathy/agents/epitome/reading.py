@@ -158,7 +158,7 @@ class EpitomeReader(OnEncoder):
         """
         if len(self.mechanisms) > 1:
             raise OptionError(
-                f"this judge has levels of {', '.join(self.mechanisms)}: ask it for levels(), which names the mechanism"
+                f"this judge has levels of {', '.join(self.mechanisms)}: call levels(), which returns them by mechanism"
             )
         return self.levels(contexts, replies)[self.mechanisms[0]]
 

@@ -62,7 +62,7 @@ class FasttextFile:
         numbers = np.fromfile(self.path, dtype="<f4", count=rows * self.dim, offset=offset)
         matrix = torch.from_numpy(numbers.astype(np.float32, copy=False)).view(rows, self.dim)
         if not bool(torch.isfinite(matrix).all()):
-            raise ModelFileError(f"{self.path}: some of its numbers are no numbers: train it again")
+            raise ModelFileError(f"{self.path}: some of its weights are not finite: train it again")
         return matrix
 
 
@@ -76,7 +76,7 @@ def read_bin(path: str | Path) -> FasttextFile:
         with path.open("rb") as file:
             return _read(path, file)
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a classifier of fastText") from error
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a fastText classifier") from error
     except (struct.error, UnicodeDecodeError, IndexError, ValueError) as error:
         raise _broken(path, str(error)) from error
 
@@ -85,21 +85,21 @@ def _read(path: Path, file: BinaryIO) -> FasttextFile:
     size = path.stat().st_size
     magic, version = struct.unpack("<ii", file.read(8))
     if magic != _MAGIC or version not in _VERSIONS:
-        raise ModelFileError(f"{path} is no model of fastText 0.1 to 0.9: name a .bin file that it saved")
+        raise ModelFileError(f"{path} is not a model of fastText 0.1 to 0.9: name a .bin file that it saved")
     dim, *others = _SETTINGS.unpack(file.read(_SETTINGS.size))
     _, _, _, _, ngrams, loss, model, buckets, shortest, longest, _, _ = others
     if model != _SUPERVISED or loss not in _LOSSES:
-        raise ModelFileError(f"{path} is no classifier: name a model that `fasttext supervised` trained")
+        raise ModelFileError(f"{path} is not a classifier: name a model that `fasttext supervised` trained")
     if _LOSSES[loss] != "softmax":
-        raise ModelFileError(f"{path} was trained with -loss {_LOSSES[loss]}: only softmax gives our probabilities")
+        raise ModelFileError(f"{path} was trained with -loss {_LOSSES[loss]}: only -loss softmax is supported")
     sizes = NgramSizes(ngrams, buckets, shortest, longest if version > 11 else 0)
     if dim < 1 or ngrams < 1 or buckets < 0 or (buckets == 0 and (ngrams > 1 or sizes.max_subword > 0)):
-        raise _broken(path, f"{dim} numbers a word, n-grams of {ngrams}, {buckets} buckets")
+        raise _broken(path, f"{dim} numbers per word, n-grams of {ngrams}, {buckets} buckets")
     words, labels = _read_entries(path, file, size)
     vectors_at = _skip_matrix(path, file, size, len(words) + buckets, dim)
     output_at = _skip_matrix(path, file, size, len(labels), dim)
     if file.tell() != size:
-        raise _broken(path, f"it goes on for {size - file.tell()} bytes after its end")
+        raise _broken(path, f"it has {size - file.tell()} extra bytes at its end")
     return FasttextFile(path, words, labels, dim, sizes, vectors_at, output_at)
 
 
@@ -116,7 +116,7 @@ def _read_entries(path: Path, file: BinaryIO, size: int) -> tuple[tuple[str, ...
         if is_label != (number >= words):
             raise _broken(path, f"entry {number} should be a {'label' if number >= words else 'word'}")
     if len(set(found[:words])) < words or len(set(found[words:])) < labels:
-        raise _broken(path, "an entry stands there twice")
+        raise _broken(path, "it has a duplicate entry")
     spelled = [entry.decode("utf-8", "surrogateescape") for entry in found[:words]]
     return tuple(spelled), tuple(entry.decode("utf-8").removeprefix(LABEL) for entry in found[words:])
 
@@ -126,7 +126,7 @@ def _spelling(file: BinaryIO) -> bytes:
     spelling = bytearray()
     while (byte := file.read(1)) != b"\0":
         if not byte or len(spelling) > _LONGEST_WORD:
-            raise ValueError("a word has no end")
+            raise ValueError("a word is not terminated")
         spelling += byte
     return bytes(spelling)
 
@@ -139,16 +139,16 @@ def _skip_matrix(path: Path, file: BinaryIO, size: int, rows: int, columns: int)
     shape = _SHAPE.unpack(file.read(_SHAPE.size))
     start = file.tell()
     if is_quantised != b"\0" or shape != (rows, columns):
-        raise _broken(path, f"a matrix of {shape[0]} x {shape[1]} where {rows} x {columns} should be")
+        raise _broken(path, f"a matrix of {shape[0]} x {shape[1]}, expected {rows} x {columns}")
     if start + 4 * rows * columns > size:
-        raise _broken(path, f"it should have {start + 4 * rows * columns - size} bytes more")
+        raise _broken(path, f"it is {start + 4 * rows * columns - size} bytes too short")
     file.seek(4 * rows * columns, 1)
     return start
 
 
 def _quantised(path: Path) -> ModelFileError:
-    return ModelFileError(f"{path} is quantised: name the model that was saved before (.bin)")
+    return ModelFileError(f"{path} is quantised: name the original model (.bin)")
 
 
 def _broken(path: Path, reason: str) -> ModelFileError:
-    return ModelFileError(f"{path} is broken ({reason}): fetch it again")
+    return ModelFileError(f"{path} is damaged ({reason}): fetch it again")

@@ -125,7 +125,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
             if tuple(self.opt["classes"]) == self._file.labels:
                 model.head.weight.copy_(self._file.output())
             else:
-                logging.info(f"{path}: its labels are not the task's classes, and the last layer is new")
+                logging.info(f"{path}: its labels are not the task's classes, so the last layer is newly initialised")
         self._file = None
         return None
 
@@ -185,4 +185,4 @@ def check(opt: Opt) -> None:
     if opt["min_subword"] > opt["max_subword"] > 0:
         raise OptionError(f"--min-subword {opt['min_subword']}: must not be above --max-subword {opt['max_subword']}")
     if not opt["buckets"] and (opt["word_ngrams"] > 1 or opt["max_subword"]):
-        raise OptionError("--buckets 0: n-grams and subwords need at least 1; or take --word-ngrams 1")
+        raise OptionError("--buckets 0: n-grams and subwords need at least 1; or use --word-ngrams 1")

@@ -70,7 +70,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         apply_truncate(opt)
         options.check(opt)
         if opt.get("interactive_mode") and not shared and not (self._init_model or opt.get("hf_model")):
-            raise OptionError("there is no model to talk with: name a trained one with -mf, or begin with --hf-model")
+            raise OptionError("there is no model to chat with: name a trained one with -mf, or start from --hf-model")
         self._has_trained = False
         super().__init__(opt, shared)
         if self.opt["inference"] == "greedy":

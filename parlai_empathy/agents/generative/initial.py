@@ -20,7 +20,7 @@ def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:
     rows = weights.get("embeddings.weight")
     if rows is not None and len(rows) != words:
         raise ModelFileError(
-            f"{path}: it knows {len(rows):,} words, and its dictionary holds {words:,}: "
+            f"{path}: it has {len(rows):,} words, but its dictionary has {words:,}: "
             f"put the dictionary that it was trained with into {path}.dict"
         )
 

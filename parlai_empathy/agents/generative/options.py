@@ -216,7 +216,7 @@ def _check_protocol(opt: Opt) -> None:
     if opt["ppl_protocol"] != "peers":
         return
     if opt.get("hf_model"):
-        raise OptionError("--ppl-protocol peers: is one of words, and --hf-model knows parts of words")
+        raise OptionError("--ppl-protocol peers: needs whole words, but --hf-model uses parts of words")
     if opt["dict_tokenizer"] != PEERS:
         raise OptionError(
             f"--ppl-protocol peers: this model's words are not the peers' (--dict-tokenizer {opt['dict_tokenizer']}); "

@@ -54,8 +54,8 @@ def fitted(
             spoken = _without_oldest(spoken)
         else:
             raise OptionError(
-                f"a prompt of {length:,} tokens, though it has the last turn alone: the model takes {max(room, 0):,} "
-                "beside its reply: take a model with a longer context, a shorter --prompt, or fewer --max-tokens"
+                f"a prompt of {length:,} tokens, though it has only the last turn: the model takes {max(room, 0):,} "
+                "besides its reply: use a model with a longer context, a shorter --prompt, or fewer --max-tokens"
             )
 
 

@@ -128,7 +128,7 @@ class InContextAgent(Agent):
     def _answers(self, observations: Sequence[Message], say: Say | None) -> list[dict[str, Any]]:
         """Return the fields of each reply."""
         if any("labels" in observation for observation in observations):
-            raise OptionError("empathy:in_context learns nothing: use parlai eval_model, interactive or self_chat")
+            raise OptionError("empathy:in_context cannot be trained: use parlai eval_model, interactive or self_chat")
         parts = self._parts
         queries = [self._query(observation) for observation in observations]
         chosen = parts.selector.choose(queries) if parts.selector else [Chosen(())] * len(queries)
@@ -183,7 +183,7 @@ class InContextAgent(Agent):
         if self._parts.tally.shortened:
             warn_once(
                 f"Some prompts are longer than the {self._parts.room:,} tokens that {self._parts.model.name} takes "
-                "beside its reply: they lose the least similar examples, then the oldest turns"
+                "besides its reply: they lose the least similar examples, then the oldest turns"
             )
 
     def _log_usage(self) -> None:
@@ -205,7 +205,7 @@ class InContextAgent(Agent):
         if path:
             file = Path(path)
             if file.exists() and file.read_bytes() != _NO_WEIGHTS:
-                raise OptionError(f"--model-file {path} is another model already: name a file that is not there")
+                raise OptionError(f"--model-file {path} is already another model: name a new file")
             file.absolute().parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(_NO_WEIGHTS)
             self.opt.save(f"{path}.opt")

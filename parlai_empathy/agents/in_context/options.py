@@ -185,20 +185,20 @@ def _check_selection(opt: Opt) -> None:
     select, oracle = opt["select"], opt["oracle"]
     if oracle and select in ("context", "random"):
         raise OptionError(
-            f"--oracle true: --select {select} asks no oracle: choose sitsm or emositsm, or --oracle false"
+            f"--oracle true: --select {select} uses no oracle: choose sitsm or emositsm, or --oracle false"
         )
     if oracle and opt.get("interactive_mode"):
         raise OptionError(
-            "--oracle true: in a chat nobody tells the situation and the emotion: --oracle false --select context"
+            "--oracle true: in a chat the situation and the emotion are unknown: use --oracle false --select context"
         )
     if not oracle and select == "sitsm":
         raise OptionError(
-            "--select sitsm: compares situations, which only an oracle knows: --oracle true, or --select context to "
-            "compare what was said"
+            "--select sitsm: compares situations, which only an oracle knows: use --oracle true, or --select context "
+            "to compare what was said"
         )
     if not oracle and select == "emositsm" and not opt["emotion_classifier"]:
         raise OptionError(
-            "--select emositsm: the emotion is not known: name a classifier with --emotion-classifier, or add "
+            "--select emositsm: the emotion is unknown: name a classifier with --emotion-classifier, or add "
             "--oracle true"
         )
 
@@ -213,8 +213,8 @@ def prices(opt: Opt) -> tuple[float, float] | None:
             raise ValueError
     except ValueError as error:
         raise OptionError(
-            f"--lm-prices {opt['lm_prices']}: must be two prices, of a million tokens read and of a million written, "
-            "such as 0.15,0.60"
+            f"--lm-prices {opt['lm_prices']}: must be two prices, per million input tokens and per million output "
+            "tokens, such as 0.15,0.60"
         ) from error
     return read, written
 

@@ -129,7 +129,7 @@ class Selector:
 def _known(value: str | None, name: str) -> str:
     if value is None:
         raise OptionError(
-            f"--oracle true: a message of this task has no {name}; take -t empathy:empathetic_dialogues:LastReply, or "
+            f"--oracle true: a message of this task has no {name}; use -t empathy:empathetic_dialogues:LastReply, or "
             "--oracle false --select context"
         )
     return value

@@ -37,8 +37,8 @@ def stored_or_encoded(folder: Path, name: str, texts: Sequence[str], encoder: Se
         stored = _stored(path, len(texts))
         if stored is not None:
             return stored
-        logging.warning(f"{path} is no whole file of {len(texts):,} vectors: it is made anew")
-    logging.info(f"Encoding {len(texts):,} texts with {encoder.name}, once: they are kept in {path}")
+        logging.warning(f"{path} is not a complete file of {len(texts):,} vectors: it is rebuilt")
+    logging.info(f"Encoding {len(texts):,} texts with {encoder.name}, once: their vectors are kept in {path}")
     vectors = encoder.encode(texts)
     _write(path, vectors)
     return vectors
@@ -64,5 +64,5 @@ def _write(path: Path, vectors: Vectors) -> None:
             np.save(file, vectors, allow_pickle=False)
     except OSError as error:
         raise OptionError(
-            f"{path} cannot be written ({error.strerror}): name a folder that you may write to with --datapath"
+            f"{path} cannot be written ({error.strerror}): name a writable folder with --datapath"
         ) from error

@@ -34,4 +34,4 @@ class Tally:
                 f"{self.dropped_turns:,} turns were left out"
             )
         if self.no_answers:
-            yield f"{self.no_answers:,} of {self.prompts:,} prompts have no answer, and no part in scores"
+            yield f"{self.no_answers:,} of {self.prompts:,} prompts have no answer and are excluded from scores"

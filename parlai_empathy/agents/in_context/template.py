@@ -121,9 +121,9 @@ def load_template(name: str) -> Template:
     if unknown := [key for key in parts if key not in _PARTS]:
         raise OptionError(f"--prompt {path}: there is no part {unknown[0]!r}; the parts are {', '.join(_PARTS)}")
     if missing := [key for key in _PARTS if key not in parts and key not in _OPTIONAL]:
-        raise OptionError(f"--prompt {path} lacks {', '.join(missing)}: write it as {_OWN / 'paper.yaml'} has it")
+        raise OptionError(f"--prompt {path} lacks {', '.join(missing)}: add what {_OWN / 'paper.yaml'} shows")
     if ("prompt" in parts) == ("system" in parts):
-        raise OptionError(f"--prompt {path}: write either prompt, for a text to go on with, or system, for a chat")
+        raise OptionError(f"--prompt {path}: write either prompt, for a text to continue, or system, for a chat")
     stop = parts.pop("stop", [])
     if not isinstance(stop, list) or not all(isinstance(text, str) and text for text in stop):
         raise OptionError(f"--prompt {path}: stop is {stop!r:.60}, expected a list of texts")
@@ -140,7 +140,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise OptionError(f"--prompt {path} cannot be read ({error.strerror}): name {own}, or a file") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise OptionError(
-            f"--prompt {path} is no YAML ({one_line(error)}): write a line `name: text` for each part"
+            f"--prompt {path} is not valid YAML ({one_line(error)}): write a line `name: text` for each part"
         ) from error
     if not isinstance(parts, dict):
         raise OptionError(f"--prompt {path} names no parts: write a line `name: text` for each of {', '.join(_PARTS)}")
@@ -156,7 +156,7 @@ def _check_part(path: Path, key: str, text: object) -> None:
     needed, allowed = _PLACEHOLDERS[key]
     found = _PLACEHOLDER.findall(text)
     if missing := [f"{{{name}}}" for name in needed if name not in found]:
-        raise OptionError(f"--prompt {path}: {key} lacks {', '.join(missing)}: write it where it is to stand")
+        raise OptionError(f"--prompt {path}: {key} lacks {', '.join(missing)}: add it where its text belongs")
     if unknown := [f"{{{name}}}" for name in found if name not in (*needed, *allowed)]:
         known = ", ".join(f"{{{name}}}" for name in (*needed, *allowed))
-        raise OptionError(f"--prompt {path}: {key} holds {unknown[0]}, but there is only {known}")
+        raise OptionError(f"--prompt {path}: {key} contains {unknown[0]}, expected only {known}")

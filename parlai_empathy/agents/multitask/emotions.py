@@ -72,7 +72,7 @@ class Multitask(TorchAgent):
                 )
             if obs[FIELD] not in self._places:
                 raise DataError(
-                    f"--task {self.opt['task']}: the emotion {obs[FIELD]!r} is none of --emotions "
+                    f"--task {self.opt['task']}: the emotion {obs[FIELD]!r} is not one of --emotions "
                     f"{' '.join(self.opt['emotions'])}; name those of the task"
                 )
 
@@ -86,7 +86,7 @@ class Multitask(TorchAgent):
         losses = F.cross_entropy(logits, batch.emotions, ignore_index=_UNKNOWN, reduction="none")
         known = (batch.emotions != _UNKNOWN).tolist()
         if not all(known):
-            warn_once("some examples have none of --emotions: they do not count in emotion_accuracy")
+            warn_once("some examples have none of --emotions: they are excluded from emotion_accuracy")
         if any(known):
             right = (logits.argmax(dim=1) == batch.emotions).tolist()
             split = batch.get("split") or self.opt["datatype"].split(":")[0]

@@ -24,7 +24,7 @@ class GenerativeAgent(Multitask, Generator):
         if isinstance(model, CausalGenerator):
             raise OptionError(
                 f"--hf-model {self.opt['hf_model']}: empathy:multitask/generative needs an encoder, and this is "
-                "a decoder alone; name one such as T5 or BART"
+                "decoder-only; name one such as T5 or BART"
             )
         model.emotion_head = EmotionHead(encoder_size(model, self.opt), len(self.opt["emotions"]))
         return model

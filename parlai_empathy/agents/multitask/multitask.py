@@ -24,9 +24,7 @@ class MultitaskAgent(Multitask, RetrievalAgent):
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         if opt["candidates"] != "batch":
-            raise OptionError(
-                f"--candidates {opt['candidates']}: empathy:multitask learns with --candidates batch alone"
-            )
+            raise OptionError(f"--candidates {opt['candidates']}: empathy:multitask supports only --candidates batch")
         super().__init__(opt, shared)
 
     def build_model(self) -> TwoTowers:

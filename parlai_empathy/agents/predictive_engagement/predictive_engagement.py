@@ -45,7 +45,7 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
         super().__init__(opt, shared)
         if self.classes is None:
             raise OptionError(
-                f"--task {opt.get('task')}: empathy:predictive_engagement tells classes apart, and this task has none: "
+                f"--task {opt.get('task')}: empathy:predictive_engagement predicts classes, and this task has none: "
                 "train it on one such as empathy:engagement:ConvAI"
             )
 

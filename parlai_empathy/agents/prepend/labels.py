@@ -120,7 +120,7 @@ class Prepend(TorchAgent):
             for word in self.new_words:
                 dictionary[word] = 1
         if self.new_words:
-            logging.info(f"labels that were no words of the dictionary: {', '.join(self.new_words)}")
+            logging.info(f"label words added to the dictionary: {', '.join(self.new_words)}")
         return dictionary
 
     def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -49,7 +49,7 @@ _SHOWN = 100  # number of a pool's replies in the ranking; a block has no more
 def _check_retriever(kind: Any, opt: Opt) -> None:
     """Raise :class:`OptionError` for models that are no retriever."""
     if not (isinstance(kind, type) and issubclass(kind, RetrievalAgent)):
-        raise OptionError(f"{opt['model']} is no retriever")
+        raise OptionError(f"{opt['model']} is not a retriever")
 
 
 RETRIEVER = FrozenPart(
@@ -97,9 +97,11 @@ class RerankAgent(TextClassifierAgent):
         self._trained = False
         super().__init__(opt, shared)
         if self.classes:
-            raise OptionError(f"--classes {' '.join(self.classes)}: empathy:rerank tells replies apart; leave it out")
+            raise OptionError(
+                f"--classes {' '.join(self.classes)}: empathy:rerank ranks replies, not classes; leave it out"
+            )
         if self.opt["loss"] != "ce":
-            raise OptionError(f"--loss {self.opt['loss']}: empathy:rerank learns which reply is best: only by ce")
+            raise OptionError(f"--loss {self.opt['loss']}: empathy:rerank supports only ce")
 
     @staticmethod
     def _load_retriever(opt: Opt) -> Any:
@@ -128,7 +130,7 @@ class RerankAgent(TextClassifierAgent):
         is_true = torch.tensor([[text in labels_of(obs) for text in block] for obs in observations])
         count = min(self.opt["negatives"], int((~is_true).sum(dim=1).min()))
         if not count:
-            raise OptionError("all replies of a batch are the same: there is none to tell the true one from")
+            raise OptionError("all replies of a batch are the same: there are no wrong ones to learn from")
         true_places = torch.tensor([block.index(text) for text in true])
         places = rivals(scores, is_true.to(scores.device), true_places.to(scores.device), count)
         pairs = [
@@ -264,7 +266,7 @@ class RerankAgent(TextClassifierAgent):
             for obs, texts in zip(observations, ranked, strict=True)
         ]
         if not all(true):
-            warn_once("some candidates lack the true reply: no rank for their batches")
+            warn_once("some candidates lack the true reply: their batches have no rank")
             return
         ranks = torch.tensor([places[0] for places in true])
         self.record_local_metric("rank", AverageMetric.many(ranks.tolist()))

@@ -60,7 +60,7 @@ class HardNegatives:
             found = cls.load(path)
             if found.source == _source(opt):
                 return found
-            logging.info(f"{path} is of another training: its hard negatives are sought anew")
+            logging.info(f"{path} is from another training: hard negatives are mined again")
         found = mine(agent, opt)
         if path and is_primary_worker():
             found.save(path)
@@ -73,7 +73,7 @@ class HardNegatives:
             return cls(**torch.load(path, weights_only=True))
         except Exception as error:  # torch raises a different error for each kind of damage
             raise ModelFileError(
-                f"{path} is no readable file of hard negatives: delete it, and they are sought anew"
+                f"{path} is not a readable file of hard negatives: delete it, and they are mined again"
             ) from error
 
     def save(self, path: str) -> None:
@@ -97,7 +97,7 @@ class HardNegatives:
 
 def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
     """Rank all replies of the training task for each of its contexts."""
-    logging.info("looking for hard negatives")
+    logging.info("mining hard negatives")
     batches = list(_batches(agent, opt))
     replies = list(dict.fromkeys(obs["labels"][0] for batch in batches for obs in batch))
     place_of = {text: place for place, text in enumerate(replies)}

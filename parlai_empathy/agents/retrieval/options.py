@@ -236,13 +236,13 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     check_fp16(opt, "retrievers")
     if opt["gradient_cache"] and opt.get("update_freq", 1) > 1:
-        raise OptionError("--gradient-cache: does not go with --update-freq")
+        raise OptionError("--gradient-cache: cannot be combined with --update-freq")
     if opt["candidates"] == "fixed":
-        raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not to learn from")
+        raise OptionError("--candidates fixed: must be batch or inline: a pool is for answers, not for training")
     if opt["eval_candidates"] == "batch-all-cands":
         raise OptionError("--eval-candidates batch-all-cands: must be inline, batch or fixed")
     if opt.get("interactive_candidates") == "vocab":
-        raise OptionError("--interactive-candidates vocab: must be fixed or inline: a word is no reply")
+        raise OptionError("--interactive-candidates vocab: must be fixed or inline: a word is not a reply")
     if opt["candidates"] != "batch" and (opt["hard_negatives"] or opt["gradient_cache"] or opt["symmetric_loss"]):
         raise OptionError(
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
@@ -256,7 +256,7 @@ def check_training(opt: Opt) -> None:
     is_alone = opt["batchsize"] == 1 and num_workers() == 1 and not opt.get("dynamic_batching")
     if is_alone and opt["candidates"] == "batch" and not opt["hard_negatives"]:
         raise OptionError(
-            "--batchsize 1: each reply is told from the others of its batch, and there is none: take at least 2"
+            "--batchsize 1: each reply is compared with the others of its batch, and there are none: use at least 2"
         )
 
 

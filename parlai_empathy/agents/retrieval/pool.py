@@ -66,10 +66,10 @@ def load_pool(path: str | Path) -> Pool:
         stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         pool = Pool(**stored, path=str(path))
         if len(pool.texts) != len(pool.encodings):
-            raise ValueError("as many encodings as replies were expected")
+            raise ValueError("expected as many encodings as replies")
         return pool
     except Exception as error:  # torch raises a different error for each kind of damage
-        raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is built anew") from error
+        raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is rebuilt") from error
 
 
 def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
@@ -101,7 +101,7 @@ def stored_or_new(
     replies = texts()
     if not replies:
         raise ModelFileError(
-            "the pool of replies is empty: a file of replies has to hold some, and of a task's at least one has to be "
-            "short enough and of known words alone"
+            "the pool of replies is empty: a file must contain some, and a task at least one that is short enough and "
+            "has no unknown words"
         )
     return Pool(replies, encode(replies), fingerprint), True

@@ -83,7 +83,7 @@ def index_for(choice: str, pool: Pool, encode: EncodeTurns) -> VectorIndex | Non
             index = VectorIndex.load(path, pool.fingerprint, rows) or index  # memory-mapped, it takes less memory
     if index.recall < RECALL:
         logging.warning(
-            f"an index finds the best reply for {index.recall:.1%} of the contexts only, so all replies are looked at"
+            f"an index finds the best reply for only {index.recall:.1%} of the contexts, so all replies are scored"
         )
         return None
     return index
@@ -98,7 +98,7 @@ def _is_wanted(choice: str, pool: Pool) -> bool:
         return False
     if importlib.util.find_spec("faiss") is None:
         logging.warning(
-            f"answers from {len(pool.texts):,} replies come many times as fast with an index: "
+            f"answers from {len(pool.texts):,} replies are many times as fast with an index: "
             'pip install "parlai-empathy[index]"'
         )
         return False

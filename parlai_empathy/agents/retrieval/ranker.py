@@ -176,7 +176,7 @@ class PoolRanker(TorchRankerAgent):
         if batch.labels is None:
             return None
         if not all(label in texts for texts, label in zip(batch.candidates, batch.labels, strict=True)):
-            warn_once("some candidates lack the true reply: no loss and no rank for their batches")
+            warn_once("some candidates lack the true reply: their batches have no loss and no rank")
             return None
         places = [texts.index(label) for texts, label in zip(batch.candidates, batch.labels, strict=True)]
         return torch.tensor(places, device=batch.text_vec.device)
@@ -223,7 +223,7 @@ class PoolRanker(TorchRankerAgent):
         if self.eval_candidates == "fixed" and batch.labels is None:
             return self._answers(batch)
         if self._is_alone(batch):
-            warn_once("an example that is alone in its batch has no other reply to be told from: it is not ranked")
+            warn_once("an example that is alone in its batch has no wrong replies to compare with: it is not ranked")
             return None
         return super().eval_step(batch)
 

@@ -54,8 +54,8 @@ def pool_tasks(pool: str) -> list[str]:
     names = [name.strip() for name in pool.split("+")]
     if wrong := [name for name in names if name.lower() not in TASKS and ":" not in name]:
         raise OptionError(
-            f"--pool {pool}: {wrong[0]!r} is none of {', '.join(TASKS)}; a task's full name, such as "
-            "empathy:empathetic_dialogues:BothRoles, is taken too"
+            f"--pool {pool}: {wrong[0]!r} is not one of {', '.join(TASKS)}; a task's full name, such as "
+            "empathy:empathetic_dialogues:BothRoles, works too"
         )
     return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
 

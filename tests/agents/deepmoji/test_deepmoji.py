@@ -369,7 +369,7 @@ def test_options_that_cannot_work_are_named(feeler: Path, changes: dict[str, Any
 def test_beginnings_that_cannot_work_are_named(tmp_path: Path, published: Path, feeler: Path) -> None:
     with pytest.raises(OptionError, match="--finetuning full: name --deepmoji-weights or --init-model"):
         train(tmp_path / "model", finetuning="full")
-    with pytest.raises(OptionError, match="--finetuning new begins at random: with --deepmoji-weights"):
+    with pytest.raises(OptionError, match="--finetuning new starts from random weights: with --deepmoji-weights"):
         train(tmp_path / "model", deepmoji_weights=str(published))
     with pytest.raises(OptionError, match="--hidden-size 7: --deepmoji-weights has 3; leave --hidden-size out"):
         train(tmp_path / "model", deepmoji_weights=str(published), finetuning="full", hidden_size=7)

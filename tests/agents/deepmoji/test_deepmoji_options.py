@@ -17,10 +17,16 @@ from parlai_empathy.errors import OptionError
         ({"finetuning": "new"}, None),
         ({"finetuning": "last", "deepmoji_weights": "w"}, None),
         ({"finetuning": "chain-thaw", "init_model": "m"}, None),
-        ({"finetuning": "new", "deepmoji_weights": "w"}, "--finetuning new begins at random: with --deepmoji-weights "),
-        ({"finetuning": "new", "init_model": "m"}, "--finetuning new begins at random: with --init-model take full"),
-        ({"finetuning": "full"}, "--finetuning full: name --deepmoji-weights or --init-model to begin with"),
-        ({"finetuning": "full", "init_model": "m", "deepmoji_weights": "w"}, "can begin with one of them only"),
+        (
+            {"finetuning": "new", "deepmoji_weights": "w"},
+            "--finetuning new starts from random weights: with --deepmoji-weights ",
+        ),
+        (
+            {"finetuning": "new", "init_model": "m"},
+            "--finetuning new starts from random weights: with --init-model use full",
+        ),
+        ({"finetuning": "full"}, "--finetuning full: name --deepmoji-weights or --init-model to start from"),
+        ({"finetuning": "full", "init_model": "m", "deepmoji_weights": "w"}, "can start from only one of them"),
     ],
 )
 def test_what_a_training_begins_with(changes: dict[str, Any], reason: str | None) -> None:
@@ -33,7 +39,7 @@ def test_what_a_training_begins_with(changes: dict[str, Any], reason: str | None
 
 def test_chain_thaw_needs_validations() -> None:
     opt = Opt({"finetuning": "chain-thaw", "thaw_patience": 1, "validation_patience": 10})
-    with pytest.raises(OptionError, match="goes on at validations: set --validation-every-n-epochs 1"):
+    with pytest.raises(OptionError, match="changes layers at validations: set --validation-every-n-epochs 1"):
         check_validations(Opt({**opt, "validation_every_n_epochs": -1}))
     check_validations(Opt({**opt, "validation_every_n_steps": 5}))
     check_validations(Opt({**opt, "finetuning": "full"}))

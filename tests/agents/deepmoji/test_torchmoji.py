@@ -34,7 +34,7 @@ def test_rows_without_a_word_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "weight", "reason"),
     [
-        ("embed.weight", None, r"pytorch_model\.bin lacks embed.weight: it is no model of torchMoji"),
+        ("embed.weight", None, r"pytorch_model\.bin lacks embed.weight: it is not a torchMoji model"),
         ("lstm_1.bias_hh_l0_reverse", None, "lacks lstm_1.bias_hh_l0_reverse"),
         ("lstm_1.weight_ih_l0", torch.zeros(12, 4), r"lstm_1.weight_ih_l0 is \(12, 4\), not \(12, 6\)"),
         ("attention_layer.attention_vector", torch.zeros(3), r"attention_vector is \(3,\), not \(16,\)"),

@@ -255,4 +255,4 @@ def test_a_classifier_is_no_base_and_a_base_no_classifier(parts: Path, tmp_path:
     error = failure(tmp_path / "model", parts, base_model=str(parts / "classifier"))
     assert "empathy:fasttext is another kind of model" in str(error)
     error = failure(tmp_path / "model", parts, classifier=str(parts / "base"))
-    assert "empathy:retrieval is no classifier" in str(error)
+    assert "empathy:retrieval is not a classifier" in str(error)

@@ -165,7 +165,7 @@ def test_a_decoder_alone_has_no_encoder_to_freeze(parts: Path, tmp_path: Path) -
         tmp_path / "base", "empathy:generative", hf_model=str(write_language_model("gpt2", tmp_path / "gpt2")),
         max_train_steps=1, text_truncate=40, label_truncate=10,
     )  # fmt: skip
-    with pytest.raises(OptionError, match="a decoder alone"):
+    with pytest.raises(OptionError, match="decoder-only"):
         train_ensemble(tmp_path / "model", parts, base_model=str(base))
 
 

@@ -236,7 +236,7 @@ def test_the_score_is_the_sum_of_the_expected_levels(judge: Path) -> None:
 def test_probabilities_of_classes_are_those_of_a_single_mechanism(judge: Path, explorer: Path) -> None:
     agent = load(explorer)
     assert np.array_equal(agent.class_probabilities(CONTEXTS, REPLIES), agent.levels(CONTEXTS, REPLIES)["explorations"])
-    with pytest.raises(OptionError, match=r"this judge has levels of emotional_reactions, .* ask it for levels\(\)"):
+    with pytest.raises(OptionError, match=r"this judge has levels of emotional_reactions, .* call levels\(\)"):
         load(judge).class_probabilities(CONTEXTS, REPLIES)
 
 
@@ -300,7 +300,7 @@ def test_a_task_of_one_mechanism_is_answered_with_that_one(judge: Path) -> None:
 
 
 def test_a_task_of_another_mechanism_is_named(explorer: Path) -> None:
-    with pytest.raises(DataError, match="without levels of explorations: take a --task that has them"):
+    with pytest.raises(DataError, match="has no levels of explorations: use a --task that has them"):
         evaluate(explorer, task=f"{TASK}:Interpretations")
 
 
@@ -339,7 +339,7 @@ def test_a_model_needs_nothing_but_its_own_files(tmp_path: Path, judge: Path) ->
 
 
 def test_a_model_of_another_kind_is_named(judge: Path) -> None:
-    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+    with pytest.raises(ModelFileError, match="does not fit its options"):
         load(judge, responders="apart")
 
 

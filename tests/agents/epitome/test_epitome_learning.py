@@ -31,8 +31,8 @@ def test_levels_of_which_a_message_says_nothing_are_unknown() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ({}, "a message without levels of emotional_reactions, explorations: take a --task that has them"),
-        ({"levels": {"interpretations": 1}}, "a message without levels"),
+        ({}, "a message has no levels of emotional_reactions, explorations: use a --task that has them"),
+        ({"levels": {"interpretations": 1}}, "a message has no levels"),
         ({"levels": {"explorations": 3}}, "level of explorations is 3: must be 0, 1 or 2"),
         ({"levels": {"explorations": "1"}}, "level of explorations is '1'"),
     ],

@@ -72,8 +72,8 @@ def test_what_the_command_line_says_beats_the_preset() -> None:
         ({"dropout": -0.1}, "--dropout -0.1: must be at least 0 and below 1"),
         ({"rationale_weight": -1.0}, "--rationale-weight -1.0: must be at least 0"),
         ({"rationale_weight": float("nan")}, "--rationale-weight nan: must be at least 0"),
-        ({"fp16": True}, "--fp16 true: judges do not know it; --precision bfloat16 is as fast"),
-        ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not know it; use --batchsize"),
+        ({"fp16": True}, "--fp16 true: judges do not support it; --precision bfloat16 is as fast"),
+        ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not support it; use --batchsize"),
     ],
 )
 def test_values_that_cannot_work_are_named(changes: dict[str, Any], expected: str) -> None:

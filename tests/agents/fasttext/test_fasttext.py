@@ -379,7 +379,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     broken = tmp_path / "broken.bin"
     broken.write_bytes(tiny_bin(tmp_path / "whole.bin").read_bytes()[:-1])
     for path, reason in [
-        (broken, "is broken"),
+        (broken, "is damaged"),
         (tmp_path / "none.bin", "cannot be read"),
         (tmp_path / "q.ftz", "cannot"),
     ]:
@@ -390,7 +390,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_a_broken_dictionary_is_named(tmp_path: Path) -> None:
     train(tmp_path / "model", max_train_steps=1)
     (tmp_path / "model.dict").write_text('["a", 1]\nb\t2\n')
-    with pytest.raises(ModelFileError, match=r"model\.dict, line 2: no word with its count"):
+    with pytest.raises(ModelFileError, match=r"model\.dict, line 2: expected a word with its count"):
         load(tmp_path / "model")
 
 
@@ -400,7 +400,7 @@ def test_a_broken_dictionary_is_named(tmp_path: Path) -> None:
         ({"embedding_size": 0}, "--embedding-size 0: must be at least 1"),
         ({"word_ngrams": 0}, "--word-ngrams 0: must be at least 1"),
         ({"buckets": -1}, "--buckets -1: must not be below 0"),
-        ({"buckets": 0}, "--buckets 0: n-grams and subwords need at least 1; or take --word-ngrams 1"),
+        ({"buckets": 0}, "--buckets 0: n-grams and subwords need at least 1; or use --word-ngrams 1"),
         ({"min_subword": 4, "max_subword": 3}, "--min-subword 4: must not be above --max-subword 3"),
     ],
 )

@@ -61,7 +61,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_chat_needs_a_model(tmp_path: Path) -> None:
     options = Interactive.setup_args().parse_args(["-m", "empathy:generative", "-dp", str(tmp_path)])
-    with pytest.raises(OptionError, match=r"^there is no model to talk with: name a trained one with -mf"):
+    with pytest.raises(OptionError, match=r"^there is no model to chat with: name a trained one with -mf"):
         create_agent(options)
 
 
@@ -121,7 +121,7 @@ def test_a_loss_that_is_no_number_ends_the_training_and_keeps_the_checkpoint(tmp
     with pytest.raises(TrainingError) as caught:
         train(tmp_path / "model", optimizer="sgd", learningrate=1e30, gradient_clip=-1.0, num_epochs=30)
     assert "--learningrate" in one_line(caught)
-    assert "goes on from it" in one_line(caught)
+    assert "resumes from it" in one_line(caught)
     assert (tmp_path / "model.checkpoint").read_bytes() == before
 
 
@@ -175,7 +175,7 @@ def test_a_model_without_its_dictionary_is_named(model_file: Path, tmp_path: Pat
     (tmp_path / "bare").write_bytes(model_file.read_bytes())
     with pytest.raises(ModelFileError) as caught:
         train(tmp_path / "new", init_model=str(tmp_path / "bare"))
-    assert f"{tmp_path / 'bare'}: it knows 2,612 words" in one_line(caught)
+    assert f"{tmp_path / 'bare'}: it has 2,612 words" in one_line(caught)
     assert f"{tmp_path / 'bare'}.dict" in one_line(caught)
 
 

@@ -32,5 +32,5 @@ def test_other_words_are_named() -> None:
     weights = {"embeddings.weight": torch.zeros(1234, 2)}
     check_words(weights, 1234, "a/model")
     check_words({}, 7, "a/model")  # a Hugging Face model: its tokenizer is kept with it
-    with pytest.raises(ModelFileError, match=r"^a/model: it knows 1,234 words, and its dictionary holds 7: "):
+    with pytest.raises(ModelFileError, match=r"^a/model: it has 1,234 words, but its dictionary has 7: "):
         check_words(weights, 7, "a/model")

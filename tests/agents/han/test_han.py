@@ -252,5 +252,5 @@ def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any]
 
 
 def test_a_model_of_another_size_is_named(rater: Path) -> None:
-    with pytest.raises(ModelFileError, match="is not a model that fits its options"):
+    with pytest.raises(ModelFileError, match="does not fit its options"):
         load(rater, hidden_size=7)

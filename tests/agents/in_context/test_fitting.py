@@ -62,7 +62,7 @@ def test_one_turn_goes_where_the_next_one_may_stand_first(own: str, room: int, p
 
 @pytest.mark.parametrize("room", [3, 0, -20])
 def test_the_last_turn_has_to_fit(room: int) -> None:
-    with pytest.raises(OptionError, match=f"a prompt of 4 tokens, .* the model takes {max(room, 0)} beside its reply"):
+    with pytest.raises(OptionError, match=f"a prompt of 4 tokens, .* the model takes {max(room, 0)} besides its reply"):
         fit("uvw", "abc", room)
 
 

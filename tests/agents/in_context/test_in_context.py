@@ -341,7 +341,7 @@ def test_a_classifier_of_something_else_is_no_judge_of_emotions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classifier: Path
 ) -> None:
     monkeypatch.setattr(parts, "EMOTIONS", tuple(emotion for emotion in EMOTIONS if emotion != "proud"))
-    with pytest.raises(OptionError, match="knows 'proud', which is none of the 32 emotions"):
+    with pytest.raises(OptionError, match="has 'proud', which is not one of the 32 emotions"):
         agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(classifier))
 
 
@@ -377,7 +377,7 @@ def test_a_prompt_is_made_to_fit_and_it_is_said(tmp_path: Path, scripted: Any, m
 
 def test_what_cannot_fit_names_sizes(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: "Yes.", context_length=60)
-    with pytest.raises(OptionError, match=r"a prompt of \d+ tokens, .* the model takes 20 beside its reply"):
+    with pytest.raises(OptionError, match=r"a prompt of \d+ tokens, .* the model takes 20 besides its reply"):
         ask(agent(tmp_path, max_tokens=40), "on and " * 30)
 
 
@@ -444,7 +444,7 @@ def test_a_training_keeps_its_options(tmp_path: Path) -> None:
 def test_a_training_takes_no_other_models_place(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
-    with pytest.raises(OptionError, match=f"^--model-file {path} is another model already: name a file that is not"):
+    with pytest.raises(OptionError, match=f"^--model-file {path} is already another model: name a new file"):
         agent(tmp_path).save(str(path))
     assert path.read_bytes() == b"weights"
     assert not path.with_name("model.opt").exists()
@@ -453,7 +453,7 @@ def test_a_training_takes_no_other_models_place(tmp_path: Path) -> None:
 def test_it_learns_nothing_in_several_processes_either(tmp_path: Path) -> None:
     made = agent(tmp_path)
     made.observe(Message({"text": "a", "labels": ["b"], "episode_done": True}))
-    with pytest.raises(OptionError, match="learns nothing: use parlai eval_model"):
+    with pytest.raises(OptionError, match="cannot be trained: use parlai eval_model"):
         made.act()
 
 

@@ -80,12 +80,12 @@ def test_several_requests_are_in_flight_but_in_a_chat() -> None:
         ({"select": "sitsm", "examples": 1}, "--select sitsm: compares situations.*--oracle true, or --select context"),
         (
             {"select": "emositsm", "examples": 1},
-            "the emotion is not known: name a classifier with --emotion-classifier",
+            "the emotion is unknown: name a classifier with --emotion-classifier",
         ),
-        ({"select": "random", "examples": 1, "oracle": True}, "--oracle true: --select random asks no oracle"),
+        ({"select": "random", "examples": 1, "oracle": True}, "--oracle true: --select random uses no oracle"),
         (
             {"select": "sitsm", "examples": 1, "oracle": True, "interactive_mode": True},
-            "--oracle true: in a chat nobody tells the situation",
+            "--oracle true: in a chat the situation",
         ),
     ],
 )

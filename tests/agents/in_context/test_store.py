@@ -114,7 +114,7 @@ def test_a_run_that_is_killed_leaves_no_half_file(tmp_path: Path, monkeypatch: p
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OptionError, match=r"cannot be written .*: name a folder .* with --datapath"):
+    with pytest.raises(OptionError, match=r"cannot be written .*: name a writable folder with --datapath"):
         stored_or_encoded(tmp_path / "file" / "below", "texts", TEXTS, Counting())
 
 

@@ -13,7 +13,7 @@ def test_counts_add_up() -> None:
     tally.no_answers += 1
     assert list(tally.warnings()) == [
         "2 of 4 prompts were too long: 3 examples and 4 turns were left out",
-        "1 of 4 prompts have no answer, and no part in scores",
+        "1 of 4 prompts have no answer and are excluded from scores",
     ]
 
 

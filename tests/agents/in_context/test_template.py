@@ -96,7 +96,7 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ({"person": "A:"}, r"person lacks \{text\}"),
         ({"example": "no turn"}, r"example lacks \{turns\}"),
         ({"prompt": "{instruction}"}, r"prompt lacks \{examples\}, \{turns\}"),
-        ({"prompt": "{examples}{turns}{situation}"}, r"prompt holds \{situation\}, but there is only \{examples\}"),
+        ({"prompt": "{examples}{turns}{situation}"}, r"prompt contains \{situation\}, expected only \{examples\}"),
         ({"prompt": None}, "either prompt, .* or system"),
         ({"system": "{examples}"}, "either prompt, .* or system"),
         ({"prompt": None, "system": "{instruction}"}, r"system lacks \{examples\}"),
@@ -117,11 +117,11 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, changes: dict[str, obje
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a: [", "is no YAML"),
+        (b"a: [", "is not valid YAML"),
         (b"- a\n- b\n", "names no parts"),
         (b"", "names no parts"),
-        (b"\xff\xfe\x00", "is no YAML"),
-        (b"a: !!python/object/apply:os.getcwd []", "is no YAML"),  # nothing in a file is executed
+        (b"\xff\xfe\x00", "is not valid YAML"),
+        (b"a: !!python/object/apply:os.getcwd []", "is not valid YAML"),  # nothing in a file is executed
     ],
 )
 def test_what_is_no_prompt_at_all(tmp_path: Path, content: bytes, reason: str) -> None:

@@ -179,7 +179,7 @@ def test_it_answers(model_file: Path) -> None:
     [
         ({"emotions": ["sad"]}, OptionError, "--emotions sad: name at least two"),
         ({"emotions": ["sad", "sad"]}, OptionError, "each once"),
-        ({"emotions": ["sad", "glad"]}, DataError, "is none of --emotions sad glad"),
+        ({"emotions": ["sad", "glad"]}, DataError, "is not one of --emotions sad glad"),
         ({"candidates": "inline"}, OptionError, "--candidates inline"),
         ({"task": "empathy:humod:NextUtterance"}, OptionError, "have no field emotion"),
     ],

@@ -90,5 +90,5 @@ def test_an_encoder_and_decoder_of_hugging_face(tmp_path: Path) -> None:
 
 def test_a_decoder_alone_has_nothing_to_tell_emotions_from(tmp_path: Path) -> None:
     folder = write_language_model("gpt2", tmp_path / "gpt2")
-    with pytest.raises(OptionError, match="a decoder alone"):
+    with pytest.raises(OptionError, match="decoder-only"):
         train_base(tmp_path / "model", "empathy:multitask/generative", hf_model=str(folder))

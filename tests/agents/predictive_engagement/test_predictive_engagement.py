@@ -90,8 +90,8 @@ def test_the_numbers_are_those_of_the_authors_code() -> None:
         ({"dropout": 1.0}, r"^--dropout 1\.0: must be at least 0 and below 1$"),
         ({"max_tokens": 3}, r"^--max-tokens 3: must be at least 4$"),
         ({"max_tokens": 129}, r"^--max-tokens 129: \S+bert takes at most 128$"),
-        ({"task": "empathy:humod:NextUtterance"}, r"tells classes apart, and this task has none: train it on one such"),
-        ({"loss": "nnpu"}, r"^--loss nnpu: the task must give replies"),
+        ({"task": "empathy:humod:NextUtterance"}, r"predicts classes, and this task has none: train it on one such"),
+        ({"loss": "nnpu"}, r"^--loss nnpu: the task must have replies"),
     ],
 )
 def test_options_that_cannot_work_are_one_line(
@@ -251,5 +251,5 @@ def test_a_broken_model_is_one_line(model_file: Path, tmp_path: Path) -> None:
         (tmp_path / file.name).symlink_to(file)
     (tmp_path / "model").unlink()
     (tmp_path / "model").write_bytes(b"no model")
-    with pytest.raises(ModelFileError, match=r"is not a model that fits its options"):
+    with pytest.raises(ModelFileError, match=r"does not fit its options"):
         load(tmp_path / "model")

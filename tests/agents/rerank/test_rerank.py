@@ -254,7 +254,7 @@ def test_a_model_of_another_agent_is_no_retriever(tmp_path: Path, bert: Path) ->
     judge = train_judge(tmp_path / "judge")
     with pytest.raises(
         OptionError,
-        match=r"--retriever .*empathy:text_classifier is no retriever; name a trained model of empathy:retrieval",
+        match=r"--retriever .*empathy:text_classifier is not a retriever; name a trained model of empathy:retrieval",
     ):
         train(tmp_path / "model", bert, judge)
 
@@ -289,7 +289,7 @@ def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path
     [
         ({"rerank_top": 1}, "--rerank-top 1: must be at least 2"),
         ({"classes": ["a", "b"]}, "--classes a b"),
-        ({"loss": "nnpu"}, "--loss nnpu: empathy:rerank learns which reply is best"),
+        ({"loss": "nnpu"}, "--loss nnpu: empathy:rerank supports only ce"),
     ],
 )
 def test_values_that_cannot_work(

@@ -224,7 +224,9 @@ def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str
 
 
 def test_half_precision_is_not_known() -> None:
-    with pytest.raises(OptionError, match=r"^--fp16 true: retrievers do not know it; --precision bfloat16 is as fast$"):
+    with pytest.raises(
+        OptionError, match=r"^--fp16 true: retrievers do not support it; --precision bfloat16 is as fast$"
+    ):
         options.check(parsed("--fp16", "true"))
 
 
@@ -259,7 +261,7 @@ def test_values_at_the_limits_work(arguments: list[str]) -> None:
 
 
 def test_a_reply_needs_another_to_be_told_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(OptionError, match=r"^--batchsize 1: .* take at least 2$"):
+    with pytest.raises(OptionError, match=r"^--batchsize 1: .* use at least 2$"):
         options.check_training(parsed("-bs", "1"))
     options.check(parsed("-bs", "1"))  # it is asked of trainings alone
     for arguments in (["-bs", "2"], ["-bs", "1", "--hard-negatives", "1"], ["-bs", "1", "--dynamic-batching", "full"]):

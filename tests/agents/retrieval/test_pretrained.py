@@ -169,7 +169,7 @@ def test_hard_negatives_of_another_training_are_mined_anew(tmp_path: Path, bert:
 
 def test_a_broken_file_of_hard_negatives_is_named(tmp_path: Path, bert: Path) -> None:
     (tmp_path / "model.negatives").write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ModelFileError, match=r"model\.negatives is no readable file .* delete it"):
+    with pytest.raises(ModelFileError, match=r"model\.negatives is not a readable file .* delete it"):
         train(tmp_path / "model", bert, hard_negatives=1)
 
 

@@ -165,5 +165,5 @@ def test_it_chats_from_a_pool_of_its_own_words(checkpoint: Path, tmp_path: Path)
 
 def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.mdl").write_bytes(b"nothing")
-    with pytest.raises(ModelFileError, match=r"broken\.mdl is broken"):
+    with pytest.raises(ModelFileError, match=r"broken\.mdl is damaged"):
         agent_of(tmp_path / "broken.mdl")

@@ -184,7 +184,7 @@ def test_a_chat_needs_a_model_or_a_pool(tmp_path: Path) -> None:
 
 
 def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"^--batchsize 1: each reply is told from the others of its batch"):
+    with pytest.raises(OptionError, match=r"^--batchsize 1: each reply is compared with the others of its batch"):
         train(tmp_path / "model", batchsize=1)
     assert train(tmp_path / "other", batchsize=1, hard_negatives=1, max_train_steps=2), (
         "there is something to tell from"
@@ -376,7 +376,7 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
 def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     torch.save({"model": Bomb(tmp_path / "executed")}, copy)
-    with pytest.raises(ModelFileError, match="is not a model"):
+    with pytest.raises(ModelFileError, match="does not fit"):
         create_agent_from_model_file(str(copy))
     assert not (tmp_path / "executed").exists()
     torch.load(copy, weights_only=False)
@@ -385,7 +385,7 @@ def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None
 
 def test_a_model_of_another_size_is_named(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
-    with pytest.raises(ModelFileError, match="not a model that fits"):
+    with pytest.raises(ModelFileError, match="does not fit"):
         create_agent_from_model_file(str(copy), Opt(embedding_size=32))
 
 

@@ -249,7 +249,7 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
         ({"reading": "twice"}, "--reading twice: must be one of together, apart"),
         ({"max_tokens": 7}, "--max-tokens 7: must be at least 8"),
         ({"max_tokens": 129}, "takes at most 128"),
-        ({"loss": "nnpu"}, "--loss nnpu: the task must give replies to tell apart"),
+        ({"loss": "nnpu"}, "--loss nnpu: the task must have replies to rank"),
         ({"task": FEEL, "loss": "mse"}, "--loss mse: the task's classes must be numbers"),
         ({"task": f"{RATE},{CHOOSE}"}, "its tasks have different classes"),
         ({"precision": "float16"}, "--precision float16: must be one of"),
