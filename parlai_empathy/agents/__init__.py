@@ -1,1 +1,1 @@
-"""Who answers: one folder an agent; ``-m empathy:<name>`` finds ``<Name>Agent`` in ``<name>/<name>.py``."""
+"""Agents, one per folder: ``-m empathy:<name>`` loads ``<Name>Agent`` from ``<name>/<name>.py``."""

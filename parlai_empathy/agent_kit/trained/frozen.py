@@ -75,8 +75,8 @@ class FrozenPart:
     def _copy_in_use(self, begun: str, opt: Opt) -> Path:
         """Return the copy. A model cannot be continued with another part than it was trained with.
 
-        The original may be gone, or may have changed: the copy is used, and compared only with a model that the user
-        names anew.
+        The original may be gone, or may have changed: the copy is used, and compared only with a newly named
+        model.
         """
         copy = self.copy_of(opt["model_file"])
         if not copy.is_file():
