@@ -1,4 +1,4 @@
-"""Taking answers: each of them once, and only while the item is the rater's to judge."""
+"""Storing answers: each exactly once, and only while the item is assigned to the rater."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.rating.questions import Answer, Preference, Question, clean,
 from parlai_empathy.rating.study import Study
 
 WHOLE = 0
-"""The turn under which answers to an item as a whole are stored."""
+"""The turn number under which answers about a whole item are stored."""
 
 
 class Said(NamedTuple):
@@ -36,8 +36,8 @@ class Said(NamedTuple):
 class Submission(NamedTuple):
     """A page of answers.
 
-    :param seconds: spent on it; None if nobody knows.
-    :param key: what a submission that is sent twice has in common with itself, and with no other.
+    :param seconds: time spent on it; None if unknown.
+    :param key: identifies the submission, so that a second copy of it is recognised.
     """
 
     answers: dict[str, Answer]
@@ -48,9 +48,9 @@ class Submission(NamedTuple):
 def submission(
     questions: Sequence[Question], raw: Mapping[str, object], seconds: float | None, key: str | None
 ) -> Submission:
-    """Read what a rater has sent.
+    """Validate what a rater has sent.
 
-    :raises OptionError: if an answer is wrong.
+    :raises OptionError: if an answer is invalid.
     """
     if seconds is not None and not 0 <= seconds < math.inf:
         raise OptionError(f"seconds is {seconds}, expected a number of at least 0")
@@ -61,15 +61,16 @@ def submission(
 
 
 def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool, total: int, now: float) -> Outcome:
-    """Store a submission, if it comes in time and is not there yet.
+    """Store a submission, if it is in time and not yet stored.
 
     :param row: the assignment.
-    :param total: how many items the rater is to have.
+    :param revise: whether it may replace an earlier submission with other answers.
+    :param total: how many items the rater gets, gold checks included.
     """
     if row["state"] == assignment.DONE:
         if row["submission"] == sent.key:
             return Outcome.REPEATED
-        if not revise or row["version"] != study.version:  # another version may ask for something else
+        if not revise or row["version"] != study.version:  # another version may ask other questions
             return Outcome.ALREADY
         t.send("DELETE FROM rating_answers WHERE assignment = :id AND turn = :turn", id=row["id"], turn=WHOLE)
     elif row["state"] == assignment.LATE and assignment.can_resume(t, study, row, total):
@@ -90,7 +91,7 @@ def take(t: Transaction, study: Study, row: Row, sent: Submission, revise: bool,
 def put(
     t: Transaction, study: Study, row: Row, answers: Mapping[str, Answer], turn: int, seconds: float | None, now: float
 ) -> None:
-    """Store answers, a row each; a later answer to the same question takes the place of an earlier one."""
+    """Store answers, one row each; a later answer to the same question replaces the earlier one."""
     kinds = {question.id: question.kind for question in study.questions}
     sides = {name for name, kind in kinds.items() if kind == Preference.kind}
     for name, answer in answers.items():
@@ -103,7 +104,7 @@ def put(
             question=name,
             turn=turn,
             kind=kinds[name],
-            # Raters speak of left and right; what is stored speaks of the item's system.
+            # Raters compare left with right; the stored rating compares the item's system with the other one.
             rating=_turned(answer.rating) if row["swapped"] and name in sides else answer.rating,
             text=answer.text,
             now=now,
@@ -112,9 +113,9 @@ def put(
 
 
 def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool:
-    """Let the time in which an item is to be answered begin anew; whether it is still the rater's.
+    """Restart the time limit of an assignment, and return whether it is still the rater's.
 
-    :param total: how many items the rater is to have.
+    :param total: how many items the rater gets, gold checks included.
     """
     if row["state"] == assignment.LATE:
         sql = "SELECT id FROM rating_assignments WHERE study = :study AND rater = :rater AND state = 'open'"
@@ -130,7 +131,7 @@ def hold(t: Transaction, study: Study, row: Row, total: int, now: float) -> bool
 
 
 def say(t: Transaction, id: str, said: Said) -> Outcome:
-    """Store a message; one that is there stays as it is."""
+    """Store a message; an existing message of the same turn is never overwritten."""
     added = t.run(
         "INSERT INTO rating_messages VALUES (:id, :turn, :speaker, :text, :details, :said) ON CONFLICT DO NOTHING",
         id=id,

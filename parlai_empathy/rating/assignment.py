@@ -1,16 +1,18 @@
-"""Who gets which item next. All of it happens inside a transaction that has the study for itself.
+"""Assigning items to raters. Everything runs inside a transaction that holds the study's lock.
 
-What is promised:
+Guarantees:
 
-- No rater is given a subject again: not the item, nor another system's reply in the same context. (The table's key
-  says so too.) What timed out may come back to its own rater, as the same assignment, if nobody else took it. Who has
-  given all their chats back, and judged none, may talk with a model of theirs once more, in another assignment.
+- No rater is given the same subject twice: neither the same item, nor another system's reply in the same context. (A
+  ``UNIQUE`` constraint of the table enforces it.) There are two exceptions. An assignment that timed out can return to
+  its own rater, as the same assignment, if nobody else has taken the item. A rater who has given back all their chats
+  and judged none can talk with one of those models again, in a new assignment.
 - No item is answered by more raters than its quota.
-- Each of a rater's items is from another system, as far as there are systems; of those that the rater has met least,
-  the one with the fewest ratings comes first (Rashkin et al. 2019, section 5.2: ten items, each from another random
-  model; at least 100 ratings per model), and of its items the one with the fewest. Equals are drawn with the seed.
-- A pair's systems are on each side equally often, up to one, as soon as nothing has been abandoned.
-- An item that was not answered in time goes back.
+- Each of a rater's items comes from a different system, as far as there are enough systems. Among the systems that the
+  rater has seen least, the one with the fewest ratings comes first (Rashkin et al. 2019, section 5.2: ten items, each
+  from another random model; at least 100 ratings per model), and within it the item with the fewest. Ties are broken
+  at random, from the study's seed.
+- The two systems of a pair appear on each side equally often, to within one, as long as no assignment is abandoned.
+- An item that is not answered in time goes to others.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ OPEN, DONE, LATE, BACK = "open", "done", "late", "back"
 
 WITH_ITEM = """SELECT a.*, i.name, i.system, i.other, i.content FROM rating_assignments AS a
     JOIN rating_items AS i ON i.study = a.study AND i.version = a.version AND i.place = a.place"""
-"""How a question about assignments begins that asks for their items too."""
+"""The beginning of a query for assignments together with their items."""
 
 _NEW = """SELECT * FROM rating_items WHERE study = :study AND version = :version AND arm = :arm
     AND NOT EXISTS (SELECT 1 FROM rating_assignments AS seen
         WHERE seen.study = rating_items.study AND seen.rater = :rater AND seen.subject = rating_items.subject)"""
-# Of the items with the fewest ratings the next one from `start` onwards, round to the beginning: quick however many
-# items there are.
+# Among the items with the fewest ratings, the first whose lot is at least `start`, wrapping round to the smallest lot.
+# This is fast for any number of items.
 _PICK = f"""
     WITH least AS ({_NEW} AND filled < :quota ORDER BY filled, lot LIMIT 1),
     later AS ({_NEW} AND filled = (SELECT filled FROM least) AND lot >= :start ORDER BY lot LIMIT 1)
@@ -44,7 +46,7 @@ _PICK = f"""
 
 
 def standing(t: Transaction, study: Study, rater: str, now: float) -> Standing:
-    """Take back what was not answered in time, and say how far a rater and the study are then."""
+    """Time out overdue assignments, then return the progress of a rater and of the study."""
     sql = "SELECT * FROM rating_assignments WHERE study = :study AND state = 'open' AND deadline < :now"
     late, found = t.ask(sql, study=study.name, now=now), ask_standing(t, study, rater)
     if rows := late():
@@ -62,7 +64,7 @@ def leave(t: Transaction, row: Row, state: str, now: float) -> None:
 
 
 def fill(t: Transaction, row: Row, step: int) -> None:
-    """Count an assignment in (1) or out (-1), and draw another lot for its item."""
+    """Add an assignment to the counts (1) or subtract it (-1), and redraw the lot of its item."""
     values = {"study": row["study"], "version": row["version"], "arm": row["arm"], "step": step}
     t.send(
         "UPDATE rating_items SET filled = filled + :step, lot = CASE WHEN lot < 1 THEN :lot ELSE lot END "
@@ -80,10 +82,10 @@ def fill(t: Transaction, row: Row, step: int) -> None:
 
 
 def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
-    """Whether an assignment that timed out can still be answered: its item is free, its side not too frequent, and its
-    rater has not had enough others meanwhile.
+    """Whether an assignment that timed out can still be answered: its item is free, its side would not unbalance the
+    pair, and its rater has not been given their full set meanwhile.
 
-    :param total: how many items the rater is to have.
+    :param total: how many items the rater gets, gold checks included.
     """
     if row["version"] != study.version:
         return False
@@ -100,7 +102,7 @@ def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
 
 
 def resume(t: Transaction, row: Row, number: int, now: float, deadline: float) -> None:
-    """Open an assignment that timed out again."""
+    """Reopen an assignment that timed out."""
     t.send(
         "UPDATE rating_assignments SET state = 'open', closed = NULL, number = :number, deadline = :deadline, "
         "opened = :now WHERE id = :id",
@@ -113,7 +115,7 @@ def resume(t: Transaction, row: Row, number: int, now: float, deadline: float) -
 
 
 def count_late(t: Transaction, row: Row) -> None:
-    """Count an assignment in that had timed out: it is the rater's next one, and what they have in hand comes after."""
+    """Count an assignment that had timed out again: as the rater's next one, before the one that is open."""
     t.send(
         "UPDATE rating_assignments SET number = 1 + (SELECT count(*) FROM rating_assignments AS done "
         "WHERE done.study = :study AND done.rater = :rater AND done.state = 'done') WHERE id = :id",
@@ -130,22 +132,22 @@ def count_late(t: Transaction, row: Row) -> None:
 
 
 def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int, now: float) -> Row | None:
-    """Give a rater a new item; returns the assignment's row with the item's, or None if there is none to give.
+    """Assign a new item to a rater; returns the merged row of assignment and item, or None if no item is left.
 
-    A rater who has begun gets a full set, even when all systems have as many ratings as the study wants.
+    A rater who has begun gets a full set, even if all systems already have as many ratings as the study wants.
 
-    :param found: how far the rater and the study are.
-    :param total: how many the rater is to have, gold checks counted.
+    :param found: the progress of the rater and the study.
+    :param total: how many items the rater gets, gold checks included.
     """
     number = found.count(DONE) + 1
     if number == 1 and has_enough(study, found.arms):
         return None
     draw = _random(study.seed, rater, number)
     item = _pick(t, study, rater, found, draw, is_check=False)
-    if number in check_places(study, rater, total) and (item or number > 1):  # nobody begins for a check alone
+    if number in check_places(study, rater, total) and (item or number > 1):  # nobody starts just for a check
         item = _pick(t, study, rater, found, draw, is_check=True) or item
     if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
-        # Models that were down are to lock nobody out. Who has judged a chat can be done without them.
+        # Models that were down must not lock a rater out. A rater who has judged a chat can finish without them.
         _forget_given_back(t, study, rater)
         item = _pick(t, study, rater, found, draw, is_check=False)
     if item is None:
@@ -169,18 +171,20 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
 
 
 def _forget_given_back(t: Transaction, study: Study, rater: str) -> None:
-    """Let the subjects of what a rater has given back count as not met."""
+    """Let a rater be given the subjects that they have given back again."""
     sql = "UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND state = 'back'"
     t.send(sql, study=study.name, rater=rater)
 
 
 def check_places(study: Study, rater: str, total: int) -> frozenset[int]:
-    """Which of a rater's items are gold checks, counted from 1."""
+    """The numbers of a rater's items, from 1, that are gold checks."""
     return frozenset(_random(study.seed, rater, 0).sample(range(1, total + 1), study.checks_per_rater))
 
 
 def _pick(t: Transaction, study: Study, rater: str, found: Standing, draw: random.Random, is_check: bool) -> Row | None:
-    """An item of the first arm that has one: those that the rater has met least, then those with the fewest ratings."""
+    """An item of the first arm that has one: first the arms that the rater has seen least, then those with the fewest
+    ratings.
+    """
     arms = _shuffled((row for row in found.arms if row["is_check"] == is_check), draw)
     in_order = sorted(arms, key=lambda row: (found.count(OPEN, DONE, arm=row["arm"]), row["filled"]))
     picked = (_pick_of_arm(t, study, rater, draw, row["arm"], is_check) for row in in_order)
@@ -188,7 +192,7 @@ def _pick(t: Transaction, study: Study, rater: str, found: Standing, draw: rando
 
 
 def _pick_of_arm(t: Transaction, study: Study, rater: str, draw: random.Random, arm: str, is_check: bool) -> Row | None:
-    """An item with the fewest ratings, of those that the rater has not met; which one, the lots decide."""
+    """An item of an arm that is new to the rater and has the fewest ratings; ties are broken by lot."""
     return t.row(
         _PICK,
         study=study.name,
@@ -201,7 +205,7 @@ def _pick_of_arm(t: Transaction, study: Study, rater: str, draw: random.Random, 
 
 
 def _side(found: Standing, arm: str) -> int | None:
-    """Whether the next pair is to be swapped, so that both sides are equally frequent; None if they are."""
+    """Whether the next pair must be swapped to balance the sides (1 or 0); None if they are balanced."""
     count = next(row for row in found.arms if row["arm"] == arm)
     straight = count["filled"] - count["swapped"]
     return None if straight == count["swapped"] else int(straight > count["swapped"])
@@ -212,13 +216,13 @@ def _swaps(study: Study) -> bool:
 
 
 def lots(study: Study, count: int) -> list[float]:
-    """The lots of a new study's items: 0 to 1, or from 1 upwards where the logs' order is to be kept."""
+    """The lots of a new study's items: random, 0 to 1, or ascending from 1 to keep the order of the logs."""
     draw = _random(study.version)
     return [draw.random() if study.shuffled else 1.0 + place for place in range(count)]
 
 
 def _random(*what: object) -> random.Random:
-    """Numbers that follow from ``what``, on every machine."""
+    """A random number generator seeded with ``what``, the same on every machine."""
     text = "\n".join(map(str, what))
     return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest(), "big"))
 

@@ -1,4 +1,4 @@
-"""Collected conversations in the layout of EmpatheticDialogues' files, for the reader of the data set."""
+"""Writing collected conversations in the file layout of EmpatheticDialogues, for the data set's reader."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
 
-_EVALUATED = 3  # the data set's column has three numbers a person
+_EVALUATED = 3  # ratings per person in the data set's column
 
 
 def write_collected(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
-    """Write all finished conversations, whole or not at all.
+    """Write all finished conversations atomically.
 
-    People are numbers in it, in the order in which they came: no name leaves the store.
+    People's names are replaced by numbers, in order of enrolment.
 
     :param silent_since: see :func:`~parlai_empathy.rating.collection.finished`.
-    :returns: how many conversations there are.
+    :returns: the number of conversations.
     :raises NotComputableError: if there is none.
     :raises OptionError: if the file cannot be written.
     """
@@ -45,11 +45,11 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
 def conversation_lines(
     one: Conversation, said: Mapping[str, Mapping[str, float]], questions: list[str], numbers: Mapping[str, int]
 ) -> Iterator[str]:
-    """A conversation's lines in the file, one each turn.
+    """Yield a conversation's lines in the file, one per turn.
 
-    :param said: person to question to rating.
-    :param questions: whose ratings are the data set's self-evaluation, in its order.
-    :param numbers: what people are called in the file.
+    :param said: maps person to question to rating.
+    :param questions: those whose ratings become the data set's self-evaluation, in its order.
+    :param numbers: maps each person to their number in the file.
     """
     evaluations = [[said.get(person, {}).get(name) for name in questions] for person in (one.speaker, one.listener)]
     is_whole = len(questions) == _EVALUATED and all(rating is not None for ratings in evaluations for rating in ratings)

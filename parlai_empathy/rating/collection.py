@@ -1,8 +1,8 @@
-"""Collecting empathetic dialogues as Rashkin et al. 2019 did (section 3): prompts, conversations, judgements.
+"""Collecting empathetic dialogues as Rashkin et al. 2019 did (section 3): prompts, conversations, evaluations.
 
-Two people each choose an emotion among three and describe a situation in which they felt so. In a conversation the one
-whose situation it is, the Speaker, begins; the Listener does not see the prompt. Each prompt is talked about once, so
-two people have two conversations, with their roles swapped. Like a desk, every method is one transaction.
+Two people each choose one of three emotions and describe a situation in which they felt it. The person whose situation
+a conversation is about, the Speaker, begins; the Listener does not see the prompt. There is one conversation per
+prompt, so two people have two conversations, with their roles swapped. As in a desk, each method is one transaction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
 OPEN, OVER, BROKEN = "open", "over", "left"
-"""States of a conversation: under way, ended as it should be, or left by one of the two before it was long enough."""
+"""States of a conversation: under way, finished, or left by one of the two before it was long enough."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Conversation:
 
     @property
     def next_to_speak(self) -> str:
-        """Whose turn it is."""
+        """The person whose turn it is."""
         return self.listener if len(self.messages) % 2 else self.speaker
 
 
 class Collection:
     """The desk of a collection.
 
-    :raises OptionError: if the desk's study is none.
+    :raises OptionError: if the desk's study is not of kind ``collect``.
     """
 
     def __init__(self, desk: Desk) -> None:
@@ -64,10 +64,10 @@ class Collection:
         self.study = desk.study
 
     def offer(self, rater: str) -> Prompt:
-        """The three emotions that a person can choose from; the same again until they have chosen.
+        """Offer a person three emotions to choose from; the same three until they have chosen.
 
-        A person who is new gets those that were chosen least so far by everybody; who is not, those that they have
-        chosen least themselves, and of these the ones that everybody has (section 3 of the paper).
+        A new person is offered the emotions chosen least often by everybody so far; a returning person those that they
+        themselves have chosen least often, ties broken by everybody's choices (section 3 of the paper).
         """
         with self.desk.writing() as t:
             now = self.desk.clock()
@@ -87,13 +87,13 @@ class Collection:
             return Prompt(row["id"], rater, tuple(offered))
 
     def offered(self, id: str, rater: str) -> Prompt | None:
-        """What a person was offered under this id, whether or not they have chosen since; None if they were not."""
+        """The prompt that a person was offered under this id, chosen or not; None if there is none."""
         with self.desk.store.reading() as t:
             row = t.row(f"{prompts.ALL} AND id = :id AND rater = :rater", study=self.study.name, id=id, rater=rater)
             return None if row is None else prompt_of(row)
 
     def choose(self, id: str, rater: str, emotion: str, situation: str) -> Outcome:
-        """Store the emotion that a person has chosen, and their situation. What was stored stays.
+        """Store the emotion that a person has chosen and their situation; an earlier choice is not overwritten.
 
         :raises OptionError: if the emotion was not offered, or the situation is not 1 to 3 sentences.
         """
@@ -119,17 +119,17 @@ class Collection:
             return Outcome.STORED
 
     def begin(self, prompt: str, listener: str) -> Conversation:
-        """The conversation about a prompt with a listener; the same again if it has begun.
+        """Begin the conversation about a prompt; if it has begun already, return it.
 
         :param prompt: its id.
-        :raises OptionError: if there is no such prompt, no emotion was chosen, its own person would listen, or somebody
-            else listens already.
+        :raises OptionError: if the prompt is unknown or has no chosen emotion, if the listener is its author, or if it
+            has another listener.
         """
         with self.desk.writing() as t:
             return self.begun(t, prompt, listener)
 
     def begun(self, t: Transaction, prompt: str, listener: str) -> Conversation:
-        """The same inside a transaction that does more."""
+        """:meth:`begin` inside an open transaction."""
         row = t.row(f"{prompts.ALL} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
         if row is None or row["rater"] == listener:
             raise OptionError(f"prompt {prompt[:40]}: there is none with a situation of somebody else than {listener}")
@@ -153,23 +153,23 @@ class Collection:
         return found
 
     def about(self, t: Transaction, prompt: str) -> Conversation | None:
-        """The conversation about a prompt, inside a transaction; None if it has not begun."""
+        """The conversation about a prompt, inside an open transaction; None if it has not begun."""
         sql = "SELECT id FROM rating_conversations WHERE study = :study AND prompt = :prompt"
         row = t.row(sql, study=self.study.name, prompt=prompt)
         return None if row is None else _conversation(t, row["id"])
 
     def conversation(self, id: str, rater: str) -> Conversation | None:
-        """A conversation, for one of its two people; None for anybody else."""
+        """A conversation, if ``rater`` is one of its two people; otherwise None."""
         with self.desk.store.reading() as t:
             return _conversation(t, id) if self._row(t, id, rater) else None
 
     def say(self, id: str, rater: str, turn: int, text: str, details: Mapping[str, object] | None = None) -> Outcome:
-        """Store what one of the two says. The Speaker has the odd turns, the Listener the even ones.
+        """Store a message of one of the two. The Speaker has the odd turns, the Listener the even ones.
 
-        The last turn that there may be ends the conversation.
+        The conversation ends with turn ``most_turns`` of the study.
 
-        :param turn: from 1; what was said in a turn stays.
-        :param details: whatever is to be remembered of the message, for JSON.
+        :param turn: from 1; a stored message is never overwritten.
+        :param details: anything else to store with the message, as JSON.
         :raises OptionError: if the text is empty, too long or cannot be stored.
         """
         text = one_line(text, "message")
@@ -189,7 +189,7 @@ class Collection:
             return outcome
 
     def end(self, id: str, rater: str) -> bool:
-        """End a conversation; whether it was long enough to be ended."""
+        """End a conversation, and return whether it was long enough for that."""
         with self.desk.writing() as t:
             row = self._row(t, id, rater)
             if row is None or row["state"] == BROKEN or len(answering.messages(t, id)) < self.study.least_turns:
@@ -198,7 +198,7 @@ class Collection:
             return True
 
     def close(self, t: Transaction, id: str, state: str) -> None:
-        """Bring a conversation that is under way to an end, inside a transaction that does more.
+        """End a conversation that is under way, inside an open transaction.
 
         :param state: :data:`OVER` or :data:`BROKEN`.
         """
@@ -206,10 +206,10 @@ class Collection:
         t.run(sql, state=state, id=id)
 
     def evaluate(self, id: str, rater: str, answers: Mapping[str, object]) -> Outcome:
-        """Store what one of the two says of the other; a later evaluation takes the place of an earlier one.
+        """Store one person's evaluation of the other; a later evaluation replaces an earlier one.
 
         :param answers: to the study's questions.
-        :raises OptionError: if an answer is wrong.
+        :raises OptionError: if an answer is invalid.
         """
         read = read_answers(self.study.questions, answers)
         with self.desk.writing() as t:
@@ -220,7 +220,7 @@ class Collection:
                 ON CONFLICT (conversation, rater, question) DO UPDATE
                 SET rating = excluded.rating, text = excluded.text, given = excluded.given""",
                 [
-                    # A row also for what was left out: it was asked, and nobody need be asked again.
+                    # Questions without an answer get a row too: they need not be asked again.
                     {"id": id, "rater": rater, "question": name, **answer._asdict(), "now": self.desk.clock()}
                     for name, answer in ((one.id, read.get(one.id, Answer())) for one in self.study.questions)
                 ],
@@ -245,11 +245,11 @@ _FINISHED = """SELECT id FROM rating_conversations AS c WHERE study = :study
 def finished(
     store: Store, study: Study, silent_since: float = 0.0
 ) -> list[tuple[Conversation, dict[str, dict[str, float]]]]:
-    """The conversations that have ended, in the order in which they began, with what each person said of the other:
-    rater to question to rating. Those of excluded people are left out. Nothing in the store is changed.
+    """The finished conversations, in the order in which they began, each with its evaluations: rater to question to
+    rating. Conversations of excluded people are left out. The store is not changed.
 
-    :param silent_since: seconds since 1970; also taken is what two people who met have not gone on with since then, if
-        it is long enough: they have left, though nobody has looked.
+    :param silent_since: seconds since 1970. Open conversations of people who met in the browser count as finished if
+        they are long enough and have had no message since then: both have left.
     """
     with store.reading() as t:
         rows = t.rows(_FINISHED, study=study.name, least=study.least_turns, silent_since=silent_since)

@@ -1,4 +1,4 @@
-"""How far a study is, and a rater in it."""
+"""Counting assignments: the progress of a study and of a rater."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from parlai_empathy.rating.handed import ArmCount, Nothing
 from parlai_empathy.rating.study import Study
 
 UNLIMITED = 1_000_000_000
-"""The quota of an item that has none."""
+"""The quota of an item without a limit."""
 
 
 class Standing(NamedTuple):
-    """How far a rater and the study are, at one moment.
+    """The progress of a rater and of the study.
 
-    :param own: how many assignments the rater has, by state and system or pair; of all versions of the study.
-    :param arms: the study's systems or pairs, in order.
+    :param own: the rater's number of assignments by (state, arm), over all versions of the study.
+    :param arms: the rows of the study's arms (systems or pairs), in order.
     """
 
     own: dict[tuple[str, str], int]
     arms: list[Row]
 
     def count(self, *states: str, arm: str | None = None) -> int:
-        """How many assignments the rater has in these states, of one system or pair or of all."""
+        """How many assignments the rater has in these states, for one arm or for all."""
         return sum(many for (state, name), many in self.own.items() if state in states and arm in (None, name))
 
 
 def ask_standing(t: Transaction, study: Study, rater: str) -> Callable[[], Standing]:
-    """Ask how far a rater and the study are; the function that is returned waits for it."""
+    """Query the progress of a rater and of the study; the returned function waits for the result."""
     own = t.ask(
         "SELECT state, arm, count(*) AS many FROM rating_assignments WHERE study = :study AND rater = :rater "
         "GROUP BY state, arm",
@@ -42,15 +42,15 @@ def ask_standing(t: Transaction, study: Study, rater: str) -> Callable[[], Stand
 
 
 def has_enough(study: Study, arms: list[Row]) -> bool:
-    """Whether every system has as many ratings as the study wants, those in raters' hands counted."""
+    """Whether every arm has as many ratings as the study wants, open assignments included."""
     goal = study.ratings_per_system
     return goal is not None and all(arm["filled"] >= goal for arm in arms if not arm["is_check"])
 
 
 def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothing:
-    """Why a rater gets no item.
+    """Why there is no item for a rater.
 
-    :param number: which of the rater's items it would be, from 1.
+    :param number: the number that the rater's next item would have, from 1.
     """
     in_hands = t.row(
         """SELECT 1 AS found FROM rating_assignments AS a
@@ -69,7 +69,7 @@ def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothin
 def arm_counts(t: Transaction, study: Study, now: float) -> list[ArmCount]:
     """How many ratings each system or pair has.
 
-    What timed out is in nobody's hands any more, though nobody has taken it back yet.
+    Overdue assignments do not count as open, even if the store still has them in that state.
     """
     values = {"study": study.name, "version": study.version}
     goals = {

@@ -1,9 +1,9 @@
-"""The small face of the two databases that a store can lie in: connections, and transactions on them.
+"""A small common interface to the two databases that can hold a store: connections and transactions.
 
-Every statement is written once, in the SQL that both speak, with values as ``:name``. Only what differs is in
-:mod:`~parlai_empathy.rating.sqlite_database` and :mod:`~parlai_empathy.rating.postgres_database`: how one connects, how
-a transaction begins, how a value is named. That is less than a toolkit for databases would bring along, whose own
-handling of SQLite's transactions would have to be switched off; and SQLite needs no library at all.
+Each statement is written once, in SQL that both databases understand, with ``:name`` placeholders.
+:mod:`~parlai_empathy.rating.sqlite_database` and :mod:`~parlai_empathy.rating.postgres_database` contain only what
+differs: how to connect, how to begin a transaction, and how placeholders are written. A database toolkit would be a
+larger dependency, and its own handling of SQLite's transactions would have to be disabled; SQLite needs no dependency.
 """
 
 from __future__ import annotations
@@ -22,69 +22,70 @@ Answer = Callable[[], list[Row]]
 
 
 class Transaction:
-    """What happens altogether or not at all.
+    """A transaction: all of its statements take effect, or none.
 
-    A server is far away, however near it is: :meth:`ask` and :meth:`send` do not wait for it, so that what they send
-    goes to it together, in their order, with whatever is waited for next. A statement that fails shows then.
+    To save round trips to a server, :meth:`ask` and :meth:`send` do not wait: their statements are sent in order,
+    together with the next one whose result is waited for. Errors are raised at that point.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
     def ask(self, sql: str, **values: object) -> Answer:
-        """Send a statement that gives rows; the function that is returned waits for them."""
+        """Send a statement that returns rows; the returned function waits for them."""
         rows = self._execute(sql, values).fetchall()
         return lambda: rows
 
     def send(self, sql: str, **values: object) -> None:
-        """Send a statement that gives no rows."""
+        """Send a statement that returns no rows."""
         self._execute(sql, values)
 
     def rows(self, sql: str, **values: object) -> list[Row]:
-        """The rows that a statement gives."""
+        """Run a statement and return its rows."""
         return self.ask(sql, **values)()
 
     def row(self, sql: str, **values: object) -> Row | None:
-        """The first row, if there is one."""
+        """Run a statement and return its first row, or None."""
         return next(iter(self.rows(sql, **values)), None)
 
     def run(self, sql: str, **values: object) -> int:
-        """Run a statement that gives no rows; returns how many rows it has changed."""
+        """Run a statement that returns no rows, and return how many rows it changed."""
         return int(self._execute(sql, values).rowcount)
 
     def run_many(self, sql: str, values: Sequence[Mapping[str, object]]) -> None:
-        """Run a statement once for each of many values."""
+        """Run a statement once for each set of values."""
         self._connection.cursor().executemany(self._spelled(sql), values)
 
     def _execute(self, sql: str, values: Mapping[str, object]) -> Any:
         return self._connection.execute(self._spelled(sql), values)
 
     def _spelled(self, sql: str) -> str:
-        """The statement as the database's library wants it."""
+        """The statement with the placeholders of the database's library."""
         return sql
 
 
 class Database(ABC):
-    """Connections to a database, each of which serves one thread at a time and is kept for the next.
+    """A pool of connections to a database. Each serves one thread at a time, and is then kept for reuse.
 
-    :param name: for errors; without a password.
+    :param name: for error messages; without a password.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._idle: list[Any] = []
         self._lock = threading.Lock()
-        # Who writes waits for the others anyway. Threads do so here: SQLite would have them sleep and try again, and a
-        # server would need a connection for each.
+        # Writers run one at a time anyway. Threads queue here: SQLite would make them sleep and retry, and a server
+        # would need a connection for each.
         self._writer = threading.Lock()
         self._process = os.getpid()
 
     @contextmanager
     def transaction(self, writes: bool = True) -> Iterator[Transaction]:
-        """A transaction: what it has written is there for good once the ``with`` block has ended.
+        """A transaction; its writes are durable once the ``with`` block has ended.
 
-        :param writes: of one that writes no other one of this process runs at the same time, in SQLite of any process.
-        :raises StoreError: if the database fails; nothing was written then, or the connection broke at the very end.
+        :param writes: whether it writes. Such transactions run one at a time within a process; with SQLite, across all
+            processes.
+        :raises StoreError: if the database fails. Nothing was written, unless the connection broke during the commit.
         """
         with self._writer if writes else nullcontext():
             connection = self._kept() or self._connected()
@@ -100,14 +101,14 @@ class Database(ABC):
             self._keep(connection)
 
     def close(self) -> None:
-        """Close the connections that nobody uses at the moment."""
+        """Close the idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
 
     def _kept(self) -> Any:
-        """A connection that was kept and is still good; None if there is none."""
+        """An idle connection that still works; None if there is none."""
         while (connection := self._popped()) is not None:
             try:
                 self._check(connection)
@@ -118,7 +119,7 @@ class Database(ABC):
 
     def _popped(self) -> Any:
         with self._lock:
-            if self._process != os.getpid():  # a fork must leave its parent's connections alone
+            if self._process != os.getpid():  # a forked process must not use its parent's connections
                 self._idle, self._process = [], os.getpid()
             return self._idle.pop() if self._idle else None
 
@@ -150,20 +151,20 @@ class Database(ABC):
     @property
     @abstractmethod
     def _errors(self) -> tuple[type[Exception], ...]:
-        """What the database raises."""
+        """The exceptions that the database's library raises."""
 
     @abstractmethod
     def _connect(self) -> Any:
-        """A new connection, outside any transaction."""
+        """Open a new connection, outside any transaction."""
 
     @abstractmethod
     def _check(self, connection: Any) -> None:
-        """Raise an error if a connection has died since it was used."""
+        """Raise an error if a connection has been closed since its last use."""
 
     @abstractmethod
     def _begun(self, connection: Any, writes: bool) -> AbstractContextManager[Transaction]:
-        """A transaction, which is committed unless the ``with`` block fails."""
+        """A transaction that is committed unless the ``with`` block raises."""
 
     @abstractmethod
     def lock_schema(self, transaction: Transaction) -> None:
-        """Let no other process make tables until the transaction ends."""
+        """Keep other processes from creating tables until the transaction ends."""

@@ -1,4 +1,4 @@
-"""The desk of a study: raters come for items and hand in answers. Everything a terminal, a page or a crowd needs."""
+"""The desk of a study: assigns items to raters and stores their answers, for the terminal, web pages and crowds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
 _LONGEST_MESSAGE = 10_000
-_MARGIN = 0.1  # of a study's time: who has an item in hand, and more time than all but this, needs no more
+_MARGIN = 0.1  # an open item's deadline is only extended once this share of the study's time limit has passed
 
 _OWN = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater"
 _ASSIGNED = f"""SELECT own.*, r.excluded, r.consented FROM ({_OWN} AND a.id = :id) AS own
@@ -33,15 +33,16 @@ _FORMER_SUBJECTS = """SELECT rater, count(*) AS many FROM rating_assignments
 
 
 class Desk:
-    """Hands out a study's items, and keeps what raters say of them.
+    """Assigns a study's items to raters and stores their answers.
 
-    Each method writes in one transaction at most, and can be called by any thread of any process at any time.
+    Each method writes in at most one transaction, and can be called from any thread of any process at any time. Every
+    method raises ``StoreError`` if the store fails.
 
-    :param clock: seconds since 1970.
-    :param new_version: whether this version of the study may take the place of another that the store has.
-    :raises OptionError: if it may not, or the study has nothing to rate.
+    :param clock: returns the time in seconds since 1970.
+    :param new_version: whether this version of the study may replace another one that the store has.
+    :raises OptionError: if the store has another version that may not be replaced, or the study has nothing to rate.
     :raises DataError: if a log cannot be read.
-    :raises StoreError: if the store fails; so does every method.
+    :raises StoreError: if the store fails.
     """
 
     def __init__(
@@ -55,18 +56,18 @@ class Desk:
         self._time = 60.0 * study.minutes
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """A transaction that has the study for itself.
+        """A write transaction that holds the study's lock.
 
-        :raises StoreError: at its end, with nothing written, if another version of the study has taken its place.
+        :raises StoreError: at its end, with nothing written, if another version has replaced this one in the store.
         """
         return self.store.writing(self.study.name, self.study.version)
 
     # --- raters ------------------------------------------------------------------------------------------------------
 
     def enrol(self, rater: str, consented: bool = False, details: Mapping[str, str] | None = None) -> None:
-        """Make a rater known, and note that they agree to take part. Twice is once: the first consent stays.
+        """Add a rater, and record their consent. A second call keeps the time of the first consent.
 
-        :param details: whatever a page or a crowd wants to remember of them; added to what there is.
+        :param details: anything else to store about the rater; merged into the details already stored.
         :raises OptionError: if ``rater`` is empty or too long.
         """
         rater, now = raters.checked(rater), self.clock()
@@ -75,9 +76,9 @@ class Desk:
             raters.remember(t, row, now if consented else None, details or {})
 
     def exclude(self, rater: str, reason: str) -> None:
-        """Let a rater's ratings count no longer: their items go to others. Nothing is deleted.
+        """Exclude a rater: their ratings no longer count, and their items go to others. Nothing is deleted.
 
-        :raises OptionError: if there is no such rater, or no reason.
+        :raises OptionError: if the rater is unknown, or the reason is empty or would be read as "not excluded".
         """
         reason = clean(reason, "reason")
         if not reason:
@@ -90,27 +91,27 @@ class Desk:
             raters.set_excluded(t, self.study.name, rater, reason, self.clock())
 
     def include(self, rater: str) -> None:
-        """Let an excluded rater's ratings count again. Items that others rated meanwhile then have more than they need.
+        """Include an excluded rater again. Items that others have rated meanwhile may then exceed their quotas.
 
-        :raises OptionError: if there is no such rater.
+        :raises OptionError: if the rater is unknown.
         """
         with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, None, self.clock())
 
     def raters(self) -> list[Rater]:
-        """All raters, in the order in which they came."""
+        """All raters, in order of enrolment."""
         with self.store.reading() as t:
             return raters.found(t, self.study.name)
 
     def rater(self, rater: str) -> Rater | None:
-        """One of them; None if nobody of that name has come."""
+        """One rater; None if unknown."""
         with self.store.reading() as t:
             return next(iter(raters.found(t, self.study.name, rater)), None)
 
     # --- items -------------------------------------------------------------------------------------------------------
 
     def next_item(self, rater: str) -> Assignment | Nothing:
-        """The item that a rater has in hand, one that they left and that is still free, or a new one.
+        """The rater's open item, or one of theirs that timed out and is still free, or a new one.
 
         :raises OptionError: if ``rater`` is empty or too long.
         """
@@ -121,9 +122,10 @@ class Desk:
             return self._next(t, raters.enrolled(t, self.study.name, rater, now), now)
 
     def give_back(self, id: str, rater: str) -> bool:
-        """Hand an item back without an answer: others get it, this rater does not. Returns whether it was in hand.
+        """Give an open item back without an answer; it goes to other raters. Returns whether it was open.
 
-        Who has given all their chats back, and judged none, gets another with the same model.
+        The rater does not get it again, with one exception: a rater who has given back all their chats and judged none
+        gets new chats with the same models.
         """
         with self.writing() as t:
             row = self._assigned(t, id, rater)
@@ -133,28 +135,28 @@ class Desk:
             return True
 
     def assigned(self, id: str, rater: str) -> Assignment | None:
-        """What a rater was handed under this id, whatever has become of it; None if it was not handed to them."""
+        """A rater's assignment, whatever its state; None if the rater has none with this id."""
         with self.store.reading() as t:
             row = self._assigned(t, id, rater)
             return None if row is None else handed(row)
 
     def answered(self, rater: str) -> list[Assignment]:
-        """What a rater has answered, oldest first."""
+        """The assignments that a rater has answered in this version of the study, oldest first."""
         with self.store.reading() as t:
             rows = raters.assignments(t, self.study.name, rater, assignment.DONE)
             return [handed(row) for row in rows if row["version"] == self.study.version]
 
     def progress(self, rater: str) -> Progress:
-        """How far a rater is."""
+        """A rater's progress."""
         with self.store.reading() as t:
             return self.progress_after(rater, raters.count_done(t, self.study.name, rater))
 
     def progress_after(self, rater: str, done: int) -> Progress:
-        """How far a rater is who has answered so many items."""
+        """The progress of a rater who has answered ``done`` items."""
         return Progress(done, max(done, self._total(rater)))
 
     def counts(self) -> list[ArmCount]:
-        """How many ratings each system or pair has, of this version of the study."""
+        """How many ratings each system or pair has in this version of the study."""
         with self.store.reading() as t:
             return arm_counts(t, self.study, self.clock())
 
@@ -172,11 +174,11 @@ class Desk:
         """Store a rater's answers to an item.
 
         :param id: of the assignment.
-        :param answers: by the questions' ids, as the rater gave them.
-        :param seconds: spent on the item; None for the time since it was handed out.
-        :param key: what tells a submission that is sent twice from another one; None: the answers themselves do.
-        :param revise: whether other answers take the place of those that are there.
-        :raises OptionError: if an answer is wrong, in one line; nothing is stored then.
+        :param answers: maps question ids to answers as the rater gave them.
+        :param seconds: time spent on the item; None for the time since it was assigned.
+        :param key: identifies the submission, to recognise a second copy of it; None for a digest of the answers.
+        :param revise: whether different answers replace those already stored.
+        :raises OptionError: if an answer is invalid; nothing is stored then.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
         with self.writing() as t:
@@ -191,13 +193,13 @@ class Desk:
         key: str | None = None,
         revise: bool = False,
     ) -> tuple[Outcome, Assignment | Nothing | None]:
-        """Store a rater's answers to an item, and hand out the next one: both happen, or neither.
+        """Store a rater's answers to an item and assign the next one, in one transaction.
 
         The parameters are those of :meth:`answer`.
 
-        :returns: what has become of the answers, and what :meth:`next_item` gives; None if the rater had better look at
-            this item again, for the answers were not kept.
-        :raises OptionError: if an answer is wrong.
+        :returns: the outcome, and the result of :meth:`next_item`; None in its place if the answers were not stored
+            (unless the rater is excluded), so that this item should be shown again.
+        :raises OptionError: if an answer is invalid.
         """
         sent = answering.submission(self.study.page_questions, answers, seconds, key)
         with self.writing() as t:
@@ -207,11 +209,11 @@ class Desk:
             return outcome, self._next(t, row, now) if row is not None and goes_on else None
 
     def mark(self, id: str, rater: str, turn: int, answers: Mapping[str, object]) -> Outcome:
-        """Store what a rater says of one turn of a chat; later marks of a turn take the place of earlier ones.
+        """Store a rater's answers about one turn of a chat; later answers replace earlier ones.
 
         :param turn: from 1.
-        :param answers: to one question of those that are asked of each turn, or to several: the others can wait.
-        :raises OptionError: if an answer is wrong.
+        :param answers: to any of the questions asked per turn; the others can be answered later.
+        :raises OptionError: if an answer is invalid.
         """
         asked = self.study.turn_questions
         sent = answering.submission([one for one in asked if one.id in answers] or asked, answers, None, None)
@@ -227,11 +229,11 @@ class Desk:
     def say(
         self, id: str, rater: str, turn: int, speaker: str, text: str, details: Mapping[str, object] | None = None
     ) -> Outcome:
-        """Store a message of a chat; what was said in a turn stays. The time in which to answer begins anew.
+        """Store a message of a chat, and restart the item's time limit. Stored messages are never overwritten.
 
         :param turn: from 1.
-        :param speaker: ``rater``, or the name of who else has said it.
-        :param details: whatever is to be remembered of it, for JSON: flags, the recognised emotion.
+        :param speaker: ``rater``, or the name of the model.
+        :param details: anything else to store with the message, as JSON: flags, the recognised emotion.
         :raises OptionError: if the text is too long or cannot be stored.
         """
         text = clean(text, "message")
@@ -246,26 +248,28 @@ class Desk:
             return answering.say(t, id, said) if is_held else Outcome.TOO_LATE
 
     def messages(self, id: str, rater: str) -> list[Said]:
-        """The messages of a rater's chat, in order; none of a chat that is another's."""
+        """The messages of a rater's chat, in order; empty if the chat is not theirs."""
         with self.store.reading() as t:
             return answering.messages(t, id) if self._assigned(t, id, rater) else []
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _count_subjects(self) -> tuple[int, dict[str, int]]:
-        """How many subjects there are, gold checks not counted, and how many others a rater met in former versions."""
+        """The number of subjects without gold checks, and by rater the number of those that they answered in earlier
+        versions and that this version no longer has.
+        """
         own = {"study": self.study.name, "version": self.study.version}
         with self.store.reading() as t:
             there, before = t.ask(_SUBJECTS, **own), t.ask(_FORMER_SUBJECTS, **own)
             return int(there()[0]["many"]), {row["rater"]: int(row["many"]) for row in before()}
 
     def _total(self, rater: str) -> int:
-        """How many items a rater can have in all versions: a small study may have fewer than it would give."""
+        """How many items a rater gets over all versions: a small study may have fewer than ``items_per_rater``."""
         subjects = self._subjects + self._met_before.get(rater, 0)
         return min(self.study.items_per_rater, subjects) + self.study.checks_per_rater
 
     def _held(self, rater: str, now: float) -> Assignment | None:
-        """The item that a rater has in hand, if they have nearly all the time for it: that takes no writing."""
+        """The rater's open item, if nearly all of its time is left, so that nothing needs to be written."""
         with self.store.reading() as t:
             row = t.row(f"{_OWN} AND a.state = 'open'", study=self.study.name, rater=rater)
         is_fresh = row is not None and row["deadline"] - now >= (1 - _MARGIN) * self._time
@@ -279,7 +283,7 @@ class Desk:
     def _next(self, t: Transaction, known: Row, now: float) -> Assignment | Nothing:
         """The next item of a rater.
 
-        :param known: of them: ``rater``, ``excluded`` and ``consented``.
+        :param known: a row with the rater's ``rater``, ``excluded`` and ``consented``.
         """
         if known["excluded"] is not None:
             return Nothing.EXCLUDED
@@ -302,21 +306,21 @@ class Desk:
         return why_nothing(t, self.study, rater, number) if new is None else handed(new)
 
     def _again(self, t: Transaction, row: Row, now: float) -> Assignment:
-        """The item in hand, with the whole time from now on."""
+        """The open item, with its time limit restarted."""
         t.send(
             "UPDATE rating_assignments SET deadline = :deadline WHERE id = :id", deadline=now + self._time, id=row["id"]
         )
         return handed({**row, "deadline": now + self._time})
 
     def _assigned(self, t: Transaction, id: str, rater: str) -> Row | None:
-        """An assignment, with its item and what is known of its rater."""
+        """The row of an assignment, with its item and its rater's exclusion and consent; None if it is not theirs."""
         return t.row(_ASSIGNED, id=id, study=self.study.name, rater=rater)
 
 
 def handed(row: Row) -> Assignment:
-    """What a rater sees of an assignment.
+    """The assignment of a row.
 
-    :param row: the assignment's and its item's.
+    :param row: joins the assignment and its item.
     """
     swapped, deadline = bool(row["swapped"]), float(row["deadline"])
     return Assignment(row["id"], row["rater"], row["number"], item_of(row), swapped, deadline)

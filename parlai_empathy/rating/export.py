@@ -1,27 +1,27 @@
-"""All ratings of a study as a table, one row each: CSV or JSON lines, which ``ratings_file`` reads.
+"""All ratings of a study as a table, one row per rating: CSV or JSON lines, which ``ratings_file`` reads.
 
 =============== ========================================================================================================
-column          what it says
+column          content
 =============== ========================================================================================================
-``item``        what was rated; of one turn of a chat with ``#`` and the turn's number behind it
-``system``      who gave the reply; of a pair, A
-``other``       of a pair, B
-``question``    its id
+``item``        what was rated; for one turn of a chat, followed by ``#`` and the turn's number
+``system``      the system that gave the reply; in pairs, the first system
+``other``       in pairs, the second system
+``question``    the question's id
 ``rater``       who answered
-``rating``      the number; of a pair 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; of a free text nothing
-``text``        the words of a free text, and the choice of a choice
+``rating``      the number; in pairs 1 if ``system`` is better, 0 for a tie, -1 if ``other`` is; empty for a free text
+``text``        the answer to a free-text question, or the text of a choice
 ``when``        the time (ISO 8601, UTC)
-``seconds``     spent on the item, with all its questions
-``study``       its name
-``version``     the digest of what the study said then
+``seconds``     time spent on the item, with all its questions
+``study``       the study's name
+``version``     the digest of the study's contents at that time
 ``kind``        of the question: ``likert``, ``choice``, ``text`` or ``preference``
-``check``       of a gold check the right rating, of anything else nothing
-``reply``       what ``parlai score_responses`` calls the reply in the system's log; nothing if the study's present
-                version has another reply there
-``other_reply`` likewise the reply of ``other``
-``side``        of a pair, where ``system`` stood: ``left`` or ``right``
-``number``      which of the rater's items it was, from 1
-``excluded``    why the rater's ratings do not count, if they do not
+``check``       the right rating of a gold check, otherwise empty
+``reply``       the name that ``parlai score_responses`` gives the reply in the system's log; empty if the study's
+                current version no longer has this reply
+``other_reply`` likewise for the reply of ``other``
+``side``        in pairs, where ``system`` stood: ``left`` or ``right``
+``number``      the number of the item among the rater's items, from 1
+``excluded``    why the rater was excluded; otherwise empty
 =============== ========================================================================================================
 """
 
@@ -49,9 +49,9 @@ COLUMNS = (
 
 
 def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[dict[str, Any]]:
-    """All ratings of a study, of every version, in the order in which they came; a dictionary of :data:`COLUMNS` each.
+    """All ratings of a study, of every version, in chronological order, as dictionaries of :data:`COLUMNS`.
 
-    :param excluded: whether those of excluded raters are among them.
+    :param excluded: whether to include the ratings of excluded raters.
     """
     with store.reading() as t:
         present = _present(t, study)
@@ -70,11 +70,11 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
 
 
 _Content = tuple[str, str, str]
-"""Two systems, and what they said to what."""
+"""System, other system, and the JSON of what was judged."""
 
 
 def _present(t: Transaction, study: str) -> set[_Content]:
-    """What the study's present version has to judge."""
+    """The contents of the items of the study's current version."""
     rows = t.rows(
         """SELECT i.system, i.other, i.content FROM rating_items AS i
         JOIN rating_studies AS s ON s.study = i.study AND s.version = i.version WHERE i.study = :study""",
@@ -88,13 +88,13 @@ def _content(row: Row) -> _Content:
 
 
 def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
-    """Write all ratings of a study to a file, whole or not at all.
+    """Write all ratings of a study to a file, atomically.
 
     :param path: ``.csv`` or ``.jsonl``.
     :param excluded: as in :func:`rating_rows`.
-    :returns: how many there are.
-    :raises OptionError: for a file that is called otherwise, or cannot be written; for a study that the store does not
-        know: an empty file is not to take the place of an earlier one.
+    :returns: the number of ratings.
+    :raises OptionError: if the file has another extension or cannot be written, or the store does not have the study
+        (an empty file must not overwrite an earlier one).
     """
     path = Path(path).expanduser()
     if path.suffix.lower() not in (".csv", ".jsonl"):
@@ -119,7 +119,7 @@ def _check_known(store: Store, study: str) -> None:
 
 
 def item_name(row: Row, assignment: str) -> str:
-    """What ratings call the item of a row. Chats have no name of their own in the study: each one is an item."""
+    """The name of a row's item in files of ratings. A chat's name includes the assignment: each chat is an item."""
     item = item_of(row)
     return f"{item.name}-{assignment[:12]}" if item.is_chat else item.name
 
@@ -132,7 +132,7 @@ def moment(when: float) -> str:
 def _row(row: Row, is_present: bool) -> dict[str, Any]:
     """A row of the table.
 
-    :param is_present: whether what was judged is in the study's present version.
+    :param is_present: whether the study's current version has what was judged.
     """
     item, name = item_of(row), item_name(row, row["assignment"])
     check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
@@ -165,7 +165,7 @@ def _short(number: float | None) -> float | int | None:
 def _write_csv(file: TextIO, rows: list[dict[str, Any]]) -> None:
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)  # None is written as nothing
+    writer.writerows(rows)  # None becomes an empty cell
 
 
 def _write_json_lines(file: TextIO, rows: list[dict[str, Any]]) -> None:

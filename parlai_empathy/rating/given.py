@@ -1,4 +1,4 @@
-"""What a rater has answered so far, as a page shows it again, and how many answers each question has."""
+"""A rater's earlier answers, for pages that show them again, and the number of answers to each question."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ANSWERS = "SELECT * FROM rating_answers WHERE assignment = :id AND turn = :turn
 
 @dataclass(frozen=True)
 class Given:
-    """An assignment as its rater left it, and how far the rater is.
+    """An assignment with its stored answers, and the rater's progress.
 
-    :param is_open: whether it is in the rater's hand.
-    :param is_done: whether it is answered. It is neither if it went to somebody else.
-    :param answers: by the questions' ids, in the words in which the rater sends them.
-    :param seconds: spent on it; None if nobody knows.
-    :param before: the id of the one that the rater answered before it; None of the first.
-    :param after: of one that is answered, the id of the one that was answered after it; None of the last.
+    :param is_open: whether it is waiting for the rater's answer.
+    :param is_done: whether it is answered. If it timed out or was given back, it is neither open nor done.
+    :param answers: maps question ids to answers, in the form in which the rater sends them.
+    :param seconds: time spent on it; None if unknown.
+    :param before: the id of the rater's answered assignment before this one; None for the first.
+    :param after: the id of the answered assignment after this one, if this one is answered; None for the last.
     """
 
     found: Assignment
@@ -41,7 +41,7 @@ class Given:
 
 
 class QuestionCount(NamedTuple):
-    """How many answers a system or pair has to a question, those of raters who are excluded left out."""
+    """The number of answers to a question for a system or pair, without those of excluded raters."""
 
     arm: str
     question: str
@@ -49,9 +49,9 @@ class QuestionCount(NamedTuple):
 
 
 def given(desk: Desk, id: str, rater: str) -> Given | None:
-    """What there is of an assignment; None if it was not handed to this rater, or in another version of the study."""
+    """Read an assignment and its answers; None if it is not this rater's, or of another version of the study."""
     own = {"study": desk.study.name, "rater": rater}
-    with desk.store.reading() as t:  # all three go to the store together
+    with desk.store.reading() as t:  # all three queries in one round trip
         asked = t.ask(_ONE, **own, id=id), t.ask(_DONE, **own), t.ask(_ANSWERS, id=id, turn=WHOLE)
         found, done, stored = (answer() for answer in asked)
     if not found or found[0]["version"] != desk.study.version:
@@ -73,7 +73,7 @@ def given(desk: Desk, id: str, rater: str) -> Given | None:
 
 
 def question_counts(desk: Desk) -> list[QuestionCount]:
-    """How many answers there are, of this version of the study; a question that has none is not among them."""
+    """Count the answers in this version of the study; questions without any are left out."""
     with desk.store.reading() as t:
         rows = t.rows(
             """SELECT a.arm, b.question, count(*) AS many FROM rating_answers AS b
@@ -90,7 +90,7 @@ def question_counts(desk: Desk) -> list[QuestionCount]:
 
 
 def _sent(question: Question, stored: Row, swapped: bool) -> str:
-    """An answer as the rater sends it."""
+    """A stored answer in the form in which the rater sends it."""
     if isinstance(question, FreeText | Choice):
         return str(stored["text"])
     rating = int(stored["rating"])

@@ -1,4 +1,4 @@
-"""What a desk hands to raters, and what it says to them."""
+"""The types that a desk returns: assignments, outcomes, progress and counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from parlai_empathy.rating.items import Item
 
 @dataclass(frozen=True)
 class Side:
-    """One of two things that are compared: the turns before a reply, oldest first, and the reply."""
+    """One side of a comparison: the turns before a reply, oldest first, and the reply."""
 
     context: tuple[str, ...]
     reply: str
@@ -18,12 +18,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Assignment:
-    """An item that a rater has in hand.
+    """An item that is assigned to a rater.
 
-    :param id: cannot be guessed; what the desk is told when the answer comes.
-    :param number: which of the rater's items it is, from 1.
-    :param swapped: of a pair: whether ``item.other`` stands on the left.
-    :param deadline: seconds since 1970, after which it goes to somebody else.
+    :param id: cannot be guessed; to be passed to the desk with the answers.
+    :param number: the number of the item among the rater's items, from 1.
+    :param swapped: in a pair, whether ``item.other`` stands on the left.
+    :param deadline: the time, in seconds since 1970, after which the item goes to others.
     """
 
     id: str
@@ -35,12 +35,12 @@ class Assignment:
 
     @property
     def left(self) -> Side:
-        """What stands left; of an item that is no pair, what stands alone."""
+        """The left side of a pair; the only side of any other item."""
         return self._other if self.swapped else self._own
 
     @property
     def right(self) -> Side:
-        """What stands right of a pair."""
+        """The right side of a pair."""
         return self._own if self.swapped else self._other
 
     @property
@@ -63,7 +63,7 @@ class Nothing(Enum):
 
 
 class Outcome(Enum):
-    """What has become of an answer."""
+    """What happened to answers or a message sent to the desk."""
 
     STORED = "It is stored."
     REPEATED = "The same was stored before; nothing was stored twice."
@@ -74,13 +74,13 @@ class Outcome(Enum):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the answer is in the store."""
+        """Whether what was sent is in the store."""
         return self in (Outcome.STORED, Outcome.REPEATED)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a rater is, gold checks counted."""
+    """How many items a rater has answered, and of how many; gold checks included."""
 
     done: int
     of: int
@@ -88,11 +88,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Rater:
-    """Who rates.
+    """A rater of a study.
 
-    :param consented: seconds since 1970; None if not yet.
-    :param excluded: the reason; None for a rater whose ratings count.
-    :param done: items answered.
+    :param enrolled: seconds since 1970.
+    :param consented: seconds since 1970; None without consent.
+    :param excluded: the reason for the exclusion; None if not excluded.
+    :param done: the number of items answered.
     """
 
     id: str
@@ -105,11 +106,11 @@ class Rater:
 
 @dataclass(frozen=True)
 class ArmCount:
-    """How many ratings a system or pair has.
+    """The number of items rated for a system or pair.
 
     :param done: answered, by raters who are not excluded.
-    :param open: in raters' hands.
-    :param goal: how many the study wants.
+    :param open: assigned and not yet answered.
+    :param goal: how many the study wants; 0 if it sets no limit, and for gold checks.
     """
 
     arm: str

@@ -1,4 +1,4 @@
-"""What a study gives raters to judge: its systems' replies, pairs of them, or chats with its models."""
+"""The items of a study: its systems' replies, pairs of them, or chats with its models."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.systems import System, systems_of
 
 CHECK = "check"
-"""The system of gold checks; of a pair's the other one is ``check_other``."""
+"""The system name of gold checks; in pairs, the other system is ``check_other``."""
 CHAT = "chat"
-"""What all chats are called as long as nobody has talked."""
+"""The item name of all chats, before an export adds the assignment."""
 
 
 @dataclass(frozen=True)
 class Item:
     """One thing to judge: a reply, a pair of replies, a whole dialogue (its last turn is the reply), or a chat.
 
-    :param name: in ratings. The same context has the same name with every system, unless the logs name it otherwise.
-    :param subject: what a rater meets once: the context, whichever system replied to it.
-    :param system: who gave ``reply``; in a chat, who is talked with.
-    :param reply: empty if the system said nothing, and in a chat.
-    :param context: the turns before, oldest first.
-    :param other: of a pair, the second system; else empty.
-    :param other_context: of a pair of dialogues, the turns before ``other_reply``; of replies it is ``context``.
-    :param source: what ``parlai score_responses`` calls the reply.
-    :param other_source: likewise ``other_reply``.
-    :param expected: of a gold check: a question's id and the right rating, if it is known.
+    :param name: in files of ratings: the same for all systems that reply to a context, unless the logs name it
+        differently.
+    :param subject: identifies what a rater may see only once: the context, whichever system replied to it.
+    :param system: the system that gave ``reply``; in a chat, the model.
+    :param reply: empty if the system gave no reply, and in a chat.
+    :param context: the turns before the reply, oldest first.
+    :param other: in a pair, the second system; otherwise empty.
+    :param other_context: the turns before ``other_reply``: in a pair of replies the same as ``context``.
+    :param source: the name that ``parlai score_responses`` gives the reply.
+    :param other_source: likewise for ``other_reply``.
+    :param expected: for a gold check, pairs of question id and right rating.
     """
 
     name: str
@@ -52,17 +53,17 @@ class Item:
 
     @property
     def arm(self) -> str:
-        """What is balanced: the system, or the pair of systems."""
+        """The unit that assignment balances: the system, or the pair of systems."""
         return f"{self.system} | {self.other}" if self.other else self.system
 
     @property
     def is_chat(self) -> bool:
-        """Whether it is to be talked first."""
+        """Whether the rater chats with a model and judges that chat."""
         return self.name == CHAT and not self.source
 
     @property
     def is_check(self) -> bool:
-        """Whether the right answer is known."""
+        """Whether the item is a gold check."""
         return bool(self.expected)
 
 
@@ -73,10 +74,10 @@ class _Reply(NamedTuple):
 
 
 def items_of(study: Study) -> list[Item]:
-    """All items of a study, gold checks at the end; none of a collection.
+    """All items of a study, gold checks last; an empty list for a collection.
 
-    :raises OptionError: if the study names no systems or models, or cannot have as many ratings as it wants.
-    :raises DataError: if a log cannot be read, or lacks the references that are to be rated.
+    :raises OptionError: if the study names no systems or models, or has too few items for the ratings that it wants.
+    :raises DataError: if a log cannot be read, or lacks references although they are to be rated.
     """
     study.check_complete()
     if study.kind == "collect":
@@ -125,7 +126,7 @@ def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
 
 
 def _chats(study: Study) -> Iterator[Item]:
-    """A rater talks with each model as often as the others, up to one: each time is an item of its own."""
+    """Yield one item per model and round: a rater chats with all models equally often, to within one."""
     for again in range(1, math.ceil(study.items_per_rater / len(study.models)) + 1):
         for model in study.models:
             yield Item(CHAT, f"{model.name}, chat {again}", model.name)
@@ -138,7 +139,7 @@ def _check(number: int, check: Check) -> Item:
 
 
 def _replies(study: Study) -> dict[str, list[_Reply]]:
-    """The replies of each system. Those to the same context have the same number, whatever the order of the logs."""
+    """The replies of each system. Replies to the same context have the same number, whatever the order of the logs."""
     systems = [system for one in study.systems for system in _systems(one.name, one.file)]
     names = Counter(system.name for system in systems)
     if twice := next((name for name, count in names.items() if count > 1 or name == GOLD), None):
@@ -160,16 +161,16 @@ def _numbered(study: Study, system: System, numbers: dict[object, str]) -> Itera
     for place in _judged(study, system):
         one = system.replies[place]
         if study.whole_dialogues:
-            key: object = sum(seen.values())  # two systems' dialogues have nothing in common: the first meets the first
+            key: object = sum(seen.values())  # dialogues of two systems share no context: pair them by position
         else:
-            key = one.context or one.references or system.place(place)  # not each log need have the references
+            key = one.context or one.references or system.place(place)  # not every log has references
         seen[key] += 1
         number = numbers.setdefault((key, seen[key]), str(len(numbers) + 1))
         yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one)
 
 
 def _judged(study: Study, system: System) -> Sequence[int]:
-    """Which replies are judged: of dialogues that a log gives turn by turn in one line, the last of each."""
+    """Indices of the replies to judge: all of them; of whole dialogues, the last reply on each line of the log."""
     if not study.whole_dialogues:
         return range(len(system.replies))
     last = {one.line: place for place, one in enumerate(system.replies)}
@@ -208,14 +209,14 @@ def _digest(texts: Sequence[str]) -> str:
 
 
 def _check_names(study: Study, items: Sequence[Item]) -> None:
-    """See that ratings can tell the items of a system apart."""
+    """Check that item names are unique within each system or pair."""
     names = Counter((item.arm, item.name) for item in items)
     if twice := next((pair for pair, count in names.items() if count > 1), None):
         raise OptionError(f"{study.where}: systems: the log of {twice[0]} has the item {twice[1]} twice: rename one")
 
 
 def _check_enough(study: Study, items: Sequence[Item]) -> None:
-    """See that each arm can have as many ratings as the study wants."""
+    """Check that each system or pair has enough items for the ratings that the study wants."""
     if study.ratings_per_system is None or study.ratings_per_item is None:
         return
     arm, most = min(Counter(item.arm for item in items).items(), key=lambda pair: pair[1])

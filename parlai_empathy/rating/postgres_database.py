@@ -1,4 +1,4 @@
-"""A store's database on a server: PostgreSQL."""
+"""A store's database on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _NAME = re.compile(r"(?<!:):([a-z_]+)")
 
 
 class _PipelineTransaction(Transaction):
-    """One whose statements go to the server together."""
+    """A transaction that sends its statements to the server in a pipeline."""
 
     def __init__(self, connection: Any, pipeline: Any) -> None:
         super().__init__(connection)
         self._pipeline = pipeline
 
     def ask(self, sql: str, **values: object) -> Answer:
-        """Send a statement that gives rows."""
-        return functools.cache(self._execute(sql, values).fetchall)  # it waits, unless the rows are there already
+        """Send a statement that returns rows."""
+        return functools.cache(self._execute(sql, values).fetchall)  # waits at the first call
 
     def run(self, sql: str, **values: object) -> int:
-        """Run a statement that gives no rows."""
+        """Run a statement that returns no rows, and return how many rows it changed."""
         cursor = self._execute(sql, values)
         self._pipeline.sync()
         return int(cursor.rowcount)
@@ -36,7 +36,7 @@ class _PipelineTransaction(Transaction):
 
 
 class PostgresDatabase(Database):
-    """A server."""
+    """A database on a PostgreSQL server."""
 
     def __init__(self, url: str) -> None:
         super().__init__(without_password(url))
@@ -59,25 +59,25 @@ class PostgresDatabase(Database):
         return self._psycopg.connect(self._url, autocommit=True, row_factory=dict_row, connect_timeout=10)
 
     def _check(self, connection: Any) -> None:
-        for _ in range(2):  # a server that hangs up may have said why: only the second look finds it gone
+        for _ in range(2):  # a server may send a reason before it closes: only the second read notices the closing
             connection.pgconn.consume_input()
 
     @contextmanager
     def _begun(self, connection: Any, writes: bool) -> Iterator[Transaction]:
         with connection.pipeline() as pipeline:
-            # Each statement sees what others have committed before it: a transaction that has waited for a lock goes
-            # on with what those before it left.
+            # Each statement sees what was committed before it, so a transaction that waited for a lock sees the writes
+            # of those that held it before.
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED" if writes else "BEGIN READ ONLY")
             yield _PipelineTransaction(connection, pipeline)
             connection.execute("COMMIT")  # the pipeline's end waits for it
 
     def lock_schema(self, transaction: Transaction) -> None:
-        """Two servers that make the same table at once would meet an error otherwise."""
+        """Take a lock: if two processes create the same table at once, one of them gets an error."""
         transaction.rows("SELECT pg_advisory_xact_lock(7237281145)")
 
 
 def without_password(url: str) -> str:
-    """A server's URL that may be shown."""
+    """A server's URL without its password, for messages."""
     return re.sub(r"(://[^:/@]*):[^?]*@", r"\1:...@", re.sub(r"password=[^&]*", "password=...", url))
 
 

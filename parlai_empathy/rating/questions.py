@@ -1,11 +1,11 @@
-"""What raters are asked: four kinds of questions, each of which knows what answers it takes.
+"""The questions that raters answer: four kinds, each of which validates its answers.
 
 ============== ================================================= ==================================================
 kind           what a rater sends                                what is stored
 ============== ================================================= ==================================================
-``likert``     a point, 1 to ``points``                          it, as ``rating``
-``choice``     one of ``choices``, or its place from 1           its place as ``rating``, and itself as ``text``
-``text``       words                                             them, as ``text``
+``likert``     a point, 1 to ``points``                          the point as ``rating``
+``choice``     one of ``choices``, or its position from 1        its position as ``rating``, its text as ``text``
+``text``       a text                                            the text as ``text``
 ``preference`` ``left``, ``right`` or ``tie`` (or 1, 2 and 0)    1, -1 or 0 as ``rating``: 1 if the left one is better
 ============== ================================================= ==================================================
 """
@@ -22,14 +22,14 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.files.text_file import has_half_characters
 
 LONGEST = 2000
-"""How many characters a free text may have where the study does not say."""
+"""The default maximum length of a free text, in characters."""
 
 _NUMBER = re.compile("[0-9]{1,3}")
 _SIDES = {"left": 1, "1": 1, "right": -1, "2": -1, "tie": 0, "0": 0}
 
 
 class Answer(NamedTuple):
-    """What is stored of an answer: a number, a text or both."""
+    """An answer as it is stored: a number, a text or both."""
 
     rating: float | None = None
     text: str | None = None
@@ -37,12 +37,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What every kind has.
+    """The base class of all kinds of questions.
 
     :param id: its name in files of ratings.
-    :param text: as raters read it.
-    :param required: whether an item counts as rated only with an answer to it.
-    :param per_turn: whether it is asked of each of a model's turns in a chat, not of the whole.
+    :param text: the wording that raters read.
+    :param required: whether an item can only be submitted with an answer to it.
+    :param per_turn: in a chat, whether it is asked about each of the model's turns instead of the whole chat.
     """
 
     id: str
@@ -53,13 +53,13 @@ class Question:
 
     @property
     def hint(self) -> str:
-        """What can be answered, in words."""
+        """The valid answers, in words."""
         raise NotImplementedError
 
     def read(self, raw: object) -> Answer | None:
-        """What is stored for ``raw``; None for no answer, where none is required.
+        """Return what to store for ``raw``; None for an empty answer to an optional question.
 
-        :raises OptionError: saying what was expected.
+        :raises OptionError: if the answer is invalid, with what was expected.
         """
         text = clean(raw, f"question {self.id}")
         if not text:
@@ -77,10 +77,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Likert(Question):
-    """How much, on a scale.
+    """A rating on a scale.
 
-    :param points: of the scale, at least 2.
-    :param labels: a point and what it means; of the ends at least, by custom.
+    :param points: the number of points of the scale, at least 2.
+    :param labels: points with their meanings; usually at least the two ends.
     """
 
     points: int = 5
@@ -89,7 +89,7 @@ class Likert(Question):
 
     @property
     def hint(self) -> str:
-        """The range, and what its labelled points mean."""
+        """The range, with the meanings of labelled points."""
         meanings = ", ".join(f"{point} = {label}" for point, label in self.labels)
         return f"a number from 1 to {self.points}" + (f" ({meanings})" if meanings else "")
 
@@ -101,7 +101,7 @@ class Likert(Question):
 
 @dataclass(frozen=True)
 class Choice(Question):
-    """Which one.
+    """One of several options.
 
     :param choices: at least two different texts.
     """
@@ -111,7 +111,7 @@ class Choice(Question):
 
     @property
     def hint(self) -> str:
-        """The choices with their places."""
+        """The choices with their positions."""
         return "one of " + ", ".join(f"{place} = {choice}" for place, choice in enumerate(self.choices, start=1))
 
     def _of(self, text: str) -> Answer:
@@ -124,10 +124,10 @@ class Choice(Question):
 
 @dataclass(frozen=True)
 class FreeText(Question):
-    """In the rater's own words.
+    """An answer in the rater's own words.
 
-    :param least: characters, blanks at the ends not counted.
-    :param most: likewise.
+    :param least: the minimum length in characters, without blanks at the ends.
+    :param most: the maximum length, likewise.
     """
 
     least: int = 1
@@ -136,7 +136,7 @@ class FreeText(Question):
 
     @property
     def hint(self) -> str:
-        """How long it may be."""
+        """The allowed length."""
         return f"a text of {self.least} to {self.most:,} characters"
 
     def _of(self, text: str) -> Answer:
@@ -149,7 +149,7 @@ class FreeText(Question):
 class Preference(Question):
     """Which of two is better.
 
-    :param tie: whether neither may be.
+    :param tie: whether a tie is a valid answer.
     """
 
     tie: bool = True
@@ -157,7 +157,7 @@ class Preference(Question):
 
     @property
     def hint(self) -> str:
-        """The sides."""
+        """The sides, with the numbers that stand for them."""
         return "1 = left, 2 = right" + (", 0 = tie" if self.tie else "")
 
     def _of(self, text: str) -> Answer:
@@ -168,9 +168,9 @@ class Preference(Question):
 
 
 def read_answers(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[str, Answer]:
-    """What is stored of a page of answers, by the questions' ids; questions that were left open are not in it.
+    """Return what to store for a page of answers, by question id; unanswered questions are left out.
 
-    :raises OptionError: for the first that is wrong, and for an answer to a question that was not asked.
+    :raises OptionError: for the first invalid answer, or an answer to a question that was not asked.
     """
     if wrong := problems(questions, raw):
         raise OptionError(next(iter(wrong.values())))
@@ -179,7 +179,7 @@ def read_answers(questions: Sequence[Question], raw: Mapping[str, object]) -> di
 
 
 def problems(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[str, str]:
-    """One line for each question that is answered wrongly, by its id, in the questions' order."""
+    """One line for each question with an invalid answer, by question id, in the questions' order."""
     wrong: dict[str, str] = {}
     for question in questions:
         try:
@@ -196,7 +196,7 @@ def problems(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[s
 def clean(raw: object, where: str) -> str:
     """``raw`` as a text that every store and file can hold, without blanks at its ends.
 
-    :raises OptionError: if it is no text or number, or holds what cannot be stored.
+    :raises OptionError: if it is neither a text nor a number, or contains characters that cannot be stored.
     """
     if raw is None:
         return ""
@@ -212,5 +212,7 @@ def clean(raw: object, where: str) -> str:
 
 
 def without_carriage_returns(text: str) -> str:
-    """The text without carriage returns at its lines' ends: one alone would end a row of CSV, for nothing quotes it."""
+    """The text with its line endings normalised: the CSV writer does not quote a lone carriage return, which would end
+    the row.
+    """
     return text.replace("\r\n", "\n").replace("\r", "\n")

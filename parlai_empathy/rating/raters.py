@@ -1,4 +1,4 @@
-"""What a store knows of raters, and the exclusion of some of them. Inside a transaction of the desk's."""
+"""Enrolling, looking up and excluding a study's raters, inside a transaction of the desk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RATER = "SELECT * FROM rating_raters WHERE study = :study AND rater = :rater"
 
 
 def checked(rater: str) -> str:
-    """A rater's name without blanks round it.
+    """A rater's name without surrounding blanks.
 
     :raises OptionError: if it is empty or too long.
     """
@@ -27,7 +27,7 @@ def checked(rater: str) -> str:
 
 
 def enrolled(t: Transaction, study: str, rater: str, now: float) -> Row:
-    """The row of a rater, who may be new."""
+    """The row of a rater, who is added if new."""
     if row := t.row(_RATER, study=study, rater=rater):
         return row
     sql = "INSERT INTO rating_raters VALUES (:study, :rater, :now, NULL, NULL, '{}') ON CONFLICT DO NOTHING"
@@ -36,9 +36,9 @@ def enrolled(t: Transaction, study: str, rater: str, now: float) -> Row:
 
 
 def known(t: Transaction, study: str, rater: str) -> Row:
-    """The row of a rater who has been here before.
+    """The row of an enrolled rater.
 
-    :raises OptionError: if there is none.
+    :raises OptionError: if the rater is unknown.
     """
     row = t.row(_RATER, study=study, rater=rater)
     if row is None:
@@ -47,7 +47,7 @@ def known(t: Transaction, study: str, rater: str) -> Row:
 
 
 def remember(t: Transaction, row: Row, consented: float | None, details: Mapping[str, str]) -> None:
-    """Note when a rater has agreed to take part, the first time, and whatever else is to be known of them."""
+    """Record the time of a rater's first consent, and merge ``details`` into those stored."""
     t.send(
         "UPDATE rating_raters SET details = :details, consented = COALESCE(consented, :consented) "
         "WHERE study = :study AND rater = :rater",
@@ -59,7 +59,7 @@ def remember(t: Transaction, row: Row, consented: float | None, details: Mapping
 
 
 def assignments(t: Transaction, study: str, rater: str, state: str) -> list[Row]:
-    """A rater's assignments of one state with their items, in the order in which they were handed out."""
+    """A rater's assignments of one state with their items, in the order in which they were assigned."""
     sql = f"{assignment.WITH_ITEM} WHERE a.study = :study AND a.rater = :rater AND a.state = :state"
     return t.rows(f"{sql} ORDER BY a.opened, a.number", study=study, rater=rater, state=state)
 
@@ -71,9 +71,9 @@ def count_done(t: Transaction, study: str, rater: str) -> int:
 
 
 def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now: float) -> None:
-    """Leave a rater's ratings out of all counts, so that others get their items; without a reason, count them again.
+    """Exclude a rater's ratings from all counts, so that others get their items; without a reason, include them again.
 
-    :raises OptionError: if there is no such rater.
+    :raises OptionError: if the rater is unknown.
     """
     was = known(t, study, rater)["excluded"]
     if reason is not None and was is None:
@@ -87,14 +87,14 @@ def set_excluded(t: Transaction, study: str, rater: str, reason: str | None, now
 
 
 def excluded(t: Transaction, study: str, people: tuple[str, str]) -> tuple[str, ...]:
-    """Which of two people are excluded."""
+    """Return those of two people who are excluded."""
     sql = "SELECT rater FROM rating_raters WHERE study = :study AND rater IN (:one, :other) AND excluded IS NOT NULL"
     rows = t.rows(f"{sql} ORDER BY rater", study=study, one=people[0], other=people[1])
     return tuple(row["rater"] for row in rows)
 
 
 def found(t: Transaction, study: str, rater: str | None = None) -> list[Rater]:
-    """All raters, in the order in which they came, or the one of that name."""
+    """All raters in order of enrolment, or only ``rater``."""
     rows = t.rows(
         f"""SELECT r.*, (SELECT count(*) FROM rating_assignments AS a
             WHERE a.study = r.study AND a.rater = r.rater AND a.state = 'done') AS done

@@ -1,41 +1,41 @@
-"""One rating, or one comparison, and what is known of it."""
+"""One rating or comparison, with its metadata."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 PREFERENCES = (-1.0, 0.0, 1.0)
-"""What a comparison of two systems can say."""
+"""The possible ratings of a comparison of two systems."""
 
 KINDS = ("likert", "choice", "text", "preference")
 
 SIDES = {"left": "right", "right": "left"}
-"""Where a reply can stand beside another, and where the other one stands then."""
+"""The two sides of a page, each with the opposite one."""
 
 Place = tuple[str, str, str]
-"""What systems reply to: study, version and item."""
+"""Identifies what systems reply to: study, version and item."""
 
 Unit = tuple[str, str, str, str, str]
-"""What a rater judges: study, version, item, system and other."""
+"""Identifies what a rater judges: study, version, item, system and other."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """One answer. What the file does not say is empty, or None.
+    """One answer. Fields missing from the file are empty, or None.
 
     :param item: what was rated.
-    :param question: what was asked of it; empty where the file has but one question.
-    :param rating: None for an answer in the rater's own words, which are in ``text``.
-    :param system: whose reply it was.
-    :param other: whose reply it was compared with; the rating is one of :data:`PREFERENCES` then.
-    :param seconds: that the rater spent on the page, from 0 upwards.
-    :param check: the rating that was expected, where the rater was tested; such a row says nothing of the system.
-    :param kind: of the question: one of :data:`KINDS`, or empty.
+    :param question: what was asked; empty if the file has a single question.
+    :param rating: None for an answer in the rater's own words, which is in ``text``.
+    :param system: the system that gave the reply.
+    :param other: the system that it was compared with; the rating is then one of :data:`PREFERENCES`.
+    :param seconds: time that the rater spent on the page, at least 0.
+    :param check: the expected rating, if the item tests the rater; such a row does not count in the system's numbers.
+    :param kind: kind of question: one of :data:`KINDS`, or empty.
     :param side: where ``system`` stood: ``left``, ``right`` or empty.
-    :param reply: what scores of replies call it.
-    :param other_reply: likewise the reply of ``other``.
-    :param excluded: why the rater was left out in the study; empty if not.
-    :param version: of the study.
+    :param reply: the name that ``parlai score_responses`` gives the reply.
+    :param other_reply: likewise for the reply of ``other``.
+    :param excluded: why the rater was excluded from the study; empty if not excluded.
+    :param version: the study's version.
     """
 
     item: str
@@ -62,16 +62,16 @@ class Rating:
 
     @property
     def place(self) -> Place:
-        """What was replied to, the same for all systems. Another version of a study may call something else so."""
+        """What was replied to, the same for all systems. It includes the version: versions may reuse an item's name."""
         return self.study, self.version, self.item
 
     @property
     def unit(self) -> Unit:
-        """What was judged, whichever of two systems stands first."""
+        """What was judged, regardless of the order of two compared systems."""
         return (*self.place, *sorted((self.system, self.other)))  # type: ignore[return-value]
 
     def oriented(self) -> Rating:
-        """The same answer with the two systems in the order of their names."""
+        """The same answer with the two systems in alphabetical order."""
         if not self.other or self.system <= self.other:
             return self
         turned = replace(

@@ -1,34 +1,34 @@
-"""Files of ratings: one row says which rater gave which item which rating.
+"""Reading files of ratings: each row is one rating of one item by one rater.
 
-A ``.csv`` file with a header, or a ``.jsonl`` file with one object a line. ``item``, ``rater`` and ``rating`` must be
-there; an answer in the rater's own words has a ``text`` in place of the rating. What else is known of an answer:
+A file is ``.csv`` with a header, or ``.jsonl`` with one object per line. ``item``, ``rater`` and ``rating`` are
+required; an answer in the rater's own words has a ``text`` in place of the rating. Optional columns:
 
 ``question``
-    what was asked, where more than one thing was.
+    what was asked, if more than one thing was.
 ``system``, ``other``
-    whose reply was rated. With ``other`` two systems were compared: the rating is 1 where ``system`` is better, 0 for
-    a tie, -1 where ``other`` is better.
+    the system that gave the reply. With ``other``, two systems were compared: the rating is 1 if ``system`` is better,
+    0 for a tie, -1 if ``other`` is better.
 ``seconds``
-    that the rater spent on the page.
+    time spent on the page.
 ``check``
-    the rating that was expected, where the item is a check of the rater's attention.
+    the expected rating, if the item tests the rater.
 ``study``
-    which study the answer is of; items of different studies are different items.
+    the study of the answer; items of different studies are different items.
 ``version``
-    of the study: its replies may have changed since, so that items of different versions are different items too.
+    the study's version; items of different versions are different items too, since replies may have changed.
 ``kind``
-    of the question: ``likert``, ``choice``, ``text`` or ``preference``; left out, or anything else, it follows from the
-    other columns.
+    kind of question: ``likert``, ``choice``, ``text`` or ``preference``; if it is missing or has any other value, it is
+    inferred from the other columns.
 ``side``
-    where ``system`` stood when two were compared: ``left`` or ``right``.
+    in comparisons, where ``system`` stood: ``left`` or ``right``.
 ``reply``
-    what ``parlai score_responses`` calls the reply.
+    the name that ``parlai score_responses`` gives the reply.
 ``other_reply``
-    of comparisons, what it calls the second system's.
+    in comparisons, the name that it gives the second system's reply.
 ``excluded``
-    why the rater was left out in the study.
+    why the rater was excluded from the study.
 
-Further columns are passed over.
+Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 REQUIRED = ("item", "rater", "rating")
 NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
-"""All columns that are read; a header may name each of them once."""
+"""All columns that are read; a header may contain each of them once."""
 
 Row = tuple[int, Callable[[], dict[str, Any]]]
-"""A row's line, and what makes a record of it or raises what is wrong with it."""
+"""A row's line number, and a function that returns its record or raises an error if the row is malformed."""
 
 
 def ratings_of(path: str | Path, scale: Sequence[float] | None = None, skip_bad_rows: bool = False) -> list[Rating]:
-    """All ratings of a file; rows that cannot be right end the reading, or are reported and left out.
+    """All ratings of a file. Parameters and errors are those of :func:`read_ratings`.
 
-    Parameters and errors are those of :func:`read_ratings`.
+    :param skip_bad_rows: whether invalid rows are logged and left out instead of raising an error.
     """
     bad_rows: list[DataError] | None = [] if skip_bad_rows else None
     ratings = list(read_ratings(path, scale, bad_rows))
@@ -78,13 +78,13 @@ def ratings_of(path: str | Path, scale: Sequence[float] | None = None, skip_bad_
 def read_ratings(
     path: str | Path, scale: Sequence[float] | None = None, bad_rows: list[DataError] | None = None
 ) -> Iterator[Rating]:
-    """Read a file of ratings, in its order.
+    """Yield the ratings of a file, in order.
 
-    :param scale: all values that a rating can have, comparisons apart; None for any number.
-    :param bad_rows: where errors of single rows are put, and the rows left out; None raises the first of them.
-    :raises DataError: naming file, line, column and value: for a row that cannot be read, lacks a value, has a rating
-        that is no number or not on the scale, or has a rater judge the same again. Whatever ``bad_rows`` is: for a file
-        that is missing, is not UTF-8, lacks a column, or has quotes that do not match.
+    :param scale: all values that a rating can have, except in comparisons and choices; None for any number.
+    :param bad_rows: a list that collects the errors of single rows, which are then left out; None raises the first.
+    :raises DataError: with file, line, column and value, if a row cannot be parsed, lacks a value, has a rating that is
+        not a number or not on the scale, or repeats a rating of the same rater. Also, whatever ``bad_rows`` is, if the
+        file is missing, is not UTF-8, lacks a column, or has unbalanced quotes.
     """
     path = Path(path)
     text = read_text(path, "it should be a file of ratings")
@@ -105,12 +105,12 @@ def read_ratings(
 
 
 def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
-    """For each question each item's ratings, in the order of the file: of replies that their item alone names.
+    """Group the ratings by question and item, in the order of the file; each item must stand for a single reply.
 
     Texts, choices and checks are left out.
 
-    :raises DataError: if the item does not say which reply was rated: if it has ratings of several systems or of
-        several versions of a study, or comparisons of two systems.
+    :raises DataError: if an item does not identify a reply: if it has ratings of several systems or of several versions
+        of a study, or comparisons of two systems.
     """
     questions: dict[str, dict[str, list[float]]] = {}
     systems: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -135,7 +135,7 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
 
 
 def by_unit(ratings: Iterable[Rating]) -> dict[str, dict[Unit, list[float]]]:
-    """For each question the ratings of each thing that was judged; of two systems, as their names are ordered.
+    """Group the ratings by question and judged unit; comparisons have their systems in alphabetical order.
 
     Texts, choices and checks are left out.
     """
@@ -150,7 +150,7 @@ def by_unit(ratings: Iterable[Rating]) -> dict[str, dict[Unit, list[float]]]:
 
 
 def _json_rows(path: Path, text: str) -> Iterator[Row]:
-    for line, row in enumerate(text.split("\n"), start=1):  # nothing else ends a line: JSON may hold other separators
+    for line, row in enumerate(text.split("\n"), start=1):  # not splitlines: JSON may hold other line separators
         if row.strip():
             yield line, partial(_of_json, f"{path}, line {line}", row)
 
@@ -182,7 +182,7 @@ def _csv_rows(path: Path, text: str) -> Iterator[Row]:
 
 
 def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file that are not empty, each with the number of the line on which it begins."""
+    """Yield the non-empty rows of a CSV file, each with the number of the line on which it begins."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
     while True:
         line = reader.line_num + 1
@@ -211,7 +211,7 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
         if _is_empty(record.get(column)) and not (column == "rating" and is_text):
             raise DataError(f"{where}, column {column}: nothing is there: each row needs {', '.join(REQUIRED)}")
     if isinstance(record.get("excluded"), bool):
-        record = {**record, "excluded": str(record["excluded"])}  # as CSV has it
+        record = {**record, "excluded": str(record["excluded"])}  # as in CSV
     names = {column: _name(where, column, record.get(column)) for column in ("item", "rater", *NAMES, "text")}
     if names["other"] and names["other"] == names["system"]:
         raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")
@@ -228,7 +228,7 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
 
 
 def _values(names: dict[str, str], scale: Sequence[float] | None) -> Sequence[float] | None:
-    """What a rating can be."""
+    """The values that a rating can have; None for any number."""
     if names["kind"] == "choice":
         return None
     return PREFERENCES if names["other"] and names["kind"] in ("", "preference") else scale
@@ -248,7 +248,7 @@ def _seconds(where: str, value: object) -> float | None:
 
 
 def _name(where: str, column: str, value: object) -> str:
-    """A text without the spaces round it; empty for None."""
+    """A text without surrounding spaces; empty for None."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -273,12 +273,12 @@ def _number(where: str, column: str, value: object, scale: Sequence[float] | Non
 
 
 def _key(rating: Rating) -> tuple[str, str, Unit]:
-    """What no other row may have."""
+    """The key that must be unique among the rows."""
     return rating.question, rating.rater, rating.unit
 
 
 def _check_first(where: str, rating: Rating, lines: dict[tuple[str, str, Unit], int]) -> None:
-    """See that it is the rater's first answer of this kind."""
+    """Check that the rater has not rated the same before."""
     if line := lines.get(_key(rating)):
         of = f" of {rating.system!r}" if rating.system else ""
         asked = f" for question {rating.question!r}" if rating.question else ""

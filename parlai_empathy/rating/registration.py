@@ -1,4 +1,4 @@
-"""Putting a study's items into a store, once."""
+"""Registering a study's items in a store, once per version."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from parlai_empathy.rating.study import Study
 
 
 def register(store: Store, study: Study, new_version: bool, now: float) -> None:
-    """Make a store ready for a study. The items are read from the logs the first time only.
+    """Prepare a store for a study. The items are read from the logs only the first time.
 
-    :param new_version: whether another version of a study that the store knows may take the former one's place.
-    :raises OptionError: if it may not, or the study has no items.
+    :param new_version: whether this version of the study may replace another one that the store has.
+    :raises OptionError: if the store has another version that may not be replaced, or the study has no items.
     :raises DataError: if a log cannot be read.
     """
     with store.reading() as t:
@@ -38,7 +38,7 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
             _ask_for_consent_again(t, study, current["version"])
         if not _is_known(t, study):
             _put(t, study, items, now)
-            t.run("ANALYZE rating_items")  # so that the database knows how many there are, and searches well
+            t.run("ANALYZE rating_items")  # update the query planner's statistics
         for row in t.rows(
             "SELECT * FROM rating_assignments WHERE study = :study AND version <> :version AND state = 'open'",
             study=study.name,
@@ -53,9 +53,9 @@ def _is_known(t: Transaction, study: Study) -> bool:
 
 
 def _ask_for_consent_again(t: Transaction, study: Study, former: str) -> None:
-    """Who has agreed to a former version's text has not agreed to another one. When they did is kept among the details.
+    """Reset the raters' consent if its wording has changed. The time of the former consent is kept in their details.
 
-    :param former: the version whose place is taken.
+    :param former: the version that is replaced.
     """
     own = {"study": study.name, "version": former}
     row = t.row("SELECT definition FROM rating_versions WHERE study = :study AND version = :version", **own)
@@ -110,7 +110,7 @@ def _columns(item: Item, place: int) -> dict[str, object]:
 
 
 def item_of(row: Row) -> Item:
-    """The item of a row of ``rating_items``."""
+    """The item stored in a row of ``rating_items``."""
     content = json.loads(row["content"])
     for key in ("context", "other_context"):
         content[key] = tuple(content.get(key, ()))

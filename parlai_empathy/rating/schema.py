@@ -1,4 +1,4 @@
-"""A store's tables. All of them are kept by :class:`~parlai_empathy.rating.desk.Desk`, one row changed at a time."""
+"""The tables of a store, except for the crowd's ledger."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.database import Database, Transaction
 
 FORMAT = 2
-"""The format of a store. What a later one adds is new tables: a store of an earlier one gets them when it is opened."""
+"""The format of a store. Newer formats only add tables; a store in an older format gets them when it is opened."""
 
-# Times are seconds since 1970. `filled` counts the assignments that are open or answered, those of excluded raters
-# left out: it is what quotas are compared with, and could be counted anew from rating_assignments at any time. `lot`
-# decides among items with equally many.
+# Times are seconds since 1970. `filled` is the number of open or answered assignments, without those of excluded
+# raters; it is compared with the quota, and could be recomputed from rating_assignments at any time. `lot` breaks ties
+# between items with equal `filled`.
 TABLES = (
     "CREATE TABLE IF NOT EXISTS rating_store (format INTEGER PRIMARY KEY)",
-    # `turn` is written by each transaction that writes: the row is the lock behind which a study's writers queue.
+    # Every write transaction updates `turn`: the row serves as the lock of the study.
     """CREATE TABLE IF NOT EXISTS rating_studies (
         study TEXT PRIMARY KEY, version TEXT NOT NULL, turn BIGINT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS rating_versions (
@@ -32,7 +32,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS rating_raters (
         study TEXT NOT NULL, rater TEXT NOT NULL, enrolled DOUBLE PRECISION NOT NULL, consented DOUBLE PRECISION,
         excluded TEXT, details TEXT NOT NULL, PRIMARY KEY (study, rater))""",
-    # The last constraint is the promise that no rater meets a subject twice.
+    # The last constraint guarantees that no rater is given a subject twice.
     """CREATE TABLE IF NOT EXISTS rating_assignments (
         id TEXT PRIMARY KEY, study TEXT NOT NULL, version TEXT NOT NULL, place INTEGER NOT NULL, arm TEXT NOT NULL,
         subject TEXT NOT NULL, rater TEXT NOT NULL, number INTEGER NOT NULL, swapped INTEGER NOT NULL,
@@ -48,7 +48,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS rating_messages (
         assignment TEXT NOT NULL, turn INTEGER NOT NULL, speaker TEXT NOT NULL, text TEXT NOT NULL,
         details TEXT NOT NULL, said DOUBLE PRECISION NOT NULL, PRIMARY KEY (assignment, turn))""",
-    # Of collections: what a person is offered and tells of, and the two people's conversation about it.
+    # For collections: the prompt that a person is offered and describes, and the two people's conversation about it.
     """CREATE TABLE IF NOT EXISTS rating_prompts (
         id TEXT PRIMARY KEY, study TEXT NOT NULL, version TEXT NOT NULL, rater TEXT NOT NULL, offered TEXT NOT NULL,
         emotion TEXT NOT NULL, situation TEXT NOT NULL, made DOUBLE PRECISION NOT NULL)""",
@@ -59,9 +59,9 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS rating_evaluations (
         conversation TEXT NOT NULL, rater TEXT NOT NULL, question TEXT NOT NULL, rating DOUBLE PRECISION, text TEXT,
         given DOUBLE PRECISION NOT NULL, PRIMARY KEY (conversation, rater, question))""",
-    # Of collections at several computers: who waits for somebody (`seen` is when they were last there), and who has
-    # met whom. `first` and `second` are people, with the prompts that they bring; each is `gone` who has looked at how
-    # the meeting ended, and is ready for another one.
+    # For collections in the browser: who is waiting for a partner (`seen`: when they were last there), and who has met
+    # whom. `first` and `second` are people, each with a prompt. `first_gone` and `second_gone` are set once that person
+    # has seen how the meeting ended, and is free for another one.
     """CREATE TABLE IF NOT EXISTS rating_seats (
         study TEXT NOT NULL, rater TEXT NOT NULL, since DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL,
         PRIMARY KEY (study, rater))""",
@@ -75,9 +75,9 @@ TABLES = (
 
 
 def prepare(database: Database) -> None:
-    """Make the tables, unless they are there.
+    """Create the tables if they do not exist.
 
-    :raises StoreError: if they are of another format.
+    :raises StoreError: if the store's format is newer.
     """
     formats = _formats(database)
     if max(formats, default=0) < FORMAT:
@@ -92,19 +92,19 @@ def prepare(database: Database) -> None:
 
 
 def _formats(database: Database) -> list[int]:
-    """The formats of the tables that are there; none of a new store."""
+    """The formats recorded in the store; empty for a new one."""
     try:
         with database.transaction(writes=False) as transaction:
             return _formats_in(transaction)
     except StoreError:
-        return []  # if it is something else than a missing table, making them will say so
+        return []  # if the cause is not a missing table, creating the tables will fail
 
 
 def _make_tables(transaction: Transaction) -> None:
-    """Make those that are not there, unless somebody else has done it since it was found that they are not.
+    """Create the missing tables, unless another process has created them since the check.
 
-    To ask again saves more than time: on a server, "create an index if there is none" waits for all who write to the
-    table, and they may be waiting for a table whose index was created before.
+    The second check also prevents a deadlock: on a server, ``CREATE INDEX IF NOT EXISTS`` waits for all transactions
+    that write to the table, and these may be waiting for a table whose index was created just before.
     """
     first, *others = TABLES
     transaction.run(first)

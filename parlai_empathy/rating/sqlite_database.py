@@ -1,4 +1,4 @@
-"""A store's database in a file: SQLite."""
+"""A store's database in an SQLite file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from parlai_empathy.rating.database import Database, Transaction
 
 PATIENCE = 60.0
-"""Seconds for which a transaction waits for another process' that writes, before it gives up."""
+"""Seconds that a transaction waits for another process that is writing, before it fails."""
 
 
 class SqliteDatabase(Database):
-    """A file. Readers and the one who writes do not wait for each other (a write-ahead log beside the file)."""
+    """A database in an SQLite file. With its write-ahead log, readers and the writer do not block each other."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -24,7 +24,7 @@ class SqliteDatabase(Database):
 
     @property
     def is_there(self) -> bool:
-        """Whether the file has been made."""
+        """Whether the file exists."""
         return self._path.exists()
 
     @property
@@ -35,11 +35,11 @@ class SqliteDatabase(Database):
         connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         connection.row_factory = _as_dict
         self._use_log(connection)
-        connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a power cut too
+        connection.execute("PRAGMA synchronous = FULL")  # acknowledged writes survive a power failure
         return connection
 
     def _use_log(self, connection: sqlite3.Connection) -> None:
-        """Ask for the write-ahead log. Where two processes do so at once on a new file, one is refused at once."""
+        """Enable the write-ahead log. Retries, since SQLite fails immediately if two processes do so at once."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -51,7 +51,7 @@ class SqliteDatabase(Database):
                 time.sleep(0.02)
 
     def _check(self, connection: Any) -> None:
-        """A file does not hang up."""
+        """Do nothing: a connection to a file does not break."""
 
     @contextmanager
     def _begun(self, connection: Any, writes: bool) -> Iterator[Transaction]:
@@ -60,7 +60,7 @@ class SqliteDatabase(Database):
         connection.execute("COMMIT")
 
     def lock_schema(self, transaction: Transaction) -> None:
-        """A transaction that writes is alone already."""
+        """Do nothing: a write transaction is already exclusive."""
 
 
 def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:

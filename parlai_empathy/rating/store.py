@@ -1,4 +1,4 @@
-"""Where ratings are kept: a file, or a PostgreSQL server. A store holds as many studies as you like."""
+"""Opening the store of ratings: an SQLite file, or a PostgreSQL server. A store holds any number of studies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from parlai_empathy.rating.sqlite_database import SqliteDatabase
 
 
 class Store:
-    """An open store, for all threads of this process.
-
-    :param database: where it lies.
-    """
+    """An open store, for all threads of this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -30,17 +27,17 @@ class Store:
 
     @contextmanager
     def writing(self, study: str, version: str | None = None) -> Iterator[Transaction]:
-        """A transaction that no other one of the same study runs beside.
+        """A write transaction; those of the same study run one at a time.
 
-        :param version: of the study that must be the present one; None for any.
-        :raises StoreError: at its end, with nothing written, if another version is.
+        :param version: the study's version, which must be the store's current one; None for any.
+        :raises StoreError: at its end, with nothing written, if the store's current version is another one.
         """
         with self._database.transaction() as transaction:
             transaction.send("UPDATE rating_studies SET turn = turn + 1 WHERE study = :study", study=study)
             sql = "SELECT version FROM rating_studies WHERE study = :study"
             present = None if version is None else transaction.ask(sql, study=study)
             yield transaction
-            # Looked at last, so that a server far away is not waited for once more.
+            # Read only at the end, to save a round trip to the server.
             if present is not None and (now := present()[0]["version"]) != version:
                 raise StoreError(
                     f"the store {self.name} has version {now} of the study {study} by now, and this program has "
@@ -49,7 +46,7 @@ class Store:
 
     @contextmanager
     def starting(self, study: str, version: str) -> Iterator[Transaction]:
-        """The same, of a study that the store need not know yet; ``version`` becomes its present one."""
+        """A write transaction of a study that may be new to the store; ``version`` becomes its current one."""
         with self._database.transaction() as transaction:
             values = {"study": study, "version": version}
             transaction.run("INSERT INTO rating_studies VALUES (:study, :version, 0) ON CONFLICT DO NOTHING", **values)
@@ -60,22 +57,22 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A transaction that only reads."""
+        """A read-only transaction."""
         with self._database.transaction(writes=False) as transaction:
             yield transaction
 
     def close(self) -> None:
-        """Let go of it. Everything that was acknowledged is there already."""
+        """Close the idle connections. Everything acknowledged has already been stored."""
         self._database.close()
 
 
 def open_store(url: str = STORE, may_make: bool = True) -> Store:
-    """Open a store, or make one.
+    """Open a store, creating it if necessary.
 
     :param url: a file, or ``postgresql://user:password@host/name``.
-    :param may_make: whether a file may be made; who only reads wants one that is there.
-    :raises OptionError: if ``url`` names neither, or a file that is not there and may not be made.
-    :raises StoreError: if there is something else, or the server cannot be reached.
+    :param may_make: whether a missing file may be created; False for callers that only read.
+    :raises OptionError: if ``url`` is neither, or a missing file that may not be created.
+    :raises StoreError: if the file is not a store, or the server cannot be reached.
     :raises MissingDependencyError: if PostgreSQL's library is missing.
     """
     database = open_database(str(url))
@@ -86,9 +83,9 @@ def open_store(url: str = STORE, may_make: bool = True) -> Store:
 
 
 def open_database(url: str) -> Database:
-    """The database that a store lies in.
+    """The database of a store.
 
-    :param url: a file, which need not be there yet, or ``postgresql://user:password@host/name``.
+    :param url: a file, which need not exist yet, or ``postgresql://user:password@host/name``.
     :raises OptionError: for another kind of URL, or a file whose folder is missing.
     :raises MissingDependencyError: if PostgreSQL's library is missing.
     """

@@ -1,6 +1,6 @@
-"""A study as data: what is rated, what is asked of it, of how many people, and what they read first.
+"""A study as data: what is rated, the questions, the numbers of ratings, and the texts that raters read.
 
-:mod:`~parlai_empathy.rating.study_file` reads one from a file and describes its keys.
+:mod:`~parlai_empathy.rating.study_file` reads a study from a file and describes its keys.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from parlai_empathy.rating.questions import Question
 
 KINDS = ("likert", "pairwise", "chat", "collect")
 GOLD = "gold"
-"""The system whose replies are the references."""
+"""The name of the system whose replies are the references."""
 
 
 @dataclass(frozen=True)
 class SystemLog:
-    """Replies of a system, or of several.
+    """A log with the replies of one or more systems.
 
-    :param name: what ratings call the system.
+    :param name: the system's name in files of ratings.
     :param file: a log in one of the formats of :mod:`parlai_empathy.scoring.logs`.
-    :param digest: of the file's bytes: another log makes another version of the study.
+    :param digest: of the file's bytes: a changed log makes another version of the study.
     """
 
     name: str
@@ -36,7 +36,7 @@ class SystemLog:
 
 @dataclass(frozen=True)
 class ChatModel:
-    """A model to chat with: its name in ratings, and its file."""
+    """A model to chat with: its name in files of ratings, and its model file."""
 
     name: str
     file: str
@@ -44,9 +44,9 @@ class ChatModel:
 
 @dataclass(frozen=True)
 class Example:
-    """An item shown with the instructions, with the answers that it should get.
+    """An example shown with the instructions, with the right answers.
 
-    :param answers: a question's id, and the answer as raters read it.
+    :param answers: pairs of question id and answer, as raters read it.
     :param why: the reason for the answers.
     """
 
@@ -59,9 +59,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Check:
-    """A gold check: an item whose answers are known, shown among the others to see who reads.
+    """A gold check: an item with known answers, shown among the others to detect inattentive raters.
 
-    :param expected: a question's id, and the rating that is right; of a preference 1 if ``reply`` is the better one.
+    :param expected: pairs of question id and right rating; for a preference 1 if ``reply`` is the better one.
     """
 
     context: tuple[str, ...]
@@ -72,24 +72,24 @@ class Check:
 
 @dataclass(frozen=True)
 class Study:
-    """What :func:`~parlai_empathy.rating.study_file.read_study` gives.
+    """A study, as :func:`~parlai_empathy.rating.study_file.read_study` returns it.
 
-    :param name: what a store calls it.
+    :param name: its name in the store.
     :param kind: one of :data:`KINDS`.
-    :param consent: what raters must agree to first; empty if nothing.
+    :param consent: the text that raters must agree to first; empty for none.
     :param gold: whether the references are rated too, as a system of their own.
-    :param whole_dialogues: whether conversations are judged, not single replies.
-    :param context_turns: how many of the turns before the reply are shown, the newest; None for all.
-    :param pairs: which systems are set against each other in a pairwise study; empty for all.
-    :param items_per_rater: at most; gold checks come on top.
-    :param ratings_per_item: how many raters judge an item, at most; None for no limit.
-    :param ratings_per_system: as soon as every system (every pair, in a pairwise study) has so many, no new rater gets
-        items; None if only ``ratings_per_item`` counts.
-    :param minutes: after which an item that was not answered goes back.
-    :param shuffled: whether equals are taken at random, not in the logs' order.
-    :param swap_sides: whether a pair's systems change sides, balanced; else the first named always stands left.
-    :param least_turns: of a chat or collected conversation, both people's together.
-    :param most_turns: likewise.
+    :param whole_dialogues: whether whole conversations are judged instead of single replies.
+    :param context_turns: how many turns before the reply are shown (the last ones); None for all.
+    :param pairs: the pairs of systems that a pairwise study compares; empty for all.
+    :param items_per_rater: maximum number of items for each rater, not counting gold checks.
+    :param ratings_per_item: maximum number of raters for each item; None for no limit.
+    :param ratings_per_system: once every system (in a pairwise study, every pair) has this many ratings, no new rater
+        gets items; None for no such limit.
+    :param minutes: time limit after which an unanswered item goes to others.
+    :param shuffled: whether ties between items are broken at random instead of by the order of the logs.
+    :param swap_sides: whether a pair's systems swap sides, balanced; if not, the first named is always on the left.
+    :param least_turns: minimum length of a chat or collected conversation, counting both people's turns.
+    :param most_turns: maximum length, likewise.
     """
 
     name: str
@@ -120,11 +120,11 @@ class Study:
     completion_text: str = ""
     completion_code: str = ""
     where: str = field(default="", compare=False)
-    """The file, for errors."""
+    """The study's file, for error messages."""
 
     @cached_property
     def version(self) -> str:
-        """A digest of all that the study says: of logs the contents, wherever they lie; of models the files' names."""
+        """A digest of the study, including the contents (not the paths) of logs, and the paths of model files."""
         record = self.as_record()
         record.pop("where")
         for one in record["systems"]:
@@ -133,22 +133,22 @@ class Study:
 
     @property
     def page_questions(self) -> tuple[Question, ...]:
-        """Those that are asked of an item or a conversation as a whole."""
+        """The questions asked about a whole item or conversation."""
         return tuple(question for question in self.questions if not question.per_turn)
 
     @property
     def turn_questions(self) -> tuple[Question, ...]:
-        """Those that are asked of each of a model's turns."""
+        """The questions asked about each of a model's turns."""
         return tuple(question for question in self.questions if question.per_turn)
 
     def as_record(self) -> dict[str, Any]:
-        """All that the study says, for JSON."""
+        """The whole study as a dictionary, for JSON."""
         return dataclasses.asdict(self)
 
     def check_complete(self) -> None:
-        """See that there is something to rate: those studies that come along leave the systems to the user.
+        """Check that the study names systems or models, which the included studies leave to the user.
 
-        :raises OptionError: if there is not.
+        :raises OptionError: if it does not.
         """
         if self.kind in ("likert", "pairwise") and not self.systems:
             raise OptionError(

@@ -1,43 +1,44 @@
-"""Reading a study from a YAML file, or by the name of one that comes along.
+"""Reading a study from a YAML file, or an included study by name.
 
 ======================= ================================================================ ==============================
-key                     what it says                                                     if left out
+key                     meaning                                                          default
 ======================= ================================================================ ==============================
-``extends``             a study whose keys hold where this file has none: a name or file none
-``name``                what the store calls the study                                   the file's
-``title``               the headline                                                     must be there
-``kind``                ``likert``, ``pairwise``, ``chat`` or ``collect``                must be there
-``questions``           a list, see below                                                must be there
+``extends``             a study (name or file) that supplies the keys missing here       none
+``name``                the study's name in the store                                    the file's
+``title``               the headline                                                     required
+``kind``                ``likert``, ``pairwise``, ``chat`` or ``collect``                required
+``questions``           a list, see below                                                required
 ``instructions``        what raters read first                                           none
 ``examples``            a list: ``context``, ``reply``, ``other_reply``, ``answers``     none
                         (``question: answer``), ``why``
 ``consent``             what raters must agree to                                        none
-``content_warning``     what they should know before that                                none
+``content_warning``     a warning shown before that                                      none
 ``systems``             ``NAME: FILE``: logs of replies, see ``parlai_empathy.scoring``  none
 ``gold``                ``true``: the logs' references are rated too                     ``false``
 ``judge``               ``replies`` or ``dialogues``                                     ``replies``
 ``context_turns``       how many of the turns before a reply are shown, or ``all``       ``all``
-``pairs``               of a pairwise study: a list of ``[NAME, NAME]``, or ``all``      ``all``
-``models``              of a chat: ``NAME: MODEL FILE``                                  none
-``items_per_rater``     items, or chats                                                  10
-``ratings_per_item``    so many raters judge an item, or ``any``                         1; of a chat ``any``
+``pairs``               in a pairwise study: a list of ``[NAME, NAME]``, or ``all``      ``all``
+``models``              in a chat study: ``NAME: MODEL FILE``                            none
+``items_per_rater``     number of items, or of chats                                     10
+``ratings_per_item``    how many raters judge an item, or ``any``                        1; in chat studies ``any``
 ``ratings_per_system``  no new raters once each system or pair has so many, or ``any``   ``any``
-``minutes``             after which an item that is not answered goes to others          30
-``order``               which of equals is next: ``random`` or ``listed``                ``random``
+``minutes``             time limit after which an unanswered item goes to others         30
+``order``               how ties between items are broken: ``random`` or ``listed``      ``random``
 ``sides``               of a pair: ``balanced`` or ``fixed``                             ``balanced``
 ``checks``              a list of items with known answers: ``context``, ``reply``,      none
                         ``other_reply``, ``expected`` (``question: rating``)
 ``checks_per_rater``    how many of them each rater sees                                 all
 ``turns``               of a chat or collection: ``least``, ``most``                     4, 8
-``seed``                decides what is random                                           0
+``seed``                of the random choices                                            0
 ``completion``          ``text`` shown at the end, ``code`` for a crowd's marketplace    none
 ======================= ================================================================ ==============================
 
-A collection may do without questions. A question has ``id``, ``text``, ``kind``, perhaps ``required`` (``true``) and,
-in chats, ``per_turn`` (``false``); by kind: ``points`` and ``labels`` (``point: meaning``) of ``likert``, ``choices``
-of ``choice``, ``least`` and ``most`` characters of ``text``, ``tie`` (``true``) of ``preference``. The answers of
-examples are written as raters give them, what checks expect as it is stored: of a preference 1 if ``reply`` is better,
--1 if ``other_reply`` is. Files are looked for in the study's own folder.
+A collection needs no questions. A question has ``id``, ``text`` and ``kind``, optionally ``required`` (``true``) and,
+in chats, ``per_turn`` (``false``). Further keys depend on the kind: ``points`` and ``labels`` (``point: meaning``) for
+``likert``, ``choices`` for ``choice``, ``least`` and ``most`` (characters) for ``text``, ``tie`` (``true``) for
+``preference``. The answers of examples are written as raters give them. Those of checks are written as they are stored:
+for a preference 1 if ``reply`` is better, -1 if ``other_reply`` is. The paths of logs and of the extended study are
+relative to the study's folder; those of models are not.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ def read_study(
     """Read a study.
 
     :param name: one of :data:`STUDIES`, or a file.
-    :param systems: name to log, in the place of those that the file names.
-    :param models: name to model file, likewise.
-    :raises OptionError: naming file, key, value and what was expected; for a log that cannot be read too.
+    :param systems: maps names to logs, instead of those in the file.
+    :param models: maps names to model files, likewise.
+    :raises OptionError: if the study is invalid (with file, key, value and what was expected), or a log cannot be read.
     """
     path = _path(str(name), "--study")
     raw = _read(path, ())
@@ -91,7 +92,7 @@ def _path(name: str, where: str) -> Path:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML's safe loader, which takes no key twice."""
+    """YAML's safe loader, which rejects duplicate keys."""
 
 
 def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -103,7 +104,7 @@ def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 def _whole(loader: _Loader, node: yaml.ScalarNode) -> str:
     text: str = loader.construct_scalar(node)
-    text.encode()  # escapes can spell halves of characters, which no store can hold
+    text.encode()  # fails for lone surrogates, which escapes can produce and no store can hold
     return text
 
 
@@ -112,7 +113,7 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
 
 
 def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
-    """A file's keys, over those of the study that it extends."""
+    """A file's keys, merged over those of the study that it extends."""
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
@@ -134,7 +135,7 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
 
 
 def _resolved(files: Mapping[Any, Any], path: Path) -> dict[Any, Any]:
-    """Files are named as seen from the study's folder."""
+    """Resolve file paths relative to the study's folder."""
     return {
         name: str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file
         for name, file in files.items()
@@ -218,7 +219,7 @@ def _pairs(path: Path, raw: object) -> tuple[tuple[str, str], ...]:
 
 
 def _check(study: Study) -> None:
-    """See that the keys fit each other."""
+    """Check that the keys are consistent with each other."""
     where, ids = study.where, [question.id for question in study.questions]
     if twice := next((name for name in ids if ids.count(name) > 1), None):
         raise OptionError(f"{where}: questions: two have the id {twice}: give each an id of its own")

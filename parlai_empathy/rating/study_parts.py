@@ -1,4 +1,4 @@
-"""The lists of a study's file: questions, examples and gold checks."""
+"""Reading the lists of a study file: questions, examples and gold checks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _OF_KIND = {
 
 
 def question_of(where: str, raw: object, study_kind: str) -> Question:
-    """A question.
+    """Read a question.
 
-    :param where: the file and the place in its list, for errors.
-    :param study_kind: preferences are asked of pairs only, and single turns are judged in chats only.
-    :raises OptionError: if ``raw`` does not describe one.
+    :param where: the file and the position in the list, for error messages.
+    :param study_kind: preferences are only valid in pairwise studies, and questions per turn only in chat studies.
+    :raises OptionError: if ``raw`` is not a valid question.
     """
     every = (*_COMMON, *(key for keys in _OF_KIND.values() for key in keys))
     kind = Values(where, raw, every).one_of("kind", list(_OF_KIND))
@@ -69,9 +69,9 @@ def _choices(where: str, values: Values) -> tuple[str, ...]:
 
 
 def example_of(where: str, raw: object, questions: Sequence[Question]) -> Example:
-    """An example.
+    """Read an example.
 
-    :raises OptionError: if ``raw`` does not describe one, or has an answer that its question does not take.
+    :raises OptionError: if ``raw`` is not a valid example, or has an answer that is invalid for its question.
     """
     values = Values(where, raw, ("context", "reply", "other_reply", "answers", "why"))
     answers = values.named("answers")
@@ -87,9 +87,9 @@ def example_of(where: str, raw: object, questions: Sequence[Question]) -> Exampl
 
 
 def check_of(where: str, raw: object, study_kind: str, questions: Sequence[Question]) -> Check:
-    """A gold check.
+    """Read a gold check.
 
-    :raises OptionError: if ``raw`` does not describe one, or expects what its question does not take.
+    :raises OptionError: if ``raw`` is not a valid check, or expects an answer that is invalid for its question.
     """
     values = Values(where, raw, ("context", "reply", "other_reply", "expected"))
     expected = {
@@ -113,7 +113,7 @@ def _question(where: str, key: str, name: object, questions: Sequence[Question])
 
 
 def _rating(where: str, question: Question, rating: object) -> float:
-    """A rating as it is stored: of a preference 1, 0 or -1, else what a rater would send."""
+    """The stored value of an expected rating, written as 1, 0 or -1 for a preference, else as a rater sends it."""
     if isinstance(question, Preference):
         allowed = (1, 0, -1) if question.tie else (1, -1)
         if isinstance(rating, bool) or not isinstance(rating, int) or rating not in allowed:

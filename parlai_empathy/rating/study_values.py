@@ -1,4 +1,4 @@
-"""Taking typed values out of a study's file. What is wrong is one line: file, key, value, and what was expected."""
+"""Reading typed values from a study file. An error is one line: file, key, value, and what was expected."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from parlai_empathy.errors import OptionError
 
 
 class Values:
-    """The keys of one mapping of a file.
+    """The values of one mapping in a study file.
 
-    :param where: the file and, inside it, the mapping's key, for errors.
-    :param known: the keys that there are.
-    :raises OptionError: if ``raw`` is no mapping, or has a key that there is not.
+    :param where: the file and the mapping's key in it, for error messages.
+    :param known: the valid keys.
+    :raises OptionError: if ``raw`` is not a mapping, or has an unknown key.
     """
 
     def __init__(self, where: str, raw: object, known: Collection[str]) -> None:
@@ -29,7 +29,7 @@ class Values:
         self._raw: Mapping[str, Any] = raw
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text; without a ``default`` it must be there, and say something."""
+        """A text; without a ``default`` it is required and must not be blank."""
         value = self._raw.get(key)
         if value is None and default is not None:
             return default
@@ -38,7 +38,7 @@ class Values:
         return value.strip()
 
     def one_of(self, key: str, choices: Collection[str], default: str | None = None) -> str:
-        """One of some words."""
+        """One of ``choices``."""
         value = self._raw.get(key, default)
         if not isinstance(value, str) or value not in choices:
             raise self._wrong(key, f"one of {', '.join(choices)}")
@@ -52,9 +52,9 @@ class Values:
         return value
 
     def whole(self, key: str, default: int | None, least: int, most: int = 10**9, none: str = "") -> int | None:
-        """A whole number of a range.
+        """A whole number from ``least`` to ``most``.
 
-        :param none: the word that stands for None; none if empty.
+        :param none: the word that stands for None; empty if there is no such word.
         """
         value = self._raw.get(key, default)
         if (none and value == none) or (value is None and default is None and key not in self._raw):
@@ -65,7 +65,7 @@ class Values:
         return value
 
     def count(self, key: str, default: int, least: int, most: int = 10**9) -> int:
-        """A whole number of a range that is always there."""
+        """A whole number from ``least`` to ``most``, never None."""
         value = self.whole(key, default, least, most)
         assert value is not None
         return value
@@ -87,14 +87,14 @@ class Values:
         return tuple(one.strip() for one in value)
 
     def named(self, key: str) -> dict[Any, Any]:
-        """A mapping whose keys are the user's own; empty if it is not there."""
+        """A mapping whose keys the user chooses; empty if missing."""
         value = self._raw.get(key)
         if value is not None and not isinstance(value, Mapping):
             raise self._wrong(key, "lines `name: value`")
         return dict(value or {})
 
     def children(self, key: str) -> Iterator[tuple[str, object]]:
-        """The entries of a list, each with where it stands."""
+        """Yield the entries of a list, each with its position for error messages."""
         value = self._raw.get(key)
         if value is not None and not isinstance(value, list):
             raise self._wrong(key, "a list, each entry with a - before it")
@@ -102,7 +102,7 @@ class Values:
             yield f"{self.where}: {key} {place}", one
 
     def has(self, key: str) -> bool:
-        """Whether the file says something of ``key``."""
+        """Whether the file has a value for ``key``."""
         return self._raw.get(key) is not None
 
     def _wrong(self, key: str, expected: str) -> OptionError:
@@ -112,7 +112,7 @@ class Values:
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: short, and in one line."""
+    """A value for an error message: shortened, on one line."""
     return " ".join(reprlib.repr(value).split())
 
 

@@ -1,17 +1,17 @@
-"""The talks that a study's marks and judgements are about, one line of JSON each, as ParlAI logs conversations.
+"""Writing the conversations of a chat study, one JSON object per line, in the format of ParlAI's conversation logs.
 
-``parlai score_responses`` reads such a file, and a study that judges whole dialogues does. Of each talk it says:
+``parlai score_responses`` and studies that judge whole dialogues can read the file. Its fields:
 
 =========== ==========================================================================================================
-field       what it says
+field       content
 =========== ==========================================================================================================
-``item``    what ratings call the talk; marks of a turn have ``#`` and the turn's number behind it
-``system``  who was talked with
-``rater``   who talked
-``study``   its name
-``version`` the digest of what the study said then
-``dialog``  pairs of a person's message and its answer; of each ``id`` (who), ``text``, ``turn`` (from 1), ``when`` (ISO
-            8601, UTC) and whatever else is known, such as ``distress``; ``no_answer`` if there is none yet
+``item``    the chat's name in files of ratings, where ratings of a turn add ``#`` and the turn's number
+``system``  the model
+``rater``   the person
+``study``   the study's name
+``version`` the digest of the study's contents at that time
+``dialog``  pairs of a person's message and the answer; each has ``id`` (the speaker), ``text``, ``turn`` (from 1),
+            ``when`` (ISO 8601, UTC) and any details, such as ``distress``; a missing last answer has ``no_answer``
 =========== ==========================================================================================================
 """
 
@@ -31,16 +31,16 @@ from parlai_empathy.rating.store import Store
 
 
 def talks_path(ratings: str | Path) -> Path:
-    """Where the talks go that a file of ratings is about: beside it."""
+    """The path of the conversations that belong to a file of ratings: beside it."""
     path = Path(ratings).expanduser()
     return path.with_name(f"{path.stem}_talks.jsonl")
 
 
 def write_talks(store: Store, study: str, path: str | Path) -> int:
-    """Write all talks of a chat study, of every version, in the order in which they began; not of excluded raters.
+    """Write all conversations of a chat study, of every version, in order of their start; without excluded raters.
 
-    :returns: how many there are.
-    :raises OptionError: for a file that cannot be written.
+    :returns: the number of conversations.
+    :raises OptionError: if the file cannot be written.
     """
     path = Path(path)
     lines = [json.dumps(record, ensure_ascii=False) for record in _records(store, study)]
