@@ -1,1 +1,1 @@
-"""What ratings say, and of which raters they can be believed."""
+"""Analysis of ratings: systems, differences between them, preferences, raters."""

@@ -1,4 +1,4 @@
-"""Answers sorted by what they are for: ratings of replies, comparisons of two, choices, texts, checks of the rater."""
+"""Sorting answers by type: ratings of replies, comparisons of two, choices, texts, gold checks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from parlai_empathy.rating.rating import Rating
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a file, each in one place.
+    """The answers of a file by type.
 
-    :param scores: ratings of single replies. Where two replies were rated as one, their system is that of both.
-    :param preferences: comparisons of two systems, in the order of the systems' names.
-    :param choices: answers that have a number and a text, and whose numbers have no order.
+    :param scores: ratings of single replies. Two replies that were rated together count as one system, ``A with B``.
+    :param preferences: comparisons of two systems, in alphabetical order.
+    :param choices: answers to questions whose numbers stand for texts and have no order.
     :param texts: answers in the rater's own words.
-    :param checks: ratings whose right value is known. What else was asked of the same item is in no list: it was made
-        up, and says nothing of any system.
+    :param checks: ratings whose right value is known. Other answers about the same items are in no list, since these
+        items were made up.
     """
 
     scores: tuple[Rating, ...]
@@ -33,12 +33,12 @@ class Answers:
 
     @property
     def rated(self) -> tuple[Rating, ...]:
-        """What says something of systems in numbers."""
+        """The numerical answers about systems: scores and preferences."""
         return self.scores + self.preferences
 
 
 def sort_answers(ratings: Sequence[Rating]) -> Answers:
-    """Sort the answers of a file."""
+    """Sort the answers of a file by type."""
     made_up = {one.unit for one in ratings if one.check is not None}
     real = [one for one in ratings if one.unit not in made_up]
     chosen = _choices(real)
@@ -54,7 +54,7 @@ def sort_answers(ratings: Sequence[Rating]) -> Answers:
 
 
 def _choices(ratings: Sequence[Rating]) -> set[str]:
-    """The questions that let raters choose: said to, or each number has its text and each text its number."""
+    """The questions that are choices: declared so, or with a one-to-one mapping between numbers and texts."""
     found = {one.question for one in ratings if one.kind == "choice"}
     texts: dict[str, dict[float | None, set[str]]] = {}
     for one in ratings:
@@ -64,13 +64,13 @@ def _choices(ratings: Sequence[Rating]) -> set[str]:
     for question, pairs in texts.items():
         said = [text for some in pairs.values() for text in some]
         named = None not in pairs and all(said) and len(set(said)) == len(said) == len(pairs)
-        if named and len(pairs) < counts[question]:  # in a few rows it may be so by chance
+        if named and len(pairs) < counts[question]:  # if every number occurs once, it may be chance
             found.add(question)
     return found
 
 
 def _as_one(rating: Rating) -> Rating:
-    """Two replies that were rated together, as one system's."""
+    """A rating of two replies together, as one of a single system."""
     if not rating.other:
         return rating
     turned = rating.oriented()
@@ -79,19 +79,19 @@ def _as_one(rating: Rating) -> Rating:
 
 @dataclass(frozen=True)
 class Columns:
-    """Ratings as arrays ``(n,)``: their values, and the numbers of their items and raters, from 0."""
+    """Ratings as arrays ``(n,)``: their values, and the indices of their items and raters, from 0."""
 
     values: Floats
     items: Places
     raters: Places
 
     def some(self, chosen: NDArray[np.bool_]) -> Columns:
-        """A part of the ratings, with items and raters numbered anew."""
+        """A subset of the ratings, with items and raters renumbered."""
         return Columns(self.values[chosen], _numbered(self.items[chosen]), _numbered(self.raters[chosen]))
 
 
 def columns_of(ratings: Sequence[Rating]) -> Columns:
-    """Ratings as arrays. An item is the same for all systems, and another one in each study and version."""
+    """Ratings as arrays. An item is the same for all systems, but a different one in each study and version."""
     items = {one: place for place, one in enumerate(dict.fromkeys(one.place for one in ratings))}
     raters = {one: place for place, one in enumerate(dict.fromkeys(one.rater for one in ratings))}
     return Columns(
@@ -106,5 +106,5 @@ def _numbered(numbers: Places) -> Places:
 
 
 def named(name: str, what: str) -> str:
-    """What tables call a system or a question that has no name."""
+    """The name of a system or question, or a placeholder for tables if it is empty."""
     return name or f"(no {what})"

@@ -1,8 +1,8 @@
 """Whether two systems are rated differently, and by how much.
 
-What is compared are the means of items: several ratings of one reply are no independent observations. Where at least
-half of the items (of the system with fewer) are shared by both systems, these are compared item by item; else the two
-systems' items are two samples.
+Item means are compared, since several ratings of one reply are not independent observations. If the systems share at
+least half of the items (of the system with fewer), the shared items are compared in pairs; otherwise the two systems'
+items are two independent samples.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from parlai_empathy.rating.names import TESTS
 from parlai_empathy.rating.rating import Rating
 
 SHARED = 0.5
-"""As large a share of items at least must be shared for a comparison item by item; fewer would waste the others."""
+"""The minimum share of common items for a paired comparison; with fewer, it would waste too many of the others."""
 
 
 @dataclass(frozen=True)
 class How:
     """How systems are compared.
 
-    :param clusters: what is drawn for intervals: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
-    :param tests: how many there will be, to be corrected for: a permutation test then takes enough swaps.
+    :param test: one of :data:`~parlai_empathy.rating.names.TESTS`.
+    :param clusters: what is resampled for intervals: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
+    :param tests: the number of tests to correct for, for which a permutation test makes enough swaps.
     """
 
     test: str = "ranks"
@@ -45,20 +46,20 @@ class How:
 
     @property
     def swaps(self) -> int:
-        """Of a permutation test."""
+        """The number of swaps of a permutation test."""
         return swaps_for(self.tests, self.resamples)
 
 
 class Difference(NamedTuple):
-    """The first system less the second.
+    """The difference between two systems: the first minus the second.
 
-    :param n: how many items, such as ``50`` in pairs, or ``40 + 42``.
-    :param value: the difference of the means of items, in points.
-    :param interval: its 95 % bootstrap interval, expanded for few items; None if there is none.
-    :param effect: the rank-biserial correlation, -1..1; None if there is none.
-    :param d: Cohen's; None if there is none.
-    :param p_value: of no difference, not yet corrected for others; None if there is no test.
-    :param reasons: why something is None.
+    :param n: the number of items, such as ``50`` in pairs, or ``40 + 42``.
+    :param value: the difference of the means over items, in points.
+    :param interval: its 95 % bootstrap interval, expanded for few items; None if not computable.
+    :param effect: the rank-biserial correlation, -1..1; None if not computable.
+    :param d: Cohen's d; None if not computable.
+    :param p_value: not yet corrected for multiple tests; None if not computable.
+    :param reasons: why values are None.
     """
 
     test: str
@@ -73,11 +74,11 @@ class Difference(NamedTuple):
 
 
 def difference(first: Sequence[Rating], second: Sequence[Rating], how: How) -> Difference:
-    """Compare two systems' ratings of one question.
+    """Compare two systems' ratings for one question.
 
-    :param first: at least one.
-    :param second: at least one.
-    :raises OptionError: for another test or other clusters.
+    :param first: at least one rating.
+    :param second: at least one rating.
+    :raises OptionError: for an unknown test or unknown clusters.
     """
     if how.test not in TESTS:
         raise OptionError(f"test {how.test!r}: must be one of {', '.join(TESTS)}")
@@ -121,7 +122,7 @@ def _name(test: str, paired: bool) -> str:
 
 
 def _base(both: Columns, is_first: np.typing.NDArray[np.bool_]) -> Floats:
-    """What a rating counts if every item counts the same ``(n,)``: one divided by how many its system has there."""
+    """The weights of ratings ``(n,)`` that make all items count equally: 1 / the system's ratings of the item."""
     base = np.zeros(len(both.values))
     for side in (is_first, ~is_first):
         base[side] = 1 / np.bincount(both.items[side])[both.items[side]]
@@ -129,7 +130,7 @@ def _base(both: Columns, is_first: np.typing.NDArray[np.bool_]) -> Floats:
 
 
 def _item_means(both: Columns, side: np.typing.NDArray[np.bool_]) -> Floats:
-    """The mean of each item that one system has, in the order of their numbers."""
+    """The mean rating of each item of one system, in the order of the items' indices."""
     items, values = both.items[side], both.values[side]
     counts = np.bincount(items)
     means: Floats = np.bincount(items, values)[counts > 0] / counts[counts > 0]
@@ -157,7 +158,7 @@ def _interval(
 def _test(
     one: Floats, other: Floats, paired: bool, how: How, reasons: list[str]
 ) -> tuple[float | None, float | None, str | None]:
-    """P-value, rank-biserial correlation, and how a test of ranks knows the p-value."""
+    """P-value, rank-biserial correlation, and how a rank test computed the p-value (for the signature)."""
     try:
         found = signed_rank(one - other) if paired else rank_sum(one, other)
         if how.test == "ranks":

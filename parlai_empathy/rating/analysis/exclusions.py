@@ -1,6 +1,6 @@
-"""Raters who are left out, with the reason. Nothing is deleted: the file of ratings stays as it is.
+"""Files of excluded raters, with reasons. Nothing is deleted: the file of ratings stays unchanged.
 
-A file of exclusions is CSV with the columns ``rater`` and ``reason``. Take a line out, and the rater is back.
+A file of exclusions is CSV with the columns ``rater`` and ``reason``. Delete a line to include that rater again.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ COLUMNS = ("rater", "reason")
 
 
 def read_exclusions(path: str | Path) -> dict[str, str]:
-    """Rater to reason.
+    """Read a file of exclusions; returns rater to reason.
 
-    :raises DataError: naming file and line: for a file that cannot be read, lacks a column, or has a row without a
-        rater or without a reason, or a rater twice.
+    :raises DataError: with file and line, if the file cannot be read or lacks a column, or if a row lacks its rater or
+        reason, or repeats a rater.
     """
     path = Path(path)
     file = open_text(path, f"it should be CSV with {_columns()}")
@@ -66,7 +66,7 @@ def _add(where: str, row: Sequence[str], found: dict[str, str]) -> None:
 
 
 def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
-    """Write a file that :func:`read_exclusions` reads, whole or not at all.
+    """Write a file that :func:`read_exclusions` reads, atomically.
 
     :raises OptionError: if it cannot be written.
     """
@@ -81,5 +81,5 @@ def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
 
 
 def without(ratings: Sequence[Rating], reasons: Mapping[str, str]) -> list[Rating]:
-    """The answers of those who are not left out."""
+    """The ratings without those of excluded raters."""
     return [one for one in ratings if one.rater not in reasons]

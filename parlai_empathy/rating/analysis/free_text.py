@@ -1,8 +1,8 @@
-"""What is wrong with replies that a rater wrote: generic, gibberish, not English, always the same.
+"""Detecting bad replies written by raters: generic, gibberish, not English, always the same.
 
-For these reasons HUMOD's authors turned replies down (Merdivan et al. 2020, section 2), by hand. The rules here only
-suggest where to look. Each is a pure function; the words and the thresholds were checked on the 28,500 replies of
-HUMOD that its authors kept, of which the rules for single replies suggest very few.
+HUMOD's authors rejected replies for these reasons, by hand (Merdivan et al. 2020, section 2). The rules here only
+suggest where to look. Each is a pure function; word lists and thresholds were checked on the 28,500 replies that
+HUMOD's authors kept, very few of which are flagged by the rules for single replies.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-# Words that hold English together, and the commonest of conversation. Left out are those that other European languages
-# write alike and use often, such as a, an, as, he, in, me, no, on, so and we.
+# Function words of English, and the most common words of conversation; without those that are also frequent words of
+# other European languages, such as a, an, as, he, in, me, no, on, so and we.
 _ENGLISH = """
 about after again all always am and any anything are aren't at be because been before but by can can't could couldn't
 did didn't does doesn't doing don't down ever every for from get getting go going gonna good got had has have haven't
@@ -23,8 +23,8 @@ there there's these they they're thing think this those time to too up us very w
 were what what's when where which who why will with won't would wouldn't yeah yes you you'll you're you've your
 """
 
-# Said by many people to many things: the commonest replies of HUMOD's raters and a few like them. What asks or names
-# something of the dialogue ("what do you want") is left out.
+# Replies that fit almost anything: the most common replies of HUMOD's raters and a few like them. Replies that ask
+# about or mention something in the dialogue ("what do you want") are left out.
 _GENERIC = """
 absolutely|alright|bye|cool|exactly|fine|good|good luck|goodbye|great|haha|hello|hey|hi|hmm|i agree|i am fine
 i don't know|i don't think so|i don't understand|i guess|i have no idea|i hope so|i know|i see|i think so|i understand
@@ -36,23 +36,23 @@ wow|yeah|yeah sure|yep|yes|yes i agree|yes of course|yes sir|yes sure|you are ri
 you're welcome
 """
 
-# Words and sounds without a, e, i, o or u that people do write; letters that are doubled stand here once.
+# Words and sounds without a, e, i, o or u that people do write, with doubled letters reduced to one.
 _VOWELLESS = (
     "br by cry dry fly gr gym hm hymn lynch m my myth nth pft pst rhythm sh shy sky sly spy st sync tsk try tv why"
 )
 
 _ROWS = tuple(row for keys in ("asdfghjkl", "zxcvbnm", "qwertyuiop") for row in (keys, keys[::-1]))
-_KEYS = 4  # letters side by side on a keyboard; in the upper row, of which "property" has four, one more
-_CONSONANTS = 6  # in a row; "lengths" and "strengths" have five
+_KEYS = 4  # adjacent letters of a keyboard row; one more in the upper row, since "property" contains four
+_CONSONANTS = 6  # consecutive consonants; "lengths" and "strengths" have five
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 FEWEST_WORDS = 30
-"""Of fewer words the share of English ones says too little: a short reply may well have none."""
+"""The minimum number of words for judging the language: a short reply may contain no common English word."""
 
 LEAST_ENGLISH = 0.2
-"""As large a share of such words at least has what is English. Of 9,439 pieces of HUMOD's and EmpatheticDialogues'
-conversations, some 30 words each, one has less, and half of them have more than .5; of texts in nine other languages
-the highest has .06."""
+"""The minimum share of common English words in English text. Of 9,439 pieces of HUMOD's and EmpatheticDialogues'
+conversations, some 30 words each, one has less, and half have more than .5; among texts in nine other languages the
+highest share is .06."""
 
 _KNOWN = frozenset(_ENGLISH.split())
 _STOCK = frozenset(re.split(r"[|\n]", _GENERIC.strip()))
@@ -61,19 +61,19 @@ _SOUNDS = frozenset(_VOWELLESS.split())
 
 
 def plain(text: str) -> str:
-    """A reply in small letters, with its words and numbers alone."""
+    """A reply in lower case, reduced to its words and numbers."""
     return " ".join(re.findall(r"[\w']+", _lower(text)))
 
 
 def is_generic(text: str) -> bool:
-    """Whether a reply would fit almost everything that can be said: "yes", "thank you", "I don't know"."""
+    """Whether a reply would fit almost any message: "yes", "thank you", "I don't know"."""
     return plain(text) in _STOCK_AS_TYPED
 
 
 def is_gibberish(text: str) -> bool:
-    """Whether more than half of a reply's words cannot be words: "asdf", "kjhgf", "xxxx"; or it has nothing but marks.
+    """Whether more than half of a reply's words are not real words ("asdf", "kjhgf"), or it is only punctuation.
 
-    Words that are not written in a to z are taken for words: see :func:`is_other_script`.
+    Words with letters other than a to z count as real words: see :func:`is_other_script`.
     """
     words = _words(text)
     if not words:
@@ -82,15 +82,15 @@ def is_gibberish(text: str) -> bool:
 
 
 def is_other_script(text: str) -> bool:
-    """Whether more than half of a reply's letters are of an alphabet other than the Latin one."""
+    """Whether more than half of a reply's letters are not Latin."""
     letters = [letter for letter in text if letter.isalpha()]
-    return sum(ord(letter) > 0x24F for letter in letters) > len(letters) / 2  # the last block of Latin letters
+    return sum(ord(letter) > 0x24F for letter in letters) > len(letters) / 2  # the end of Latin Extended-B
 
 
 def english_share(texts: Sequence[str]) -> float | None:
-    """Which share of a rater's words are function words of English, 0..1.
+    """The share of common English words among a rater's words, 0..1.
 
-    :returns: None if they are fewer than :data:`FEWEST_WORDS`.
+    :returns: None if there are fewer than :data:`FEWEST_WORDS` words.
     """
     words = [word for text in texts for word in _words(text)]
     if len(words) < FEWEST_WORDS:
@@ -99,7 +99,10 @@ def english_share(texts: Sequence[str]) -> float | None:
 
 
 def same_share(texts: Sequence[str]) -> float:
-    """Which share of a rater's replies are one and the same, 0..1; capitals and marks apart. At least one reply."""
+    """The share of a rater's most frequent reply, 0..1, ignoring case and punctuation.
+
+    :param texts: at least one reply.
+    """
     return max(Counter(plain(text) or text.strip() for text in texts).values()) / len(texts)
 
 
@@ -108,12 +111,12 @@ def _words(text: str) -> list[str]:
 
 
 def _lower(text: str) -> str:
-    """In small letters, with the apostrophes of typewriters."""
+    """The text in lower case, with straight apostrophes."""
     return text.lower().replace("\u2019", "'")
 
 
 def _is_no_word(word: str) -> bool:
-    once = re.sub(r"(.)\1+", r"\1", word)  # whoever says "shhhhh" or "noooo" says something
+    once = re.sub(r"(.)\1+", r"\1", word)  # "shhhhh" and "noooo" are words
     if not re.fullmatch(r"[a-z']+", word) or once in _SOUNDS:
         return False
     if len(word) > 2 and (len(once) == 1 or not re.search(r"[aeiouy]", word)):

@@ -1,4 +1,4 @@
-"""A system's mean rating, and how sure it is."""
+"""A system's mean rating, with its standard error and interval."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from parlai_empathy.rating.analysis.answers import Columns
 
 
 class SystemMean(NamedTuple):
-    """The mean of all ratings that a system got for one question.
+    """The mean of all ratings of a system for one question.
 
-    :param standard_error: the standard deviation divided by the root of the number of ratings, as the papers give it,
-        which takes all ratings for independent; None for a single rating.
-    :param interval: 95 %, by the bootstrap, expanded for few, which does not take them for that; None if there is none.
+    :param standard_error: the standard deviation divided by the square root of the number of ratings, as in the papers,
+        which assumes independent ratings; None for a single rating.
+    :param interval: the 95 % bootstrap interval, expanded for small samples, which does not assume independence; None
+        if not computable.
     :param reason: why there is no interval; None if there is one.
     """
 
@@ -33,10 +34,10 @@ class SystemMean(NamedTuple):
 
 
 def system_mean(ratings: Columns, clusters: str, resamples: int, seed: int) -> SystemMean:
-    """Of one system's ratings of one question.
+    """Compute the mean of one system's ratings for one question.
 
     :param ratings: at least one; items and raters numbered from 0 without gaps.
-    :param clusters: what is drawn anew: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
+    :param clusters: what is resampled: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
     """
     n, items, raters = len(ratings.values), int(ratings.items.max()) + 1, int(ratings.raters.max()) + 1
     interval, reason = None, None

@@ -1,4 +1,4 @@
-"""What automatic metrics say of single replies: ``items.jsonl``, as ``parlai score_responses --out`` writes it."""
+"""Automatic metrics of single replies, from the ``items.jsonl`` that ``parlai score_responses --out`` writes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Name = tuple[str, str]
 """System and item of a reply."""
 
 Scores = Mapping[str, Mapping[Name, float]]
-"""For each metric each reply's value."""
+"""Maps each metric to its value for each reply."""
 
 
 def read_metric_scores(path: str | Path) -> dict[str, dict[Name, float]]:
-    """Each metric's values; what is no finite number is passed over.
+    """Read the values of each metric; values that are not finite numbers are ignored.
 
-    :raises DataError: naming file and line: for a file that cannot be read, a line that is no JSON object or does not
-        say which reply it is of, and a reply that comes twice. Also if there is no number in the whole file.
+    :raises DataError: with file and line, if the file cannot be read, or if a line is not a JSON object, does not name
+        its reply, or repeats a reply. Also if the whole file contains no number.
     """
     path = Path(path)
     found: dict[str, dict[Name, float]] = {}
@@ -61,12 +61,12 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[float], list[float]]]:
-    """For each metric its values and people's mean ratings of the same things, for one question.
+    """For each metric, return its values and people's mean ratings of the same replies, for one question.
 
-    Of comparisons, the metric's value is that of the first system less that of the second.
+    For comparisons, the metric's value is that of the first system minus that of the second.
 
-    :param ratings: of single replies, or comparisons in the order of the systems' names.
-    :raises NotComputableError: if nothing that was rated is among the replies.
+    :param ratings: of single replies, or comparisons with the systems in alphabetical order.
+    :raises NotComputableError: if no rated reply has a metric.
     """
     units: dict[_Judged, list[float]] = {}
     for one in ratings:
@@ -89,7 +89,7 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
 
 
 _Judged = tuple[str, str, str, str, str]
-"""System, other, item, and what scores call the two systems' replies, if it is known."""
+"""System, other, item, and the names of the two systems' replies in the file of metrics, if known."""
 
 
 def _value(
@@ -108,7 +108,7 @@ def _of_reply(values: Mapping[Name, float], system: str, reply: str, item: str) 
 
 
 def _called(values: Mapping[Name, float], system: str, item: str) -> float | None:
-    """Without a system the item's name must do; of several systems it then says nothing."""
+    """The value for a system and item. Without a system, it is looked up by the item, which must be unique."""
     if system:
         return values.get((system, item))
     found = [value for (_, named), value in values.items() if named == item]

@@ -1,4 +1,4 @@
-"""Comparisons of two systems at a time: who wins, and how strong each system is."""
+"""Pairwise comparisons: wins, ties and losses, and the strength of each system."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Tally = tuple[int, int, int]
 
 
 def tallies(preferences: Sequence[Rating], unit: str = "rating") -> dict[tuple[str, str], Tally]:
-    """For each two systems that were compared how the comparisons ended.
+    """Count wins, ties and losses for each pair of systems.
 
-    :param preferences: of one question, the systems in the order of their names.
+    :param preferences: of one question, with the systems in alphabetical order.
     :param unit: one of :data:`UNITS`. An item with as many wins as losses is a tie.
-    :raises OptionError: for another unit.
+    :raises OptionError: for an unknown unit.
     """
     if unit not in UNITS:
         raise OptionError(f"unit {unit!r}: must be one of {', '.join(UNITS)}")
@@ -42,9 +42,10 @@ def tallies(preferences: Sequence[Rating], unit: str = "rating") -> dict[tuple[s
 
 
 class Strengths(NamedTuple):
-    """Bradley and Terry's strengths of one question's systems.
+    """The Bradley-Terry strengths of systems, for one question.
 
-    :param values: by system, strongest first: log-odds about a mean of 0, and the 95 % interval or None.
+    :param values: maps systems, strongest first, to the strength in log-odds around a mean of 0, and its 95 % interval
+        or None.
     :param reason: why there are no intervals; None if there are.
     """
 
@@ -54,17 +55,17 @@ class Strengths(NamedTuple):
 
 
 def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed: int) -> Strengths:
-    """Fit them, with intervals from drawing items, raters or both anew.
+    """Fit Bradley-Terry strengths, with intervals from resampling items, raters or both.
 
-    :param preferences: of one question, at least one, the systems in the order of their names.
-    :raises NotComputableError: if there are none: see :mod:`parlai_empathy.metrics.bradley_terry`.
+    :param preferences: of one question, at least one, with the systems in alphabetical order.
+    :raises NotComputableError: if no finite strengths exist: see :mod:`parlai_empathy.metrics.bradley_terry`.
     """
     names = sorted({name for one in preferences for name in (one.system, one.other)})
     places = {name: place for place, name in enumerate(names)}
     first = np.array([places[one.system] for one in preferences])
     second = np.array([places[one.other] for one in preferences])
     columns = columns_of(preferences)
-    share = (columns.values + 1) / 2  # of a win: a tie is a half for both
+    share = (columns.values + 1) / 2  # of a win: a tie is half a win for each side
 
     def fit(weights: Floats) -> Floats:
         wins = np.zeros((len(names), len(names)))
@@ -77,7 +78,7 @@ def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed
 
     def keep(weights: Floats) -> float:
         drawn.append(fit(weights))
-        return 0.0  # all strengths of a resample belong together, and are in the list
+        return 0.0  # unused: the strengths of each resample are in the list
 
     reason = None
     try:

@@ -1,6 +1,6 @@
-"""When a rater's answers should be looked at: the rules, each with its threshold and its reason.
+"""Rules that flag raters whose answers deserve a closer look, each with its threshold and reason.
 
-A rule looks at one rater beside all others, and says what it saw, or None. It suggests; people decide.
+A rule compares one rater with all others, and returns its finding in words, or None. Rules suggest; people decide.
 """
 
 from __future__ import annotations
@@ -14,45 +14,44 @@ import numpy as np
 from parlai_empathy.rating.analysis import free_text
 
 SAME_BY_CHANCE = 0.001
-"""All answers alike are looked at if fewer than one in a thousand raters would give them who drew theirs at random from
-what the others answered. So five times the same says little where most answers are the same anyway."""
+"""Identical answers are flagged if fewer than one in 1,000 raters who drew their answers at random from the others'
+would give them. So five identical answers mean little if most answers are the same anyway."""
 
 FAST_TIMES = 2.0
-"""At least so many times as fast as the middle rater: half the time is too little to read the same text."""
+"""At least this many times as fast as the median rater: half the time is too short to read the same text."""
 
 FAST_SPREADS = 3.0
-"""And so many (robust) standard deviations below, where people's speeds differ much: 1 in 700 is by chance."""
+"""And at least this many (robust) standard deviations faster, since speeds may differ a lot: 1 in 700 by chance."""
 
 FEWEST_RATERS = 5
-"""Of fewer, nobody knows what is usual."""
+"""With fewer raters, it is unknown what is usual."""
 
 FEWEST_PAGES = 3
-"""A single quick page may be an easy one."""
+"""With fewer pages, a rater's speed is not judged: a single quick page may be an easy one."""
 
 FAILED_CHECKS = 0.5
-"""More than this share failed: whoever answers at random fails at least half, whoever reads may slip once."""
+"""More than this share of checks failed: random answers fail at least half; a careful reader may slip once."""
 
 FEWEST_SHARED = 5
-"""So many items at least were rated by others too, before agreement with them is judged."""
+"""The minimum number of items that others rated too, for judging a rater's agreement with them."""
 
 APART_SPREADS = 2.33
-"""A correlation with the others that lies so many standard errors below the middle rater's is there by chance in one of
-a hundred."""
+"""The correlation with the others lies this many standard errors below the median rater's: 1 in 100 by chance."""
 
 FEWEST_TEXTS = 5
 MOST_GENERIC = 0.5
-"""More than half: of HUMOD's raters' replies 4 % are generic, so three of five are by chance in 1 of 1,700."""
+"""More than half: 4 % of HUMOD's replies are generic, so that three of five are generic by chance in 1 of 1,700."""
 MOST_GIBBERISH = 0.2
-"""More than a fifth, and two at least: of HUMOD's replies the rule finds fewer than 1 in 1,000."""
+"""More than a fifth, and at least two: the rule finds fewer than 1 in 1,000 of HUMOD's replies."""
 MOST_SAME = 0.5
-"""More than half of the replies are one and the same, though they answer different dialogues."""
+"""More than half of the replies are identical, although they answer different dialogues."""
 
 
 def straight_lining(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> str | None:
-    """Whether all answers are the same, and that would be strange.
+    """Flag a rater whose answers are all the same, if that is unlikely by chance.
 
-    :param answers: question and rating of everything that the rater answered.
-    :param others: the same of all other raters.
+    :param answers: pairs of question and rating, of all of the rater's answers.
+    :param others: the same for all other raters.
     """
     values = {value for _, value in answers}
     if len(values) != 1 or same_by_chance(answers, others) >= SAME_BY_CHANCE:
@@ -61,10 +60,10 @@ def straight_lining(answers: Sequence[tuple[str, float]], others: Sequence[tuple
 
 
 def one_side(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> str | None:
-    """Whether all comparisons were decided for the same side of the page, or all were ties, and that would be strange.
+    """Flag a rater who always prefers the same side of the page, or always a tie, if that is unlikely by chance.
 
-    :param answers: question, and 1 for the left side, -1 for the right one, 0 for a tie.
-    :param others: the same of all other raters.
+    :param answers: pairs of question, and 1 for the left side, -1 for the right one, 0 for a tie.
+    :param others: the same for all other raters.
     """
     if straight_lining(answers, others) is None:
         return None
@@ -75,9 +74,9 @@ _SIDES = {1.0: "for the left side", -1.0: "for the right side", 0.0: "ties"}
 
 
 def same_by_chance(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> float:
-    """How probably somebody who draws from the others' answers would give the same one to all of these questions.
+    """The probability that a rater who draws from the others' answers gives the same answer to all of these questions.
 
-    Each point that occurs counts once more than it was chosen, so that nothing is impossible.
+    Each point is counted once more than it was chosen (add-one smoothing), so that no probability is 0.
     """
     points = sorted({value for _, value in [*answers, *others]})
     logs = np.zeros(len(points))
@@ -89,16 +88,16 @@ def same_by_chance(answers: Sequence[tuple[str, float]], others: Sequence[tuple[
 
 
 def speed(pages: Sequence[float], everybody: Sequence[float]) -> str | None:
-    """Whether a rater was too fast to have read.
+    """Flag a rater who was too fast to have read the pages.
 
-    :param pages: seconds on each of the rater's pages.
-    :param everybody: each rater's median seconds, this one's too.
+    :param pages: seconds spent on each of the rater's pages.
+    :param everybody: the median seconds of each rater, including this one.
     """
     if len(pages) < FEWEST_PAGES or len(everybody) < FEWEST_RATERS:
         return None
     mine, usual = median(pages), median(everybody)
     logs = [_log(seconds) for seconds in everybody]
-    spread = 1.4826 * median(abs(one - _log(usual)) for one in logs)  # of a normal distribution: its deviation
+    spread = 1.4826 * median(abs(one - _log(usual)) for one in logs)  # estimates a normal distribution's deviation
     if _log(usual) - _log(mine) < max(math.log(FAST_TIMES), FAST_SPREADS * spread):
         return None
     return f"{mine:.1f} seconds a page, where {usual:.1f} are usual"
@@ -109,17 +108,17 @@ def _log(seconds: float) -> float:
 
 
 def gold_checks(failed: int, checks: int) -> str | None:
-    """Whether too many items with a known answer were answered otherwise."""
+    """Flag a rater who failed too many gold checks."""
     if not checks or failed / checks <= FAILED_CHECKS:
         return None
     return f"{failed} of {checks} checks failed"
 
 
 def apart_from_others(correlation: float, items: int, middle: float) -> str | None:
-    """Whether a rater agrees with the others much less than raters do (Fisher's transformation).
+    """Flag a rater who agrees with the others much less than is usual (Fisher's transformation).
 
     :param correlation: of the rater's ratings with the mean of the others', -1..1.
-    :param items: how many were rated by others too; several questions of one item count once.
+    :param items: the number of items that others rated too; several questions about one item count once.
     :param middle: the median rater's correlation.
     """
     if items < FEWEST_SHARED:
@@ -131,7 +130,7 @@ def apart_from_others(correlation: float, items: int, middle: float) -> str | No
 
 
 def replies(texts: Sequence[str]) -> Mapping[str, str]:
-    """What is wrong with a rater's own replies, by the rule that saw it: HUMOD's four reasons."""
+    """Flag a rater's own replies for HUMOD's four reasons; returns the findings by rule."""
     if not texts:
         return {}
     n, found = len(texts), {}
@@ -153,7 +152,7 @@ def _language(texts: Sequence[str]) -> str | None:
     other = sum(map(free_text.is_other_script, texts))
     if other > len(texts) / 2:
         return f"{other} of {len(texts)} replies are not in Latin letters"
-    # What is no word of any language has a rule of its own.
+    # Gibberish has its own rule.
     share = free_text.english_share([text for text in texts if not free_text.is_gibberish(text)])
     if share is None or share >= free_text.LEAST_ENGLISH:
         return None

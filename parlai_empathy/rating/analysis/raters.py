@@ -1,4 +1,4 @@
-"""What each rater did, and what of it should be looked at."""
+"""Statistics of each rater, and what the rules flagged."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from parlai_empathy.rating.analysis import rater_rules
 from parlai_empathy.rating.analysis.answers import Answers, sort_answers
 from parlai_empathy.rating.rating import Rating, Unit
 
-_FEWEST = 3  # pairs that a correlation needs
+_FEWEST = 3  # pairs of values for a correlation
 
 
 @dataclass
 class Rater:
-    """One rater.
+    """The statistics of one rater.
 
-    :param ratings: how many, checks and texts apart.
-    :param same: the share of the rater's commonest point among ratings of single replies; None without any.
-    :param seconds: the median of the pages; None if they were not timed.
-    :param checks: items with a known answer that were rated.
-    :param failed: how many of them otherwise.
-    :param correlation: with the mean of the others, -1..1; None if too little was rated by others too.
-    :param shared: items that others have rated too.
-    :param texts: answers in the rater's own words.
-    :param flags: by rule, what should be looked at.
+    :param ratings: the number of ratings, without gold checks and free texts.
+    :param same: the share of the rater's most frequent point among ratings of single replies; None without any.
+    :param seconds: the median time per page; None if pages were not timed.
+    :param checks: the number of answers to gold checks.
+    :param failed: how many of these were wrong.
+    :param correlation: with the mean of the others, -1..1; None if others rated too few of the same items.
+    :param shared: the number of items that others have rated too.
+    :param texts: the number of answers in the rater's own words.
+    :param flags: the findings, by rule.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Rater:
 
 
 def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0) -> list[Rater]:
-    """Look at all raters of a file, in the order of its rows.
+    """Compute the statistics and flags of all raters of a file, in the order of its rows.
 
-    :param tolerance: by how many points the answer to a check may differ, where it is a point of a scale.
+    :param tolerance: by how many points the answer to a check on a scale may differ from the right one.
     """
     answers = sort_answers(ratings)
     raters = {one.rater: Rater(one.rater) for one in ratings}
@@ -60,7 +60,7 @@ def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0) -> list[Rate
 
 
 def reasons(raters: Sequence[Rater]) -> dict[str, str]:
-    """Of those with flags, rater to reason."""
+    """Map each flagged rater to the reason."""
     return {one.name: "; ".join(one.flags.values()) for one in raters if one.flags}
 
 
@@ -84,7 +84,7 @@ def _count(raters: dict[str, Rater], answers: Answers) -> None:
 
 
 def _straight(raters: dict[str, Rater], answers: Answers) -> None:
-    """Of comparisons it counts which side of the page was chosen: who always prefers one system may be right."""
+    """Comparisons are judged by side of the page: a rater who always prefers the same system may be right."""
     scores = _said([(one.rater, one.question, one.rating or 0.0) for one in answers.scores])
     for name, mine in scores.items():
         values = [value for _, value in mine]
@@ -96,7 +96,7 @@ def _straight(raters: dict[str, Rater], answers: Answers) -> None:
     ]
     for rule, by_rater in ((rater_rules.straight_lining, scores), (rater_rules.one_side, _said(sides))):
         for name, mine in by_rater.items():
-            if len({value for _, value in mine}) == 1:  # looking at all others takes long
+            if len({value for _, value in mine}) == 1:  # comparing with all others is slow
                 others = [one for other, theirs in by_rater.items() if other != name for one in theirs]
                 _note(raters[name], "straight-lining", rule(mine, others))
 
@@ -109,7 +109,7 @@ def _said(answers: Sequence[tuple[str, str, float]]) -> dict[str, list[tuple[str
 
 
 def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating]) -> None:
-    """Several questions on one page have the page's time each: the longest of them counts, once."""
+    """Each question of a page has the time of the whole page: a page counts once, with its longest time."""
     pages: dict[str, dict[Unit, float]] = defaultdict(dict)
     for one in ratings:
         if one.seconds is not None:
@@ -125,7 +125,7 @@ def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> Non
     choices = {one.question for one in answers.choices}
 
     def has_failed(one: Rating) -> bool:
-        # Only a scale has points beside the right one: another side or choice is another answer altogether.
+        # The tolerance is for points of a scale: another side or choice is simply wrong.
         is_scale = not (one.is_preference or one.kind == "choice" or one.question in choices)
         return abs((one.rating or 0.0) - (one.check or 0.0)) > (tolerance if is_scale else 0.0)
 
@@ -135,8 +135,8 @@ def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> Non
 
 
 def _others(raters: dict[str, Rater], answers: Answers) -> None:
-    """Correlate each rater with the mean of the others, in all questions together, but within each: that one question
-    gets higher ratings than another is no agreement.
+    """Correlate each rater with the mean of the others. All questions are pooled, each centred on its mean: that one
+    question gets higher ratings than another is not agreement.
     """
     found: dict[str, list[list[_Shared]]] = defaultdict(list)
     for ratings in _by_question(answers.rated).values():
@@ -157,11 +157,11 @@ def _others(raters: dict[str, Rater], answers: Answers) -> None:
 
 
 _Shared = tuple[Unit, float, float]
-"""What a rater said of something, and the mean of what all others did."""
+"""A unit, a rater's rating of it, and the mean rating of the others."""
 
 
 def _shared(ratings: Sequence[Rating]) -> dict[str, list[_Shared]]:
-    """Of one question, for each rater what others have rated too; in standard deviations of the question."""
+    """For one question, each rater's units that others rated too, in standard deviations of the question's ratings."""
     spread = float(np.std([one.rating for one in ratings if one.rating is not None])) or 1.0
     units: dict[Unit, list[tuple[str, float]]] = defaultdict(list)
     for one in ratings:
@@ -175,7 +175,7 @@ def _shared(ratings: Sequence[Rating]) -> dict[str, list[_Shared]]:
 
 
 def _within(questions: Sequence[Sequence[_Shared]]) -> float | None:
-    """Pearson's correlation of deviations from the means of each question; None where there are none."""
+    """Pearson correlation of the deviations from each question's mean; None if there are too few, or no variance."""
     sides: list[list[float]] = [[], []]
     for shared in questions:
         for place, side in enumerate(sides, start=1):

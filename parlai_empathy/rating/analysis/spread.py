@@ -1,4 +1,4 @@
-"""How much ratings vary, and how much of it is the reply's or the item's: what a power calculation has to know."""
+"""The variance of ratings, and how much of it is due to the reply or the item, for power calculations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.rating import Place, Rating
 
-_FEWEST = 3  # shared items that a covariance needs to say anything
+_FEWEST = 3  # shared items for a covariance
 
 
 class Spread(NamedTuple):
-    """See :mod:`parlai_empathy.metrics.likert_power` for what these are.
+    """The spread of ratings; :mod:`parlai_empathy.metrics.likert_power` defines the terms.
 
-    :param sd: of single ratings within a system, in points.
+    :param sd: the standard deviation of single ratings within a system, in points.
     :param same_reply: 0..1; None if no reply has two ratings.
     :param same_item: 0..``same_reply``; None if the systems do not share items.
     :param mean: of all ratings.
@@ -31,10 +31,10 @@ class Spread(NamedTuple):
 
 
 def spread(ratings: Sequence[Rating]) -> Spread:
-    """Measure one question's ratings of single replies.
+    """Measure the spread of ratings of single replies, for one question.
 
-    ``same_reply`` is the intraclass correlation of a one-way analysis of variance of each system's replies (Shrout and
-    Fleiss 1979, case 1), for any number of ratings each.
+    ``same_reply`` is the intraclass correlation from a one-way analysis of variance of each system's replies (Shrout
+    and Fleiss 1979, case 1), for any number of ratings per reply.
 
     :raises NotComputableError: if no system has two ratings, or they do not vary.
     """
@@ -68,14 +68,14 @@ def _same_reply(systems: Sequence[Sequence[Sequence[float]]], total: float) -> f
         return None
     inside = sum(map(_squares, replies))
     between, within = (total - inside) / freedom, inside / (n - len(replies))
-    # How many ratings a reply has, for replies that have differently many.
+    # The effective number of ratings per reply, if replies have different numbers of them.
     size = (n - sum(sum(len(r) ** 2 for r in system) / sum(len(r) for r in system) for system in systems)) / freedom
     whole = between + (size - 1) * within
     return float(np.clip((between - within) / whole, 0.0, 1.0)) if whole > 0 else None
 
 
 def _same_item(means: Sequence[dict[Place, float]], sd: float, most: float) -> float | None:
-    """The mean over pairs of systems of the covariance of their means of the same items, beside the variance."""
+    """The covariance of two systems' item means, averaged over pairs of systems and divided by ``sd ** 2``."""
     found = []
     for one, other in combinations(means, 2):
         items = [item for item in one if item in other]
