@@ -1,11 +1,11 @@
-"""Raters from a crowd: Amazon Mechanical Turk, Prolific, or any marketplace that sends people by a link.
+"""Raters from crowds: Amazon Mechanical Turk, Prolific, or any marketplace that sends people by a link.
 
-Nothing here serves pages. Of a site it says what one of its links means, what a rater is shown at the end, and who may
-show the site in a frame; of Mechanical Turk it publishes, pays and closes::
+Nothing here serves pages. For a site, these modules read its links, provide what a rater sees at the end, and define
+who may show the site in a frame. On Mechanical Turk, they publish, pay and close batches::
 
-    entry = entry_of(query)                                           # entry: who comes; None for anybody else
-    entry.is_preview                                                  # instructions only: nothing is accepted yet
-    may_enter(entry, rater.details)                                   # whether it is who came under that name first
+    entry = entry_of(query)                                           # entry: the visitor; None if not from a crowd
+    entry.is_preview                                                  # not accepted yet: show only the instructions
+    may_enter(entry, rater.details)                                   # whether it is the rater first known by that name
     desk.enrol(entry.rater, details={**entry.details, "submit_to": entry.submit_to})
     completion(rater.details, study, done=10)                         # completion: a form, a link or a code
     frame_ancestors(), form_targets()                                 # framing: for the headers
@@ -15,10 +15,10 @@ show the site in a frame; of Mechanical Turk it publishes, pays and closes::
     estimate(offer).total                                             # cost: with Mechanical Turk's fee
     ledger = Ledger(store)                                            # ledger
     batches = Batches(ledger, client(is_live=False))                  # mturk, batches: the sandbox
-    batch = batches.publish("pilot", "ed", offer)                     # goes on where it was broken off
-    work = Work(ledger, client(is_live=False), batch, desk.raters())  # work: what came in
+    batch = batches.publish("pilot", "ed", offer)                     # resumes if it was interrupted
+    work = Work(ledger, client(is_live=False), batch, desk.raters())  # work: what was submitted
     work.approve(work.pieces()[0])
 
-All that was asked of Mechanical Turk is noted in the ratings' store before and after it is done
-(:mod:`~parlai_empathy.rating.crowd.ledger`), so that no second run pays anybody twice.
+Each request to Mechanical Turk is recorded in the ratings store before and after it is made
+(:mod:`~parlai_empathy.rating.crowd.ledger`), so that a second run pays nobody twice.
 """

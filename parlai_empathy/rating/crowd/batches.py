@@ -1,4 +1,4 @@
-"""Batches of work on Mechanical Turk: published once, whatever happens in between; looked at; closed."""
+"""Batches of work on Mechanical Turk: publishing them exactly once, inspecting and closing them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LONG_AGO = datetime(2015, 1, 1, tzinfo=timezone.utc)
 
 
 class Batch(NamedTuple):
-    """A batch that was published, or begun.
+    """A batch that is published, completely or in part.
 
-    :param offer: its terms, as they were noted.
-    :param hits: those that are known to exist, and how many raters each has.
-    :param qualification: of those who have taken part; empty without one.
+    :param offer: its terms, as recorded.
+    :param hits: maps the HITs known to exist to their numbers of raters.
+    :param qualification: the id of the qualification of workers who have taken part; empty without one.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
 
 
 class HitState(NamedTuple):
-    """How a HIT stands: raters wanted, those who could still take it, those at work, those who are done and judged."""
+    """The state of a HIT: raters wanted, free places, raters at work, and reviewed assignments."""
 
     hit: str
     status: str
@@ -47,7 +47,7 @@ class HitState(NamedTuple):
 class Batches:
     """The batches of a store.
 
-    :param mturk: boto3's client; of the sandbox unless ``is_live``.
+    :param mturk: boto3's client; for the sandbox unless ``is_live``.
     """
 
     def __init__(self, ledger: Ledger, mturk: Any, is_live: bool = False) -> None:
@@ -56,11 +56,11 @@ class Batches:
         self._is_live = is_live
 
     def publish(self, name: str, study: str, offer: Offer) -> Batch:
-        """Publish a batch, or what is missing of one that was broken off; of one that is there, nothing.
+        """Publish a batch, or the missing part of an interrupted one; a complete one is left as it is.
 
         :param study: the study's name in the store.
-        :raises OptionError: if there is a batch of that name with other terms.
-        :raises CrowdError: if Mechanical Turk fails. The same again goes on from there.
+        :raises OptionError: if a batch of that name has other terms.
+        :raises CrowdError: if Mechanical Turk fails; the same call then resumes from there.
         """
         content = {"study": study, "live": self._is_live, "nonce": secrets.token_hex(8), "offer": offer.as_record()}
         noted = self._ledger.begin("batch", name, name, content)
@@ -82,10 +82,9 @@ class Batches:
         return self.batch(name)
 
     def batch(self, name: str) -> Batch:
-        """A batch that the store knows.
+        """A batch recorded in the store.
 
-        :raises OptionError: if it does not, or the batch belongs to the sandbox and money is to be spent, or the other
-            way round.
+        :raises OptionError: if it is unknown, or belongs to the sandbox while this is live, or vice versa.
         """
         found = {step.key: step for step in self._ledger.steps("batch")}
         if name not in found:
@@ -99,11 +98,11 @@ class Batches:
         return Batch(name, content["study"], content["live"], content["offer"], hits, qualification)
 
     def states(self, batch: Batch) -> list[HitState]:
-        """How a batch's HITs stand."""
+        """The states of a batch's HITs."""
         return [_state(asked(self._mturk.get_hit, HITId=hit)["HIT"]) for hit in batch.hits]
 
     def close(self, batch: Batch) -> int:
-        """Let nobody else take a batch's work; who has taken it goes on, and is paid. Returns how many HITs it had."""
+        """Close a batch to further workers; those at work can finish, and are paid. Returns its number of HITs."""
         for hit in batch.hits:
             asked(self._mturk.update_expiration_for_hit, HITId=hit, ExpireAt=_LONG_AGO)
         return len(batch.hits)
@@ -129,7 +128,7 @@ class Batches:
         step = self._ledger.begin("hit", f"{batch}/{number}", batch, {"token": token, "raters": raters})
         if step.is_done:
             return
-        # Mechanical Turk remembers tokens for a day. Its list of our HITs has no such end.
+        # Mechanical Turk remembers tokens only for a day, but lists all of our HITs.
         hit = None if step.is_new else self._find_hit(token)
         if hit is None:
             try:
@@ -143,7 +142,7 @@ class Batches:
                     UniqueRequestToken=token,
                 )["HIT"]["HITId"]
             except CrowdError:
-                hit = self._find_hit(token)  # it may have been made by the call before, whose answer got lost
+                hit = self._find_hit(token)  # an earlier call may have made it, with its response lost
                 if hit is None:
                     raise
         self._ledger.finish("hit", step.key, hit)
@@ -153,7 +152,7 @@ class Batches:
         return next((hit["HITId"] for hit in hits if hit.get("RequesterAnnotation") == token), None)
 
     def _taken_part(self, batch: str, study: str) -> str:
-        """The qualification of those who have taken part in any batch of the study: found, or made."""
+        """The qualification of workers who have taken part in any batch of the study; created if missing."""
         key = _qualification_key(study, self._is_live)
         step = self._ledger.begin("qualification", key, batch)
         if step.result:

@@ -1,4 +1,4 @@
-"""What a rater from a crowd is given at the end, so that the crowd pays."""
+"""What a rater from a crowd gets at the end, to be paid: a code, a link or a form."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from parlai_empathy.rating.crowd.entry import MTURK, PROLIFIC
 from parlai_empathy.rating.study import Study
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete?cc="
-"""Where a rater of Prolific goes on, before the study's code."""
+"""The address that completes a submission on Prolific; the study's code is appended."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """The end of a crowd's piece of work.
+    """What the last page shows to a rater from a crowd.
 
     :param code: to be copied into the marketplace's page; empty if there is none.
     :param link: to be followed; empty if there is none.
-    :param form: where a form is to be posted, with ``fields``; empty if there is none.
+    :param form: the address to which a form with ``fields`` is posted; empty if there is none.
     :param fields: hidden fields of that form.
     """
 
@@ -30,13 +30,13 @@ class Completion:
 
 
 def completion(details: Mapping[str, str], study: Study, done: int = 0) -> Completion:
-    """What to show behind the last item.
+    """What to show after the last item.
 
-    Mechanical Turk gets a form with the assignment's id and, as it wants, one field more; Prolific's raters get the
-    study's code and a link that has it; all others the code.
+    Workers of Mechanical Turk get a form with the assignment's id and one more field, which Mechanical Turk requires.
+    Raters from Prolific get the study's code and a link that contains it, all others only the code.
 
-    :param details: what the desk has noted of the rater: ``Entry.details``, and ``submit_to``.
-    :param done: how many items were judged.
+    :param details: the rater's details in the store: ``Entry.details``, and ``submit_to``.
+    :param done: the number of items judged.
     """
     crowd, target = details.get("crowd"), details.get("submit_to", "")
     if crowd == MTURK and target:

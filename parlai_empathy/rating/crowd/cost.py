@@ -1,6 +1,6 @@
-"""What a batch, or bonuses, will cost, with Mechanical Turk's fee: said before anything is spent.
+"""The cost of a batch or of bonuses with Mechanical Turk's fee, to be shown before any money is spent.
 
-The fee (https://www.mturk.com/pricing): 20 % of rewards and bonuses; 20 % more of the reward where a HIT has ten
+The fee (https://www.mturk.com/pricing): 20 % of rewards and bonuses; another 20 % of the reward if a HIT has ten
 assignments or more; at least $0.01 for each assignment and each bonus; half a cent is rounded up.
 """
 
@@ -16,11 +16,11 @@ from parlai_empathy.rating.crowd.offer import Offer, dollars
 CENT = Decimal("0.01")
 FEE = Decimal("0.20")
 MANY = 10
-"""From so many assignments of a HIT on, the reward's fee is doubled."""
+"""The number of assignments of a HIT from which the fee on rewards is doubled."""
 
 
 class Cost(NamedTuple):
-    """Dollars.
+    """Costs in dollars.
 
     :param paid: to workers.
     :param fee: to Mechanical Turk.
@@ -31,30 +31,30 @@ class Cost(NamedTuple):
 
     @property
     def total(self) -> Decimal:
-        """Both."""
+        """The sum of both."""
         return self.paid + self.fee
 
 
 def estimate(offer: Offer) -> Cost:
-    """What a batch costs if all its work is done and approved; taxes and bonuses come on top."""
+    """The cost of a batch if all of its work is done and approved, without taxes and bonuses."""
     reward = dollars("--reward", offer.reward)
     fee = sum((many * reward_fee(reward, many) for many in offer.hits), Decimal(0))
     return Cost(reward * offer.raters, fee)
 
 
 def reward_fee(reward: Decimal, assignments: int) -> Decimal:
-    """The fee on one reward, of a HIT with so many assignments."""
+    """The fee on one reward, for a HIT with this number of assignments."""
     return _fee(reward, 2 * FEE if assignments >= MANY else FEE)
 
 
 def bonus_cost(amounts: Iterable[Decimal]) -> Cost:
-    """What bonuses cost."""
+    """The cost of bonuses."""
     amounts = list(amounts)
     return Cost(sum(amounts, Decimal(0)), sum((_fee(one, FEE) for one in amounts), Decimal(0)))
 
 
 def cost_lines(offer: Offer) -> list[str]:
-    """The estimate in words, for people to read before they agree."""
+    """The estimate in words, to be confirmed by the user."""
     cost, hits = estimate(offer), offer.hits
     shares = f"{len(hits)} HIT(s) of up to {offer.per_hit} raters"
     rate = "40 % (20 % where a HIT has fewer than ten)" if max(hits) >= MANY else "20 %"

@@ -1,4 +1,4 @@
-"""What a crowd's link says: who comes, from where, and for which piece of work."""
+"""Reading a crowd's link: who comes, from which marketplace, and for which task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai_empathy.rating.crowd.framing import submit_url
 
 MTURK, PROLIFIC, LINK = "mturk", "prolific", "link"
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""The assignment's id while a worker of Mechanical Turk only looks at what is to be done."""
+"""The assignment id while a worker of Mechanical Turk previews a task."""
 
 _ID = re.compile(r"[A-Za-z0-9_.@~-]{1,80}")
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
@@ -20,14 +20,14 @@ _TAKEN = frozenset({"assignmentId", "hitId", "workerId", "turkSubmitTo", "PROLIF
 
 @dataclass(frozen=True)
 class Entry:
-    """Somebody who comes by a crowd's link.
+    """A visitor who follows a crowd's link.
 
     :param crowd: :data:`MTURK`, :data:`PROLIFIC` or :data:`LINK`.
-    :param rater: the name for the desk, the crowd's before it; empty of somebody who only looks.
-    :param ticket: what the crowd gave for this piece of work, and nobody else knows: Mechanical Turk's assignment,
-        Prolific's session; empty of other links.
-    :param submit_to: where the last form goes; empty unless it is Mechanical Turk's.
-    :param details: for ``desk.enrol``, so that whoever pays knows whom and for what.
+    :param rater: the rater's name for the desk, prefixed with the crowd; empty in a preview.
+    :param ticket: the crowd's id of this task, which only this worker knows: Mechanical Turk's assignment, Prolific's
+        session; empty for other links.
+    :param submit_to: the address of the last form; empty except for Mechanical Turk.
+    :param details: for ``desk.enrol``: whom to pay, and for what.
     """
 
     crowd: str
@@ -38,17 +38,17 @@ class Entry:
 
     @property
     def is_preview(self) -> bool:
-        """Whether this person has accepted nothing yet: instructions alone are to be shown, and nothing is kept."""
+        """Whether the task is not yet accepted: show only the instructions, and store nothing."""
         return not self.rater
 
 
 def entry_of(query: Mapping[str, str], id_parameter: str | None = None) -> Entry | None:
     """Read the parameters of a link.
 
-    :param query: the parameters, one of each name.
-    :param id_parameter: the name of the one that names the rater in links of other marketplaces.
-    :returns: None if it is no crowd's link.
-    :raises OptionError: if it is one, and says what no such crowd would.
+    :param query: the parameters, each name once.
+    :param id_parameter: the parameter with the rater's id in links of other marketplaces.
+    :returns: None if it is not a crowd's link.
+    :raises OptionError: if it is a crowd's link with missing or invalid parameters.
     """
     if "assignmentId" in query:
         return _of_mturk(query)
@@ -61,9 +61,9 @@ def entry_of(query: Mapping[str, str], id_parameter: str | None = None) -> Entry
 
 
 def check_id_parameter(name: str) -> str:
-    """The name of a parameter that names raters.
+    """Return the name of a parameter for raters' ids, if it is valid.
 
-    :raises OptionError: if it cannot be one, or another crowd has it.
+    :raises OptionError: if it is not, or a crowd uses it already.
     """
     if not _PARAMETER.fullmatch(name) or name in _TAKEN:
         raise OptionError(f"--id-parameter {name}: expected a letter, then letters, digits, _, . or -: no crowd's own")
@@ -71,12 +71,12 @@ def check_id_parameter(name: str) -> str:
 
 
 def may_enter(entry: Entry, known: Mapping[str, str] | None) -> bool:
-    """Whether a link's bearer is the one who came under this name the first time.
+    """Whether a visitor is the person who first came under this rater's name.
 
-    A worker's id is no secret: other workers and requesters see it. What was given for this piece of work is known to
-    the worker alone, so that whoever brings another one is not let in. (Links of other marketplaces have none.)
+    A worker's id is not secret: other workers and requesters see it. But only the worker knows the ticket, so a visitor
+    with a different one is refused. (Links of other marketplaces have no ticket.)
 
-    :param known: the ``details`` of the rater of that name; None if nobody of that name has come.
+    :param known: the ``details`` of the rater of that name; None if the rater is new.
     """
     return not known or known.get("ticket", entry.ticket) == entry.ticket
 
@@ -106,6 +106,6 @@ def _of_prolific(query: Mapping[str, str]) -> Entry:
 def _id(query: Mapping[str, str], name: str) -> str:
     value = query.get(name, "").strip()
     if not _ID.fullmatch(value):
-        # The message names no value: it may be somebody's id. A marker that was never filled in ends here too.
+        # The message does not quote the value, which may be a person's id. Unfilled markers end up here too.
         raise OptionError(f"{name} of this link is missing or no id: open the task from the page of its marketplace")
     return value

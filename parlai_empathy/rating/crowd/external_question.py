@@ -1,7 +1,7 @@
-"""The question of a HIT that lies on one's own site.
+"""The ``ExternalQuestion`` of a HIT, which shows one's own site.
 
-Its schema has two elements in this order, both required: ``ExternalURL``, which must be ``https``, and ``FrameHeight``,
-a whole number of pixels (0: as high as the worker's window).
+Its schema requires two elements in this order: ``ExternalURL``, which must be ``https``, and ``FrameHeight``, a whole
+number of pixels (0: as high as the worker's window).
 https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/ApiReference_ExternalQuestionArticle.html
 """
 
@@ -15,9 +15,9 @@ NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/20
 
 
 def external_question(url: str, frame_height: int = 0) -> str:
-    """The XML of such a question.
+    """The XML of an ``ExternalQuestion``.
 
-    :param url: of the rating site. Mechanical Turk adds who comes, and for what.
+    :param url: of the rating site, to which Mechanical Turk adds the worker and the assignment.
     :raises OptionError: unless it is an ``https`` address.
     """
     root = ElementTree.Element("ExternalQuestion", {"xmlns": NAMESPACE})

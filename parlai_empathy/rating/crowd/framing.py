@@ -1,7 +1,7 @@
-"""Mechanical Turk's own addresses: who may show a rating site in a frame, and where its last form may go.
+"""Mechanical Turk's addresses: which pages may show a rating site in a frame, and where its last form may go.
 
-Workers see an ``ExternalQuestion`` in a frame of Mechanical Turk's page, and the form behind the last item goes to it.
-Both are fixed here, whatever a link says: a link comes from the reader's browser and can say anything.
+Workers see an ``ExternalQuestion`` in a frame of Mechanical Turk's page, and the form after the last item is posted to
+it. Both addresses are constants here, since a link comes from the visitor's browser and cannot be trusted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 SUBMIT_HOSTS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
-"""Where work is handed in: for money, and for trying out."""
+"""Where work is submitted: live, and in the sandbox."""
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 _FRAMES = (
@@ -19,17 +19,17 @@ _FRAMES = (
 
 
 def frame_ancestors() -> str:
-    """The sources of ``frame-ancestors`` for a site that Mechanical Turk shows; leave ``X-Frame-Options`` out then."""
+    """The sources of ``frame-ancestors`` for a site shown by Mechanical Turk; omit ``X-Frame-Options`` then."""
     return " ".join(_FRAMES)
 
 
 def form_targets() -> str:
-    """The sources that ``form-action`` needs beside ``'self'``."""
+    """The sources that ``form-action`` needs in addition to ``'self'``."""
     return " ".join(SUBMIT_HOSTS)
 
 
 def submit_url(turk_submit_to: str) -> str | None:
-    """Where the last form goes; None if a link names a place that is not Mechanical Turk's.
+    """The address of the last form; None if the link's is not one of Mechanical Turk's.
 
     :param turk_submit_to: the link's ``turkSubmitTo``.
     """
@@ -39,5 +39,5 @@ def submit_url(turk_submit_to: str) -> str | None:
     except ValueError:
         return None
     origin = f"{parts.scheme}://{parts.hostname}"
-    # What is returned is put together from our own constants: nothing of the link goes into the page.
+    # The result is built from our own constants only: no part of the link gets into the page.
     return next((host + SUBMIT_PATH for host in SUBMIT_HOSTS if is_plain and origin == host), None)

@@ -1,7 +1,7 @@
-"""What was asked of Mechanical Turk: each step is noted in the ratings' store before it is taken, and after.
+"""The ledger of requests to Mechanical Turk: each step is recorded in the ratings store before and after it is taken.
 
-A step that was noted before and not after may have been taken or not: the process may have died in between. Whoever
-finds one looks at Mechanical Turk first, and takes it again with the same token.
+A step that was begun but not finished may have been taken or not: the process may have died in between. Callers then
+check with Mechanical Turk first, and repeat the step with the same token.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _TABLE = """CREATE TABLE IF NOT EXISTS rating_crowd_steps (
 
 
 class Step(NamedTuple):
-    """Something asked of Mechanical Turk.
+    """A request to Mechanical Turk.
 
-    :param kind: what: ``batch``, ``hit``, ``approve``, ...
-    :param key: which one of its kind.
-    :param content: what it was noted with the first time.
-    :param is_new: whether it was noted just now, for the first time.
-    :param result: what Mechanical Turk said, or empty; None if nobody knows whether it was taken.
+    :param kind: ``batch``, ``hit``, ``approve``, ...
+    :param key: unique within its kind.
+    :param content: as recorded the first time.
+    :param is_new: whether it was just recorded for the first time.
+    :param result: Mechanical Turk's result, or empty; None if it is unknown whether the step was taken.
     """
 
     kind: str
@@ -42,9 +42,9 @@ class Step(NamedTuple):
 
 
 class Ledger:
-    """The steps in a store.
+    """The steps recorded in a store.
 
-    :param clock: seconds since 1970.
+    :param clock: returns the time in seconds since 1970.
     """
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
@@ -54,7 +54,7 @@ class Ledger:
             t.run(_TABLE)
 
     def begin(self, kind: str, key: str, batch: str, content: Mapping[str, Any] | None = None) -> Step:
-        """Note that a step is about to be taken; of one that was noted before, what was noted then stays."""
+        """Record that a step is about to be taken; an earlier record of the same step is kept unchanged."""
         with self._store.writing("") as t:
             added = t.run(
                 "INSERT INTO rating_crowd_steps VALUES (:kind, :key, :batch, :content, :now, NULL, NULL) "
@@ -70,7 +70,7 @@ class Ledger:
         return _step(row, is_new=bool(added))
 
     def finish(self, kind: str, key: str, result: str = "") -> None:
-        """Note that a step was taken."""
+        """Record that a step was taken."""
         with self._store.writing("") as t:
             t.run(
                 "UPDATE rating_crowd_steps SET done = :now, result = :result WHERE kind = :kind AND key = :key",
@@ -81,7 +81,7 @@ class Ledger:
             )
 
     def steps(self, kind: str, batch: str | None = None) -> list[Step]:
-        """The steps of a kind, of one batch or of all, in the order in which they were noted."""
+        """The steps of a kind, of one batch or of all, in the order in which they were begun."""
         with self._store.reading() as t:
             rows = t.rows("SELECT * FROM rating_crowd_steps WHERE kind = :kind ORDER BY begun, key", kind=kind)
         return [_step(row, is_new=False) for row in rows if batch in (None, row["batch"])]

@@ -1,4 +1,4 @@
-"""The address that is pasted into a marketplace's page."""
+"""The addresses that are pasted into a marketplace's page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.entry import check_id_parameter
 
-# Prolific puts its ids where these markers stand.
+# Prolific replaces these markers with its ids.
 _PROLIFIC = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")}
 
 
 def checked_url(url: str, option: str = "--url") -> str:
-    """The address of a rating site as a crowd can open it.
+    """Return the address of a rating site, if a crowd can open it.
 
     :raises OptionError: unless it is an ``https`` address.
     """
@@ -38,8 +38,8 @@ def prolific_link(url: str) -> str:
 def rater_link(url: str, id_parameter: str, marker: str = "RATER") -> str:
     """The address for another marketplace.
 
-    :param id_parameter: the parameter that names the rater.
-    :param marker: what the marketplace replaces by the rater's id.
+    :param id_parameter: the parameter for the rater's id.
+    :param marker: what the marketplace replaces with the rater's id.
     :raises OptionError: unless ``url`` is an ``https`` address.
     """
     return _with(url, {check_id_parameter(id_parameter): marker})
@@ -48,5 +48,5 @@ def rater_link(url: str, id_parameter: str, marker: str = "RATER") -> str:
 def _with(url: str, parameters: dict[str, str]) -> str:
     parts = urlsplit(checked_url(url))
     query = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **parameters}
-    # The markers must stand in the address as they are, or nobody finds them.
+    # The markers must not be escaped, or the marketplace does not recognise them.
     return urlunsplit(parts._replace(path=parts.path or "/", query=urlencode(query, safe="{}%")))

@@ -1,4 +1,4 @@
-"""Mechanical Turk through Amazon's own library, boto3, which also finds the credentials: none of them is seen here."""
+"""Calls to Mechanical Turk through Amazon's library boto3, which also finds the credentials; they are not read here."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from parlai_empathy.errors import CrowdError, MissingDependencyError, OptionError
 
 REGION = "us-east-1"
-"""The only one that Mechanical Turk has."""
+"""The only region of Mechanical Turk."""
 ENDPOINTS = {
     False: "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
     True: "https://mturk-requester.us-east-1.amazonaws.com",
 }
-"""Whether money is spent, and where that is asked for."""
+"""The addresses of the API, by ``is_live``."""
 
-_PAGE = 100  # at most, for each of the calls used here
+_PAGE = 100  # the maximum for each of the calls used here
 _PATIENCE = {"connect_timeout": 10, "read_timeout": 60, "retries": {"mode": "standard", "max_attempts": 8}}
 _KEY = re.compile(r"\b(?:A[KS]IA[A-Z0-9]{16}|[A-Za-z0-9/+]{40,})\b")
 
@@ -24,9 +24,9 @@ _T = TypeVar("_T")
 
 
 def client(is_live: bool = False) -> Any:
-    """boto3's client.
+    """Create boto3's client.
 
-    :param is_live: whether it spends money; else it goes to the sandbox.
+    :param is_live: whether to use the live marketplace, which costs money, instead of the sandbox.
     :raises MissingDependencyError: without boto3.
     """
     try:
@@ -38,16 +38,16 @@ def client(is_live: bool = False) -> Any:
         "mturk",
         region_name=REGION,
         endpoint_url=ENDPOINTS[is_live],
-        # Asking again is safe: what creates or pays has a token by which it is recognised.
+        # Retries are safe: calls that create or pay have a token by which repetitions are recognised.
         config=Config(**_PATIENCE),
     )
 
 
 def asked(call: Callable[..., _T], **arguments: Any) -> _T:
-    """What a call gives.
+    """Make a call and return its result.
 
-    :raises OptionError: if there are no credentials, or Mechanical Turk does not take them.
-    :raises CrowdError: if it refuses, or cannot be reached.
+    :raises OptionError: if there are no credentials, or Mechanical Turk rejects them.
+    :raises CrowdError: if Mechanical Turk refuses the call, or cannot be reached.
     """
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
@@ -71,9 +71,9 @@ def asked(call: Callable[..., _T], **arguments: Any) -> _T:
 
 
 def every(call: Callable[..., Any], key: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-    """All entries of a list that comes in pages.
+    """Yield all entries of a paginated list.
 
-    :param key: of the list in each page.
+    :param key: the key of the list in each page.
     """
     more: dict[str, str] = {}
     while True:

@@ -1,4 +1,4 @@
-"""What workers of Mechanical Turk are offered: the work, the reward, and who may take it."""
+"""What workers of Mechanical Turk are offered: the work, the reward, and who may accept it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.links import checked_url
 
 MOST_REWARD = Decimal("100.00")
-"""Dollars for one piece of work. More is a slip of the keyboard."""
+"""The maximum reward for one rater, in dollars. More is probably a typing error."""
 
 _DOLLARS = re.compile(r"[0-9]{1,5}(\.[0-9]{1,2})?")
 _COUNTRY = re.compile("[A-Z]{2}")
 _DAY = 86_400
-_LIMITS: dict[str, tuple[int, int]] = {  # of Mechanical Turk; times in seconds
+_LIMITS: dict[str, tuple[int, int]] = {  # of Mechanical Turk, in the units of `Offer`
     "raters": (1, 100_000),
     "per_hit": (1, 1_000_000_000),
     "minutes": (1, 365 * 24 * 60),
@@ -33,19 +33,19 @@ class Offer:
     """A batch of work.
 
     :param url: of the rating site, ``https``.
-    :param title: as workers read it in their list, at most 128 characters.
+    :param title: shown in the workers' list, at most 128 characters.
     :param description: at most 2,000 characters.
-    :param reward: dollars for one rater, as ``1.20``.
-    :param raters: how many people are wanted.
-    :param per_hit: how many of them share a HIT. From ten on, Mechanical Turk takes twice the fee.
-    :param minutes: in which a worker has to be done.
-    :param days: for which the work is offered.
-    :param approval_days: after which work that nobody has looked at is paid by itself.
-    :param frame_height: of the frame in pixels; 0 lets Mechanical Turk choose.
-    :param countries: of which workers may be (ISO 3166: ``US``); empty for all.
-    :param approval_rate: percent of a worker's former work that was approved, more than this; 0 for any.
-    :param approved_hits: pieces of a worker's former work that were approved, at least.
-    :param only_once: whether those who have taken part in one of the study's batches are left out of all later ones.
+    :param reward: dollars for one rater, such as ``1.20``.
+    :param raters: how many raters are wanted.
+    :param per_hit: how many raters share a HIT. From ten on, Mechanical Turk doubles its fee.
+    :param minutes: time limit for a worker.
+    :param days: how long the work is offered.
+    :param approval_days: days after which unreviewed work is paid automatically.
+    :param frame_height: of the frame in pixels; 0 for the height of the worker's window.
+    :param countries: the countries from which workers may come (ISO 3166: ``US``); empty for all.
+    :param approval_rate: the percentage of a worker's earlier work that was approved must exceed this; 0 for any.
+    :param approved_hits: the minimum number of a worker's earlier assignments that were approved.
+    :param only_once: whether workers who have taken part in a batch of the study are excluded from all later ones.
     """
 
     url: str
@@ -84,7 +84,7 @@ class Offer:
 
     @property
     def hits(self) -> tuple[int, ...]:
-        """How many raters each HIT has."""
+        """The number of raters of each HIT."""
         whole, rest = divmod(self.raters, self.per_hit)
         return (self.per_hit,) * whole + ((rest,) if rest else ())
 
@@ -95,16 +95,16 @@ class Offer:
 
     @property
     def approval_delay(self) -> int:
-        """Seconds after which work is paid by itself."""
+        """Seconds after which unreviewed work is paid automatically."""
         return self.approval_days * _DAY
 
     def as_record(self) -> dict[str, Any]:
-        """All that it says, for JSON."""
+        """The offer as a dictionary, for JSON."""
         return {**asdict(self), "countries": list(self.countries)}
 
 
 def dollars(option: str, text: str) -> Decimal:
-    """An amount of money.
+    """Read an amount of money.
 
     :raises OptionError: unless it is a number above 0 with at most two decimals, and at most :data:`MOST_REWARD`.
     """

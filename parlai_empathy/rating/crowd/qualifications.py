@@ -1,6 +1,6 @@
-"""Who may see and take the work: what Mechanical Turk knows of its workers, and who has taken part before.
+"""Who may see and accept the work, by country, earlier work, and earlier participation.
 
-The ids are Mechanical Turk's own, the same for everybody:
+The ids are those of Mechanical Turk's built-in qualifications, the same for all requesters:
 https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/ApiReference_QualificationRequirementDataStructureArticle.html
 """
 
@@ -14,14 +14,14 @@ COUNTRY = "00000000000000000071"
 APPROVAL_RATE = "000000000000000000L0"
 APPROVED_HITS = "00000000000000000040"
 
-# Who does not qualify does not even see that there is work: nobody is sent away after having read it.
+# Workers who do not qualify do not see the work at all, so that nobody is turned away after reading it.
 _GUARDED = "DiscoverPreviewAndAccept"
 
 
 def requirements(offer: Offer, taken_part: str | None) -> list[dict[str, Any]]:
-    """What ``QualificationRequirements`` takes.
+    """The value of ``QualificationRequirements``.
 
-    :param taken_part: the id of the qualification that those who have taken part are given; None to let them again.
+    :param taken_part: the id of the qualification of workers who have taken part; None to admit them again.
     """
     wanted: list[dict[str, Any]] = []
     if offer.countries:

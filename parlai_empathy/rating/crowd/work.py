@@ -1,4 +1,4 @@
-"""Work that came in: whose it is, and that it is approved, rejected or rewarded once."""
+"""Submitted work: listing it, and approving, rejecting or rewarding it exactly once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SUBMITTED, APPROVED, REJECTED = "Submitted", "Approved", "Rejected"
 
 
 class Piece(NamedTuple):
-    """A piece of work that was handed in.
+    """A piece of work that was submitted.
 
     :param status: :data:`SUBMITTED`, :data:`APPROVED` or :data:`REJECTED`.
-    :param done: items that its worker has judged; None if the store does not know the worker.
-    :param excluded: why the worker's ratings do not count; None if they do.
-    :param is_first: whether it is the first that this worker handed in. Who has taken two HITs before Mechanical Turk
-        knew of the first has judged once, and is to be paid once.
+    :param done: the number of items that its worker has judged; None if the store does not know the worker.
+    :param excluded: why the worker was excluded; None if not excluded.
+    :param is_first: whether it is this worker's first in the batch. A worker who accepted two HITs before getting the
+        qualification has judged only once, and should be paid once.
     """
 
     assignment: str
@@ -40,7 +40,7 @@ class Work:
     """The work of a batch.
 
     :param mturk: boto3's client.
-    :param raters: of the study, from the desk or the store.
+    :param raters: the study's raters.
     """
 
     def __init__(self, ledger: Ledger, mturk: Any, batch: Batch, raters: Sequence[Rater]) -> None:
@@ -50,7 +50,7 @@ class Work:
         self._raters = {rater.id: rater for rater in raters}
 
     def pieces(self) -> list[Piece]:
-        """What was handed in, and whose; who is among them is noted as having taken part."""
+        """All submitted work; its workers get the qualification of having taken part."""
         found = [
             (one["SubmitTime"], self._piece(hit, one))
             for hit in self._batch.hits
@@ -70,9 +70,9 @@ class Work:
         return pieces
 
     def chosen(self, pieces: Sequence[Piece], workers: Sequence[str]) -> list[Piece]:
-        """The pieces of some workers; if none is named, the first piece of each.
+        """The pieces of the given workers; without any, the first piece of each worker.
 
-        :raises OptionError: if somebody is named who has handed in nothing.
+        :raises OptionError: if one of the workers has submitted nothing.
         """
         there = {piece.worker for piece in pieces}
         if unknown := next((worker for worker in workers if worker not in there), None):
@@ -80,7 +80,7 @@ class Work:
         return [piece for piece in pieces if (piece.worker in workers if workers else piece.is_first)]
 
     def approve(self, piece: Piece, feedback: str = "") -> bool:
-        """Approve a piece of work, which pays it; also one that was rejected. Returns whether that was to be done."""
+        """Approve a piece of work, even a rejected one, so that it is paid; returns False if it already was."""
         if piece.status == APPROVED:
             return False
         self._settle(
@@ -93,9 +93,9 @@ class Work:
         return True
 
     def reject(self, piece: Piece, reason: str) -> bool:
-        """Reject a piece of work: it is not paid, and the worker reads why. Returns whether that was to be done.
+        """Reject a piece of work: it is not paid, and the worker reads the reason. Returns False if it already was.
 
-        :raises OptionError: if it was approved, or there is no reason.
+        :raises OptionError: if it was approved, or the reason is empty.
         """
         if not reason.strip():
             raise OptionError("--reason: say why, the worker reads it, and their record suffers: it must be fair")
@@ -107,7 +107,7 @@ class Work:
         return True
 
     def unpaid(self, pieces: Sequence[Piece], amount: Decimal, reason: str) -> list[Piece]:
-        """Those of some pieces whose workers have not had this bonus yet: Mechanical Turk's own record is asked."""
+        """The pieces for which this bonus has not been paid, by Mechanical Turk's record and the ledger."""
         paid = {
             (one["AssignmentId"], Decimal(one["BonusAmount"]), one.get("Reason", ""))
             for hit in dict.fromkeys(piece.hit for piece in pieces)
@@ -121,9 +121,9 @@ class Work:
         ]
 
     def bonus(self, piece: Piece, amount: Decimal, reason: str) -> None:
-        """Pay a bonus that :meth:`unpaid` says is to be paid. The same amount for the same reason is paid once.
+        """Pay a bonus for a piece from :meth:`unpaid`. The same amount for the same reason is paid only once.
 
-        :raises CrowdError: if Mechanical Turk fails. The same again goes on from there.
+        :raises CrowdError: if Mechanical Turk fails; the same call then resumes from there.
         """
         key = _bonus(piece, amount, reason)
         content = {"assignment": piece.assignment, "amount": str(amount), "reason": reason}
@@ -138,7 +138,7 @@ class Work:
                 UniqueRequestToken=key,
             )
         except CrowdError:
-            if self._is_unpaid(piece, amount, reason):  # else the call before came through, and its answer got lost
+            if self._is_unpaid(piece, amount, reason):  # else it was paid, and the response got lost
                 raise
         self._ledger.finish("bonus", key)
 
@@ -148,7 +148,7 @@ class Work:
         return bool(self.unpaid([piece], amount, reason))
 
     def _settle(self, call: Any, what: str, piece: Piece, **arguments: Any) -> None:
-        """Approve or reject. Should the answer of an earlier call have got lost, the status says what came of it."""
+        """Approve or reject. If the call fails, the status shows whether an earlier one succeeded unnoticed."""
         self._ledger.begin(what, piece.assignment, self._batch.name)
         try:
             asked(call, AssignmentId=piece.assignment, **arguments)
@@ -186,5 +186,5 @@ class Work:
 
 
 def _bonus(piece: Piece, amount: Decimal, reason: str) -> str:
-    """The token of a bonus: the same for the same bonus, in every store."""
+    """The token of a bonus: the same for the same bonus, whatever the store."""
     return hashlib.sha256(f"{piece.assignment}\n{amount}\n{reason}".encode()).hexdigest()
