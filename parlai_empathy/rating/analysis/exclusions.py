@@ -58,10 +58,10 @@ def _places(where: str, header: Sequence[str]) -> list[int]:
 def _add(where: str, row: Sequence[str], found: dict[str, str]) -> None:
     for name, cell in zip(COLUMNS, row, strict=True):
         if not cell:
-            raise DataError(f"{where}, column {name}: nothing is there: whoever is left out needs a reason")
+            raise DataError(f"{where}, column {name}: no value: each line needs a rater and a reason")
     rater, reason = row
     if rater in found:
-        raise DataError(f"{where}, column rater: {rater!r} stands here twice: keep one line")
+        raise DataError(f"{where}, column rater: {rater!r} occurs twice: keep one line")
     found[rater] = reason
 
 

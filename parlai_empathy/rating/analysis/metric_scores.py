@@ -35,16 +35,16 @@ def read_metric_scores(path: str | Path) -> dict[str, dict[Name, float]]:
     for line, record in _records(path):
         where = f"{path}, line {line}"
         if record.get("item") is None:
-            raise DataError(f"{where}: nothing says which item it is: items.jsonl of score_responses is expected")
+            raise DataError(f"{where}: no item is named: expected items.jsonl of score_responses")
         name = (str(record.get("system") or ""), str(record["item"]))
         if (first := lines.setdefault(name, line)) != line:
-            raise DataError(f"{where}: item {name[1]!r} of system {name[0]!r} stands in line {first} already")
+            raise DataError(f"{where}: item {name[1]!r} of system {name[0]!r} is already in line {first}")
         for key, value in record.items():
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if key not in _NO_METRICS and is_number and math.isfinite(value):
                 found.setdefault(key, {})[name] = float(value)
     if not found:
-        raise DataError(f"{path} has no metric of any reply: items.jsonl of score_responses is expected")
+        raise DataError(f"{path} has no metric of any reply: expected items.jsonl of score_responses")
     return found
 
 
@@ -54,9 +54,9 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 record = json.loads(row)
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{path}, line {line}: not JSON: one object a line expected") from error
+                raise DataError(f"{path}, line {line}: not JSON: expected one object per line") from error
             if not isinstance(record, dict):
-                raise DataError(f"{path}, line {line}: {reprlib.repr(record)} is no JSON object")
+                raise DataError(f"{path}, line {line}: {reprlib.repr(record)} is not a JSON object")
             yield line, record
 
 
@@ -83,7 +83,7 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
         theirs, their_item = next(iter(next(iter(scores.values()))))
         raise NotComputableError(
             f"no rated reply has a metric: ratings have item {item!r} of system {system!r}, metrics {their_item!r} of "
-            f"{theirs!r}: name systems and items alike"
+            f"{theirs!r}: use the same names of systems and items in both"
         )
     return found
 

@@ -100,7 +100,7 @@ def speed(pages: Sequence[float], everybody: Sequence[float]) -> str | None:
     spread = 1.4826 * median(abs(one - _log(usual)) for one in logs)  # estimates a normal distribution's deviation
     if _log(usual) - _log(mine) < max(math.log(FAST_TIMES), FAST_SPREADS * spread):
         return None
-    return f"{mine:.1f} seconds a page, where {usual:.1f} are usual"
+    return f"{mine:.1f} seconds per page, where {usual:.1f} are usual"
 
 
 def _log(seconds: float) -> float:
@@ -139,7 +139,7 @@ def replies(texts: Sequence[str]) -> Mapping[str, str]:
         found["generic"] = f"{generic} of {n} replies are generic"
     gibberish = sum(map(free_text.is_gibberish, texts))
     if gibberish >= 2 and gibberish > MOST_GIBBERISH * n:
-        found["gibberish"] = f"{gibberish} of {n} replies are no words"
+        found["gibberish"] = f"{gibberish} of {n} replies are not words"
     if wrong := _language(texts):
         found["language"] = wrong
     same = free_text.same_share(texts)

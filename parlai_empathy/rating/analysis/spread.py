@@ -45,7 +45,7 @@ def spread(ratings: Sequence[Rating]) -> Spread:
     values = [[value for reply in replies.values() for value in reply] for replies in systems.values()]
     n = sum(map(len, values))
     if n <= len(values):
-        raise NotComputableError(f"no standard deviation of {n} rating(s) of {len(values)} system(s): more are needed")
+        raise NotComputableError(f"no standard deviation: {n} rating(s) of {len(values)} system(s) are too few")
     total = sum(_squares(system) for system in values)
     if total <= 1e-18 * n:
         raise NotComputableError("no standard deviation: all ratings of a system are the same")

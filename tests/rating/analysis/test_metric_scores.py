@@ -35,18 +35,18 @@ def test_numbers_are_metrics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{\n", ", line 1: not JSON: one object a line expected"),
-        ("[1]\n", ", line 1: [1] is no JSON object"),
+        ("{\n", ", line 1: not JSON: expected one object per line"),
+        ("[1]\n", ", line 1: [1] is not a JSON object"),
         (
             '\n{"system": "A", "x": 1}\n',
-            ", line 2: nothing says which item it is: items.jsonl of score_responses is expected",
+            ", line 2: no item is named: expected items.jsonl of score_responses",
         ),
         (
             '{"system": "A", "item": "1", "x": 1}\n' * 2,
-            ", line 2: item '1' of system 'A' stands in line 1 already",
+            ", line 2: item '1' of system 'A' is already in line 1",
         ),
-        ('{"item": "1"}\n', " has no metric of any reply: items.jsonl of score_responses is expected"),
-        ("", " has no metric of any reply: items.jsonl of score_responses is expected"),
+        ('{"item": "1"}\n', " has no metric of any reply: expected items.jsonl of score_responses"),
+        ("", " has no metric of any reply: expected items.jsonl of score_responses"),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path: Path, content: str, message: str) -> None:
@@ -106,8 +106,8 @@ def test_without_systems_the_item_must_say_it() -> None:
 
 def test_nothing_matches() -> None:
     message = (
-        "no rated reply has a metric: ratings have item '9' of system 'Z', metrics '1' of 'A': name systems and items "
-        "alike"
+        "no rated reply has a metric: ratings have item '9' of system 'Z', metrics '1' of 'A': use the same names of "
+        "systems and items in both"
     )
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         matched([Rating("9", "Ann", "q", 4.0, "Z")], SCORES)

@@ -50,7 +50,7 @@ def test_where_most_say_the_same_so_may_anybody() -> None:
 
 def test_speed() -> None:
     usual = [20.0, 22.0, 25.0, 30.0, 18.0, 24.0]
-    assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds a page, where 22.0 are usual"
+    assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds per page, where 22.0 are usual"
     assert speed([13.0, 14.0, 12.0], [*usual, 13.0]) is None  # less than twice as fast
     assert speed([5.0, 6.0], [*usual, 5.5]) is None  # two pages
     assert speed([5.0, 6.0, 4.0], [20.0, 22.0, 25.0, 5.0]) is None  # four raters
@@ -103,7 +103,7 @@ def test_replies() -> None:
     assert replies(["ok"] * 4) == {}  # four are too few
     assert replies(["ok", "yes", "No!", *good[:2]]) == {"generic": "3 of 5 replies are generic"}
     assert replies(["ok", "yes", *good[:3]]) == {}
-    assert replies(["asdf", "sdfg", *good]) == {"gibberish": "2 of 8 replies are no words"}
+    assert replies(["asdf", "sdfg", *good]) == {"gibberish": "2 of 8 replies are not words"}
     assert replies(["asdf", "sdfg", *good, *(f"{text} And then?" for text in good[:3])]) == {}  # 2 of 11
     assert replies(["asdf", *good[:2]]) == {}  # one may be a slip
     assert replies([good[0]] * 4 + good[1:3]) == {"same": "4 of 6 replies are the same"}

@@ -85,10 +85,10 @@ def test_one_rating_each_says_nothing_of_raters() -> None:
 @pytest.mark.parametrize(
     ("ratings", "message"),
     [
-        ([], "no standard deviation of 0 rating(s) of 0 system(s): more are needed"),
+        ([], "no standard deviation: 0 rating(s) of 0 system(s) are too few"),
         (
             [Rating("1", "a", "q", 1.0, "A"), Rating("1", "a", "q", 2.0, "B")],
-            "no standard deviation of 2 rating(s) of 2 system(s): more are needed",
+            "no standard deviation: 2 rating(s) of 2 system(s) are too few",
         ),
         (
             [Rating(str(i), "a", "q", 2.0, "A") for i in range(9)],
