@@ -149,7 +149,7 @@ def test_links(run: Run) -> None:
         (["publish", "--study", "ed"], "--url is needed to publish"),
         (["publish", "--study", "ed", "--url", "https://r.example.org"], "--reward is needed to publish"),
         (["link"], "--url is needed to link"),
-        (["status", "--batch", "x"], "--batch x: there is none"),
+        (["status", "--batch", "x"], "--batch x: there is no such batch"),
     ],
 )
 def test_what_is_missing_is_said(run: Run, mturk: MturkDouble, arguments: list[str], wrong: str) -> None:

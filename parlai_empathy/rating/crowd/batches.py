@@ -88,7 +88,7 @@ class Batches:
         """
         found = {step.key: step for step in self._ledger.steps("batch")}
         if name not in found:
-            raise OptionError(f"--batch {name}: there is none; there are: {', '.join(found) or 'none'}")
+            raise OptionError(f"--batch {name}: there is no such batch; the batches are: {', '.join(found) or 'none'}")
         content = found[name].content
         self._check_place(name, content["live"])
         hits = {step.result: step.content["raters"] for step in self._ledger.steps("hit", name) if step.result}
@@ -115,13 +115,13 @@ class Batches:
         if other := next((key for key in now if before.get(key) != now[key]), None):
             raise OptionError(
                 f"--batch {name} was published with {other} {before.get(other)!r}, now it is {now[other]!r}: "
-                "a batch's terms stay; give more work another --batch"
+                "a batch's terms cannot be changed; publish more work under another --batch"
             )
 
     def _check_place(self, name: str, is_live: bool) -> None:
         if is_live != self._is_live:
             raise OptionError(
-                f"--batch {name} is {'for money: say --live true' if is_live else 'in the sandbox: leave out --live'}"
+                f"--batch {name} is {'live: pass --live true' if is_live else 'in the sandbox: leave out --live'}"
             )
 
     def _publish_hit(self, batch: str, token: str, number: int, raters: int, kind: str, offer: Offer) -> None:

@@ -66,7 +66,9 @@ def check_id_parameter(name: str) -> str:
     :raises OptionError: if it is not, or a crowd uses it already.
     """
     if not _PARAMETER.fullmatch(name) or name in _TAKEN:
-        raise OptionError(f"--id-parameter {name}: expected a letter, then letters, digits, _, . or -: no crowd's own")
+        raise OptionError(
+            f"--id-parameter {name}: expected a letter, then letters, digits, _, . or -; crowds' own names are reserved"
+        )
     return name
 
 
@@ -88,7 +90,7 @@ def _of_mturk(query: Mapping[str, str]) -> Entry:
     worker = _id(query, "workerId")
     target = submit_url(query.get("turkSubmitTo", ""))
     if target is None:
-        raise OptionError("turkSubmitTo of this link is not Mechanical Turk: open the task from its own page")
+        raise OptionError("turkSubmitTo of this link is not an address of Mechanical Turk: open the task on its site")
     details = {"crowd": MTURK, "worker": worker, "ticket": assignment}
     if "hitId" in query:
         details["hit"] = _id(query, "hitId")
@@ -107,5 +109,5 @@ def _id(query: Mapping[str, str], name: str) -> str:
     value = query.get(name, "").strip()
     if not _ID.fullmatch(value):
         # The message does not quote the value, which may be a person's id. Unfilled markers end up here too.
-        raise OptionError(f"{name} of this link is missing or no id: open the task from the page of its marketplace")
+        raise OptionError(f"{name} of this link is missing or invalid: open the task on the website of its marketplace")
     return value

@@ -61,12 +61,12 @@ def asked(call: Callable[..., _T], **arguments: Any) -> _T:
         said = error.response.get("Error", {})
         code = str(said.get("Code", "no code"))
         if code in ("AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException"):
-            raise OptionError(f"Mechanical Turk does not take these credentials ({code}): see AWS_PROFILE") from error
+            raise OptionError(f"Mechanical Turk rejects these credentials ({code}): check AWS_PROFILE") from error
         reason = _KEY.sub("...", " ".join(str(said.get("Message", "")).split()))[:200]
-        raise CrowdError(f"Mechanical Turk refuses ({code}: {reason}): see to it, then run the same again") from error
+        raise CrowdError(f"Mechanical Turk refuses ({code}: {reason}): fix this, then run the command again") from error
     except BotoCoreError as error:
         raise CrowdError(
-            f"Mechanical Turk cannot be reached ({type(error).__name__}): run the same again: nothing is done twice"
+            f"Mechanical Turk cannot be reached ({type(error).__name__}): run the command again; nothing is done twice"
         ) from error
 
 

@@ -76,7 +76,7 @@ class Work:
         """
         there = {piece.worker for piece in pieces}
         if unknown := next((worker for worker in workers if worker not in there), None):
-            raise OptionError(f"--workers {unknown}: they have handed in nothing in the batch {self._batch.name}")
+            raise OptionError(f"--workers {unknown}: they have submitted nothing in the batch {self._batch.name}")
         return [piece for piece in pieces if (piece.worker in workers if workers else piece.is_first)]
 
     def approve(self, piece: Piece, feedback: str = "") -> bool:
@@ -98,9 +98,9 @@ class Work:
         :raises OptionError: if it was approved, or the reason is empty.
         """
         if not reason.strip():
-            raise OptionError("--reason: say why, the worker reads it, and their record suffers: it must be fair")
+            raise OptionError("--reason is empty: give a fair one; the worker reads it, and their record suffers")
         if piece.status == APPROVED:
-            raise OptionError(f"--workers {piece.worker}: their work was approved: it cannot be rejected any more")
+            raise OptionError(f"--workers {piece.worker}: their work was approved: it can no longer be rejected")
         if piece.status == REJECTED:
             return False
         self._settle(self._mturk.reject_assignment, "reject", piece, RequesterFeedback=reason)

@@ -129,7 +129,7 @@ def test_sandbox_and_money_are_never_mixed_up(ledger: Ledger) -> None:
     with pytest.raises(OptionError, match="in the sandbox: leave out --live"):
         live.publish("pilot", "herons", OFFER)
     live.publish("main", "herons", OFFER)
-    with pytest.raises(OptionError, match="for money: say --live true"):
+    with pytest.raises(OptionError, match="is live: pass --live true"):
         Batches(ledger, MturkDouble()).batch("main")
 
 
@@ -143,7 +143,7 @@ def test_batches_of_a_study_share_the_qualification(ledger: Ledger) -> None:
 
 
 def test_batch_that_nobody_knows(ledger: Ledger) -> None:
-    with pytest.raises(OptionError, match="--batch pilot: there is none; there are: none"):
+    with pytest.raises(OptionError, match="--batch pilot: there is no such batch; the batches are: none"):
         Batches(ledger, MturkDouble()).batch("pilot")
 
 

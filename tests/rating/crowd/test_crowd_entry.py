@@ -89,7 +89,7 @@ def test_missing_part_of_a_link(missing: str) -> None:
 
 
 def test_marker_that_prolific_never_filled_in() -> None:
-    with pytest.raises(OptionError, match="PROLIFIC_PID of this link is missing or no id"):
+    with pytest.raises(OptionError, match="PROLIFIC_PID of this link is missing or invalid"):
         entry_of({**PROLIFIC, "PROLIFIC_PID": "{{%PROLIFIC_PID%}}"})
 
 

@@ -40,7 +40,7 @@ def test_refusal_is_one_line(mturk: Any) -> None:
 def test_credentials_that_are_not_taken(mturk: Any, code: str) -> None:
     with Stubber(mturk) as stub:
         stub.add_client_error("get_hit", code, "The security token is invalid.")
-        with pytest.raises(OptionError, match="does not take these credentials"):
+        with pytest.raises(OptionError, match="rejects these credentials"):
             asked(mturk.get_hit, HITId="H")
 
 

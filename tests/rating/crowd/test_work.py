@@ -107,7 +107,7 @@ def test_rejection_needs_a_reason_and_can_be_taken_back(shop: Shop) -> None:
     assert not shop.work.reject(piece(), "Every answer was 3.")
     assert shop.work.approve(piece())
     assert shop.statuses()["A2"] == "Approved"
-    with pytest.raises(OptionError, match="cannot be rejected any more"):
+    with pytest.raises(OptionError, match="can no longer be rejected"):
         shop.work.reject(piece(), "But then again.")
 
 
@@ -149,7 +149,7 @@ def test_nobody_is_paid_twice_from_another_store(shop: Shop, tmp_path: Path) -> 
 
 
 def test_worker_who_has_handed_in_nothing(shop: Shop) -> None:
-    with pytest.raises(OptionError, match="--workers Z: they have handed in nothing in the batch pilot"):
+    with pytest.raises(OptionError, match="--workers Z: they have submitted nothing in the batch pilot"):
         shop.work.chosen(shop.work.pieces(), ["Z"])
 
 
