@@ -31,13 +31,13 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
         numbers = {rater.id: number for number, rater in enumerate(raters.found(t, study.name))}
     found = finished(store, study, silent_since)
     if not found:
-        raise NotComputableError(f"{path}: no conversation of the study {study.name} is finished: none is written")
+        raise NotComputableError(f"{path}: the study {study.name} has no finished conversation: nothing is written")
     questions = [question.id for question in study.questions if question.kind == "likert"]
     lines = [line for one, said in found for line in conversation_lines(one, said, questions, numbers)]
     try:
         write_whole(path, "\n".join([",".join(COLUMNS), *lines, ""]))
     except OSError as error:
-        advice = remedy(error, "name a file in a folder that is there")
+        advice = remedy(error, "name a file in an existing folder")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(found)
 

@@ -59,7 +59,7 @@ class Collection:
 
     def __init__(self, desk: Desk) -> None:
         if desk.study.kind != "collect":
-            raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: a collection is of kind collect")
+            raise OptionError(f"{desk.study.where}: kind is {desk.study.kind}: a collection needs kind collect")
         self.desk = desk
         self.study = desk.study
 
@@ -107,7 +107,7 @@ class Collection:
                 return Outcome.REPEATED if same else Outcome.ALREADY
             if emotion not in json.loads(row["offered"]):
                 raise OptionError(
-                    f"emotion {emotion!r} was not offered: choose {', '.join(json.loads(row['offered']))}"
+                    f"emotion {emotion!r} was not offered: choose one of {', '.join(json.loads(row['offered']))}"
                 )
             t.run(
                 "UPDATE rating_prompts SET emotion = :emotion, situation = :situation, made = :now WHERE id = :id",
@@ -132,7 +132,7 @@ class Collection:
         """:meth:`begin` inside an open transaction."""
         row = t.row(f"{prompts.ALL} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
         if row is None or row["rater"] == listener:
-            raise OptionError(f"prompt {prompt[:40]}: there is none with a situation of somebody else than {listener}")
+            raise OptionError(f"prompt {prompt[:40]}: expected one with a situation, by somebody other than {listener}")
         raters.enrolled(t, self.study.name, raters.checked(listener), self.desk.clock())
         places = t.rows("SELECT count(*) AS n FROM rating_conversations WHERE study = :s", s=self.study.name)
         t.run(
@@ -149,7 +149,7 @@ class Collection:
         )
         found = self.about(t, prompt)
         if found is None or found.listener != listener:
-            raise OptionError(f"prompt {prompt[:40]}: somebody else listens already")
+            raise OptionError(f"prompt {prompt[:40]}: it already has another listener")
         return found
 
     def about(self, t: Transaction, prompt: str) -> Conversation | None:

@@ -146,7 +146,7 @@ class Database(ABC):
             connection.close()
 
     def _failed(self, error: BaseException) -> str:
-        return f"the store {self.name} fails ({one_line(error)}): see to it and try again; nothing is stored twice"
+        return f"the store {self.name} failed ({one_line(error)}): fix this and try again; nothing is stored twice"
 
     @property
     @abstractmethod

@@ -82,10 +82,10 @@ class Desk:
         """
         reason = clean(reason, "reason")
         if not reason:
-            raise OptionError(f"rater {rater[:40]!r}: there is no reason to exclude them: write one")
+            raise OptionError(f"rater {rater[:40]!r}: the reason for excluding them is empty: write one")
         if reason.lower() in NOT_EXCLUDED:
             raise OptionError(
-                f"rater {rater[:40]!r}: {reason} as a reason would be read as not excluded: write another one"
+                f"rater {rater[:40]!r}: the reason {reason} would be read as not excluded: write another one"
             )
         with self.writing() as t:
             raters.set_excluded(t, self.study.name, rater, reason, self.clock())

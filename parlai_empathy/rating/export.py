@@ -98,14 +98,14 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     """
     path = Path(path).expanduser()
     if path.suffix.lower() not in (".csv", ".jsonl"):
-        raise OptionError(f"{path}: ratings are written as .csv or .jsonl: call the file so")
+        raise OptionError(f"{path}: ratings are written as .csv or .jsonl: name the file accordingly")
     _check_known(store, study)
     rows = list(rating_rows(store, study, excluded))
     try:
         with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             (_write_csv if path.suffix.lower() == ".csv" else _write_json_lines)(file, rows)
     except OSError as error:
-        advice = remedy(error, "name a file in a folder that is there")
+        advice = remedy(error, "name a file in an existing folder")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(rows)
 
@@ -115,7 +115,7 @@ def _check_known(store: Store, study: str) -> None:
         names = [row["study"] for row in t.rows("SELECT study FROM rating_studies ORDER BY study")]
     if study not in names:
         there = f"it has {', '.join(names)}" if names else "it has none"
-        raise OptionError(f"the store {store.name} has no study {study}: {there}; name one that people have rated in")
+        raise OptionError(f"the store {store.name} has no study {study}: {there}; name one with ratings")
 
 
 def item_name(row: Row, assignment: str) -> str:

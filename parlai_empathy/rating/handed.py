@@ -57,9 +57,9 @@ class Nothing(Enum):
 
     CONSENT = "The rater has not agreed to take part yet."
     EXCLUDED = "The rater is excluded."
-    DONE = "The rater has judged all items that were meant for one person."
-    LATER = "Everything is in other raters' hands at the moment; something may come back."
-    COMPLETE = "The study has all the ratings that it wants."
+    DONE = "The rater has judged as many items as one person gets."
+    LATER = "All remaining items are with other raters at the moment; some may become free again."
+    COMPLETE = "The study has all the ratings that it needs."
 
 
 class Outcome(Enum):
@@ -67,7 +67,7 @@ class Outcome(Enum):
 
     STORED = "It is stored."
     REPEATED = "The same was stored before; nothing was stored twice."
-    ALREADY = "Another answer was stored before, and stays."
+    ALREADY = "Another answer was stored before, and is kept."
     TOO_LATE = "The item went to somebody else, or was given back."
     UNKNOWN = "This rater has no such item."
     EXCLUDED = "The rater is excluded."

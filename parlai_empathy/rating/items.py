@@ -100,15 +100,17 @@ def _singles(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
 
 def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
     if unknown := [name for pair in study.pairs for name in pair if name not in replies]:
-        raise OptionError(f"{study.where}: pairs: there is no system {unknown[0]!r}; there are {', '.join(replies)}")
+        raise OptionError(
+            f"{study.where}: pairs: there is no system {unknown[0]!r}; the systems are {', '.join(replies)}"
+        )
     if len(replies) < 2:
-        raise OptionError(f"{study.where}: systems: pairs need two, and there is {', '.join(replies)} alone")
+        raise OptionError(f"{study.where}: systems: pairs need two, but there is only {', '.join(replies)}")
     for system, other in study.pairs or combinations(replies, 2):
         theirs = {one.number: one for one in replies[other]}
         both = [(one, theirs[one.number]) for one in replies[system] if one.number in theirs]
         if not both:
             raise OptionError(
-                f"{study.where}: systems: {system} and {other} have no context in common to be compared in"
+                f"{study.where}: systems: {system} and {other} have no context in common, so they cannot be compared"
             )
         for one, their in both:
             yield Item(
@@ -143,7 +145,7 @@ def _replies(study: Study) -> dict[str, list[_Reply]]:
     systems = [system for one in study.systems for system in _systems(one.name, one.file)]
     names = Counter(system.name for system in systems)
     if twice := next((name for name, count in names.items() if count > 1 or name == GOLD), None):
-        raise OptionError(f"{study.where}: systems: there are two called {twice}: give each a name of its own")
+        raise OptionError(f"{study.where}: systems: there are two named {twice}: give each a different name")
     numbers: dict[object, str] = {}
     replies = {system.name: list(_numbered(study, system, numbers)) for system in systems}
     return {**replies, GOLD: list(_gold(study, replies))} if study.gold else replies
@@ -186,8 +188,8 @@ def _gold(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[_Reply]:
     for number, (name, one) in first.items():
         if not one.logged.references:
             raise DataError(
-                f"{study.where}: gold is true, and the log of {name}, line {one.logged.line}, has no reference: "
-                f"write one to each reply, or say gold: false in a file of your own (extends: {study.name})"
+                f"{study.where}: gold is true, but the log of {name}, line {one.logged.line}, has no reference: "
+                f"add one to each reply, or set gold: false in a study file of your own (extends: {study.name})"
             )
         gold = LoggedReply(one.logged.references[0], one.logged.context, item=one.logged.item)
         yield _Reply(number, f"{GOLD}#{number}", gold)
@@ -223,5 +225,5 @@ def _check_enough(study: Study, items: Sequence[Item]) -> None:
     if most * study.ratings_per_item < study.ratings_per_system:
         raise OptionError(
             f"{study.where}: ratings_per_system is {study.ratings_per_system}, but {arm} has {most} item(s) with "
-            f"{study.ratings_per_item} rating(s) each: raise ratings_per_item, or lower the other"
+            f"{study.ratings_per_item} rating(s) each: raise ratings_per_item, or lower ratings_per_system"
         )

@@ -72,7 +72,7 @@ class Question:
         raise NotImplementedError
 
     def _wrong(self, text: str) -> OptionError:
-        return OptionError(f"question {self.id}: {reprlib.repr(text)} is no answer: expected {self.hint}")
+        return OptionError(f"question {self.id}: {reprlib.repr(text)} is not a valid answer: expected {self.hint}")
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def problems(questions: Sequence[Question], raw: Mapping[str, object]) -> dict[s
     asked = [question.id for question in questions]
     for name in raw:
         if name not in asked:
-            wrong[name] = f"question {reprlib.repr(name)} was not asked: there are {', '.join(asked) or 'none'}"
+            wrong[name] = f"question {reprlib.repr(name)} was not asked: the questions are {', '.join(asked) or 'none'}"
     return wrong
 
 
@@ -205,9 +205,9 @@ def clean(raw: object, where: str) -> str:
     is_whole = isinstance(raw, float) and raw.is_integer()  # JSON from a page may write 4 as 4.0
     text = without_carriage_returns(str(int(raw) if is_whole else raw)).strip()
     if has_half_characters(text):
-        raise OptionError(f"{where}: {reprlib.repr(text)} has half a character")
+        raise OptionError(f"{where}: {reprlib.repr(text)} contains half a character (a lone surrogate)")
     if "\0" in text:
-        raise OptionError(f"{where}: {reprlib.repr(text)} has a character of value 0, which cannot be stored")
+        raise OptionError(f"{where}: {reprlib.repr(text)} contains a null character, which cannot be stored")
     return text
 
 

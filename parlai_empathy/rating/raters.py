@@ -42,7 +42,7 @@ def known(t: Transaction, study: str, rater: str) -> Row:
     """
     row = t.row(_RATER, study=study, rater=rater)
     if row is None:
-        raise OptionError(f"rater {rater[:40]!r}: nobody of that name has come to the study {study}")
+        raise OptionError(f"rater {rater[:40]!r}: there is no rater of that name in the study {study}")
     return row
 
 

@@ -122,13 +122,13 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
         if one.other or of != (one.system,):
             several = (one.system, one.other) if one.other else (*of, one.system)
             raise DataError(
-                f"item {one.item!r} is rated for {several[0]!r} and for {several[1]!r}, and its name alone does not "
-                "say whose reply is meant: give each reply an item of its own, or take parlai ratings_report --items"
+                f"item {one.item!r} is rated for {several[0]!r} and for {several[1]!r}, so its name alone does not "
+                "identify the reply: give each reply its own item, or use parlai ratings_report --items"
             )
         if (version := versions.setdefault((one.study, one.item), one.version)) != one.version:
             raise DataError(
                 f"item {one.item!r} is rated in the versions {version!r} and {one.version!r} of the study, where it "
-                "may be another reply: keep the rows of one version"
+                "may be a different reply: keep the rows of one version"
             )
         questions.setdefault(one.question, {}).setdefault(one.item, []).append(one.rating)
     return questions
@@ -159,10 +159,10 @@ def _of_json(where: str, row: str) -> dict[str, Any]:
     try:
         record = json.loads(row)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "a number too long, or lists too deep"
-        raise DataError(f"{where}: not JSON ({reason}): one object a line expected") from error
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "a number too long, or nesting too deep"
+        raise DataError(f"{where}: not JSON ({reason}): expected one object per line") from error
     if not isinstance(record, dict):
-        raise DataError(f"{where}: {reprlib.repr(record)} is no JSON object: one a line expected")
+        raise DataError(f"{where}: {reprlib.repr(record)} is not a JSON object: expected one per line")
     return record
 
 
@@ -209,7 +209,7 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
     is_text = _is_empty(record.get("rating")) and not _is_empty(record.get("text"))
     for column in REQUIRED:
         if _is_empty(record.get(column)) and not (column == "rating" and is_text):
-            raise DataError(f"{where}, column {column}: nothing is there: each row needs {', '.join(REQUIRED)}")
+            raise DataError(f"{where}, column {column}: no value: each row needs {', '.join(REQUIRED)}")
     if isinstance(record.get("excluded"), bool):
         record = {**record, "excluded": str(record["excluded"])}  # as in CSV
     names = {column: _name(where, column, record.get(column)) for column in ("item", "rater", *NAMES, "text")}
@@ -243,7 +243,7 @@ def _seconds(where: str, value: object) -> float | None:
         return None
     seconds = _number(where, "seconds", value, None)
     if seconds < 0:
-        raise DataError(f"{where}, column seconds: {reprlib.repr(value)} is less than nothing")
+        raise DataError(f"{where}, column seconds: {reprlib.repr(value)} is negative")
     return seconds
 
 
@@ -255,7 +255,7 @@ def _name(where: str, column: str, value: object) -> str:
         raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is neither a text nor a number")
     text = str(value).strip()
     if has_half_characters(text):
-        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} has half a character")
+        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} contains half a character (a lone surrogate)")
     return text
 
 
@@ -265,7 +265,7 @@ def _number(where: str, column: str, value: object, scale: Sequence[float] | Non
         with suppress(ValueError, OverflowError):
             number = float(value)
     if not math.isfinite(number) or "_" in str(value):  # Python reads 4_3 as 43
-        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is no number")
+        raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is not a number")
     if scale is not None and number not in scale:
         known = ", ".join(f"{one:g}" for one in scale)
         raise DataError(f"{where}, column {column}: {reprlib.repr(value)} is not on the scale {known}")

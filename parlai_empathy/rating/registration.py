@@ -27,8 +27,8 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
         is_known = _is_known(t, study)
     if current and current["version"] != study.version and not new_version:
         raise OptionError(
-            f"{study.where}: the store {store.name} has version {current['version']} of the study {study.name}, and "
-            f"this is version {study.version}: give it another name:, or go on with --new-version true"
+            f"{study.where}: the store {store.name} has version {current['version']} of the study {study.name}, but "
+            f"this is version {study.version}: give it another name:, or pass --new-version true"
         )
     if current and current["version"] == study.version and is_known:
         return

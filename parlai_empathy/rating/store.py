@@ -40,8 +40,8 @@ class Store:
             # Read only at the end, to save a round trip to the server.
             if present is not None and (now := present()[0]["version"]) != version:
                 raise StoreError(
-                    f"the store {self.name} has version {now} of the study {study} by now, and this program has "
-                    f"version {version}: stop it, and go on with the one that has the new version"
+                    f"the store {self.name} now has version {now} of the study {study}, but this program has "
+                    f"version {version}: restart it with the new version"
                 )
 
     @contextmanager
@@ -77,7 +77,7 @@ def open_store(url: str = STORE, may_make: bool = True) -> Store:
     """
     database = open_database(str(url))
     if not may_make and isinstance(database, SqliteDatabase) and not database.is_there:
-        raise OptionError(f"--store {url}: there is no such file: name the one that ratings were kept in")
+        raise OptionError(f"--store {url}: there is no such file: name the store that has the ratings")
     prepare(database)
     return Store(database)
 
@@ -95,5 +95,5 @@ def open_database(url: str) -> Database:
         raise OptionError(f"--store {without_password(url)}: expected a file, or postgresql://user@host/name")
     path = Path(url).expanduser()
     if not path.absolute().parent.is_dir() or path.is_dir():
-        raise OptionError(f"--store {url}: expected a file in a folder that is there")
+        raise OptionError(f"--store {url}: expected a file in an existing folder")
     return SqliteDatabase(path)

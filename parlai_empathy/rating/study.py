@@ -152,9 +152,9 @@ class Study:
         """
         if self.kind in ("likert", "pairwise") and not self.systems:
             raise OptionError(
-                f"{self.where}: no systems are named: say --logs NAME=FILE, or systems: in a study's file"
+                f"{self.where}: no systems are named: pass --logs NAME=FILE, or set systems: in the study file"
             )
         if self.kind == "chat" and not self.models:
             raise OptionError(
-                f"{self.where}: no models are named: say --models NAME=FILE, or models: in a study's file"
+                f"{self.where}: no models are named: pass --models NAME=FILE, or set models: in the study file"
             )

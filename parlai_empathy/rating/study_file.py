@@ -87,7 +87,7 @@ def read_study(
 def _path(name: str, where: str) -> Path:
     path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else Path(name).expanduser()
     if not path.is_file():
-        raise OptionError(f"{where} {name}: there is no such file; name one, or one of {', '.join(STUDIES)}")
+        raise OptionError(f"{where} {name}: there is no such file; name a study file, or one of {', '.join(STUDIES)}")
     return path
 
 
@@ -98,7 +98,7 @@ class _Loader(yaml.SafeLoader):
 def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise yaml.constructor.ConstructorError(None, None, f"the key {twice} stands twice", node.start_mark)
+        raise yaml.constructor.ConstructorError(None, None, f"the key {twice} occurs twice", node.start_mark)
     return loader.construct_mapping(node, deep=True)
 
 
@@ -117,10 +117,10 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
-        raise OptionError(f"{path} cannot be read ({error.strerror}): name a study's file") from error
+        raise OptionError(f"{path} cannot be read ({error.strerror}): name a study file") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise OptionError(
-            f"{path} is no YAML ({one_line(error)}): write it as {OWN_STUDIES / 'ed.yaml'} is written"
+            f"{path} is not valid YAML ({one_line(error)}): see {OWN_STUDIES / 'ed.yaml'} for an example"
         ) from error
     values = Values(str(path), raw, KEYS)
     assert isinstance(raw, dict)
@@ -130,7 +130,7 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
     base = values.text("extends")
     base_path = _path(base if base in STUDIES else str(path.parent / Path(base).expanduser()), f"{path}: extends")
     if base_path.resolve() in (one.resolve() for one in (*extended_by, path)):
-        raise OptionError(f"{path}: extends {base}: the two extend each other; leave one of the two out")
+        raise OptionError(f"{path}: extends {base}: the two extend each other; remove one of the two keys")
     return {**_read(base_path, (*extended_by, path)), **{key: value for key, value in raw.items() if key != "extends"}}
 
 
@@ -199,7 +199,7 @@ def _model(where: str, name: object, file: object) -> ChatModel:
 
 def _named(where: str, name: object, file: object) -> tuple[str, str]:
     if not isinstance(name, str) or not name.strip() or name == GOLD:
-        raise OptionError(f"{where}: {shown(name)} is no name: expected a text other than {GOLD}, in quotes")
+        raise OptionError(f"{where}: {shown(name)} is not a valid name: expected a text other than {GOLD}, in quotes")
     if not isinstance(file, str) or not file.strip():
         raise OptionError(f"{where}: {name} is {shown(file)}, expected a file")
     return name, file
@@ -214,7 +214,7 @@ def _pairs(path: Path, raw: object) -> tuple[tuple[str, str], ...]:
         if not is_pair or pair[0] == pair[1]:
             raise OptionError(f"{path}: pairs is {shown(raw)}, expected all, or a list of two different [NAME, NAME]")
     if len({frozenset(pair) for pair in pairs}) < len(pairs):
-        raise OptionError(f"{path}: pairs names two systems twice: leave one of the two out")
+        raise OptionError(f"{path}: pairs names the same two systems twice: remove one of the pairs")
     return tuple((pair[0], pair[1]) for pair in pairs)
 
 
@@ -222,7 +222,7 @@ def _check(study: Study) -> None:
     """Check that the keys are consistent with each other."""
     where, ids = study.where, [question.id for question in study.questions]
     if twice := next((name for name in ids if ids.count(name) > 1), None):
-        raise OptionError(f"{where}: questions: two have the id {twice}: give each an id of its own")
+        raise OptionError(f"{where}: questions: two have the id {twice}: give each a different id")
     if study.kind != "collect" and not study.page_questions:
         raise OptionError(f"{where}: questions is missing, expected at least one that is not per_turn")
     if study.kind == "collect" and study.turn_questions:
@@ -236,6 +236,6 @@ def _check(study: Study) -> None:
         ("pairs", study.pairs, ("pairwise",)),
     ):
         if has and study.kind not in kinds:
-            raise OptionError(f"{where}: {key} is for kind {' or '.join(kinds)}, and kind is {study.kind}")
+            raise OptionError(f"{where}: {key} is for kind {' or '.join(kinds)}, but kind is {study.kind}")
     if study.ratings_per_item is None and study.ratings_per_system is None and study.kind in ("likert", "pairwise"):
-        raise OptionError(f"{where}: ratings_per_item and ratings_per_system are both any: a number for one is needed")
+        raise OptionError(f"{where}: ratings_per_item and ratings_per_system are both any: make one of them a number")

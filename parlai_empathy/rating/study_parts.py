@@ -34,9 +34,9 @@ def question_of(where: str, raw: object, study_kind: str) -> Question:
     if not _ID.fullmatch(name):
         raise OptionError(f"{where}: id is {shown(name)}, expected a letter, then up to 39 letters, digits, _ or -")
     if kind == "preference" and study_kind != "pairwise":
-        raise OptionError(f"{where}: kind preference is for pairwise studies, and this one is {study_kind}")
+        raise OptionError(f"{where}: kind preference is for pairwise studies, but this one is {study_kind}")
     if values.flag("per_turn", False) and study_kind != "chat":
-        raise OptionError(f"{where}: per_turn is for chats, and this study is {study_kind}")
+        raise OptionError(f"{where}: per_turn is for chats, but this study is {study_kind}")
     text, required, per_turn = values.text("text"), values.flag("required", True), values.flag("per_turn", False)
     if kind == "likert":
         points = values.count("points", 5, 2, 100)
@@ -54,7 +54,7 @@ def _labels(where: str, values: Values, points: int) -> tuple[tuple[int, str], .
     for point, label in labels.items():
         if isinstance(point, bool) or not isinstance(point, int) or not 1 <= point <= points:
             raise OptionError(
-                f"{where}: labels: {shown(point)} is no point, expected a whole number from 1 to {points}"
+                f"{where}: labels: {shown(point)} is not on the scale, expected a whole number from 1 to {points}"
             )
         if not isinstance(label, str) or not label.strip():
             raise OptionError(f"{where}: labels: {point} is {shown(label)}, expected a text, in quotes")
@@ -99,7 +99,9 @@ def check_of(where: str, raw: object, study_kind: str, questions: Sequence[Quest
     if not expected:
         raise OptionError(f"{where}: expected is missing, expected `question: rating` for at least one question")
     if values.has("other_reply") != (study_kind == "pairwise"):
-        raise OptionError(f"{where}: other_reply is for pairwise studies, which need it, and this one is {study_kind}")
+        raise OptionError(
+            f"{where}: other_reply is required in pairwise studies and not allowed in others: this one is {study_kind}"
+        )
     return Check(
         values.texts("context", ()), values.text("reply"), tuple(expected.items()), values.text("other_reply", "")
     )
@@ -108,7 +110,9 @@ def check_of(where: str, raw: object, study_kind: str, questions: Sequence[Quest
 def _question(where: str, key: str, name: object, questions: Sequence[Question]) -> Question:
     found: Mapping[str, Question] = {question.id: question for question in questions}
     if not isinstance(name, str) or name not in found:
-        raise OptionError(f"{where}: {key}: there is no question {shown(name)}; there are {', '.join(found) or 'none'}")
+        raise OptionError(
+            f"{where}: {key}: there is no question {shown(name)}; the questions are {', '.join(found) or 'none'}"
+        )
     return found[name]
 
 
@@ -124,7 +128,7 @@ def _rating(where: str, question: Question, rating: object) -> float:
         return float(rating)
     answer = _read(f"{where}: expected", question, rating)
     if answer is None or answer.rating is None:
-        raise OptionError(f"{where}: expected: {question.id} is a free text: check it by a question with ratings")
+        raise OptionError(f"{where}: expected: {question.id} is a free text: use a question with ratings")
     return answer.rating
 
 

@@ -47,7 +47,7 @@ def write_talks(store: Store, study: str, path: str | Path) -> int:
     try:
         write_whole(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        advice = remedy(error, "name a file in a folder that is there")
+        advice = remedy(error, "name a file in an existing folder")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(lines)
 

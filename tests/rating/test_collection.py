@@ -134,7 +134,7 @@ def test_many_people_at_once_stay_balanced(collection: Collection) -> None:
 def test_only_what_was_offered_can_be_chosen(collection: Collection) -> None:
     found = collection.offer("a")
     other = next(emotion for emotion in EMOTIONS if emotion not in found.offered)
-    with pytest.raises(OptionError, match=f"emotion '{other}' was not offered: choose {found.offered[0]}"):
+    with pytest.raises(OptionError, match=f"emotion '{other}' was not offered: choose one of {found.offered[0]}"):
         collection.choose(found.id, "a", other, "I saw a heron.")
     assert collection.choose(found.id, "b", found.offered[0], "I saw a heron.") is Outcome.UNKNOWN
     assert collection.choose(found.id, "a", found.offered[0], "I saw a heron.") is Outcome.STORED
@@ -201,17 +201,17 @@ def test_prompt_is_talked_about_once(collection: Collection) -> None:
     about = prompt(collection, "a")
     found = collection.begin(about, "b")
     assert collection.begin(about, "b") == found
-    with pytest.raises(OptionError, match="somebody else listens already"):
+    with pytest.raises(OptionError, match="it already has another listener"):
         collection.begin(about, "c")
-    with pytest.raises(OptionError, match="somebody else than a"):
+    with pytest.raises(OptionError, match="by somebody other than a"):
         collection.begin(about, "a")
-    with pytest.raises(OptionError, match="there is none"):
+    with pytest.raises(OptionError, match="expected one with a situation"):
         collection.begin(collection.offer("c").id, "d")  # nothing was chosen yet
 
 
 def test_desk_of_another_kind_is_no_collection(store: Store, clock: Clock, write_log: Callable[..., str]) -> None:
     desk = Desk(store, read_study("humod", systems={"A": write_log("A", 1)}), clock)
-    with pytest.raises(OptionError, match="kind is likert: a collection is of kind collect"):
+    with pytest.raises(OptionError, match="kind is likert: a collection needs kind collect"):
         Collection(desk)
 
 
@@ -247,7 +247,7 @@ def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: 
 def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_path: Path) -> None:
     collection.end(talk(collection, "a", "b").id, "a")
     collection.desk.exclude("b", "not English")
-    with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
+    with pytest.raises(NotComputableError, match="the study collect_ed has no finished conversation"):
         write_collected(collection.desk.store, collection.study, tmp_path / "x.csv")
     collection.desk.include("b")
     assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1

@@ -142,7 +142,7 @@ def test_chats_are_as_many_as_a_rater_needs(study_of: Make) -> None:
     [
         ({"ratings_per_system": 5}, "ratings_per_system is 5, but A has 3 item(s) with 1 rating(s) each"),
         ({"ratings_per_system": 7, "ratings_per_item": 2}, "A has 3 item(s) with 2 rating(s) each"),
-        ({"systems": {}}, "no systems are named: say --logs NAME=FILE"),
+        ({"systems": {}}, "no systems are named: pass --logs NAME=FILE"),
     ],
 )
 def test_study_that_cannot_have_its_ratings(
@@ -162,11 +162,11 @@ def test_enough_ratings_are_enough(study_of: Make, write_log: Callable[..., str]
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"pairs": [["A", "C"]]}, "pairs: there is no system 'C'; there are A, B"),
-        ({"systems": {"A": "a.jsonl"}}, "pairs need two, and there is A alone"),
+        ({"pairs": [["A", "C"]]}, "pairs: there is no system 'C'; the systems are A, B"),
+        ({"systems": {"A": "a.jsonl"}}, "pairs need two, but there is only A"),
         ({"systems": {"A": "a.jsonl", "B": "c.jsonl"}}, "A and B have no context in common"),
         ({"systems": {"A": "twice.jsonl", "B": "b.jsonl"}, "kind": "likert"}, "the log of A has the item 7 twice"),
-        ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two called L: S"),
+        ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two named L: S"),
     ],
 )
 def test_logs_that_do_not_fit(study_of: Make, tmp_path: Path, keys: dict, message: str) -> None:
@@ -183,6 +183,6 @@ def test_logs_that_do_not_fit(study_of: Make, tmp_path: Path, keys: dict, messag
 
 def test_gold_needs_references(study_of: Make, write_log: Callable[..., str]) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2, references=False)}, gold=True)
-    with pytest.raises(DataError, match=r"gold is true, and the log of A, line 1, has no reference") as caught:
+    with pytest.raises(DataError, match=r"gold is true, but the log of A, line 1, has no reference") as caught:
         items_of(study)
-    assert str(caught.value).endswith(f"say gold: false in a file of your own (extends: {study.name})")
+    assert str(caught.value).endswith(f"set gold: false in a study file of your own (extends: {study.name})")

@@ -44,25 +44,25 @@ def test_answer_is_read(question: Likert, raw: object, expected: Answer | None) 
 @pytest.mark.parametrize(
     ("question", "raw", "message"),
     [
-        (LIKERT, 0, "question liking: '0' is no answer: expected a number from 1 to 5 (1 = no, 5 = yes)"),
-        (LIKERT, "6", "'6' is no answer"),
-        (LIKERT, "4.5", "'4.5' is no answer"),
-        (LIKERT, "4_0", "'4_0' is no answer"),
-        (LIKERT, "-1", "'-1' is no answer"),
-        (LIKERT, "٣", "is no answer"),
+        (LIKERT, 0, "question liking: '0' is not a valid answer: expected a number from 1 to 5 (1 = no, 5 = yes)"),
+        (LIKERT, "6", "'6' is not a valid answer"),
+        (LIKERT, "4.5", "'4.5' is not a valid answer"),
+        (LIKERT, "4_0", "'4_0' is not a valid answer"),
+        (LIKERT, "-1", "'-1' is not a valid answer"),
+        (LIKERT, "٣", "is not a valid answer"),
         (LIKERT, True, "True is neither a text nor a number"),
         (LIKERT, [4], "[4] is neither a text nor a number"),
-        (LIKERT, float("nan"), "'nan' is no answer"),
-        (LIKERT, float("inf"), "'inf' is no answer"),
+        (LIKERT, float("nan"), "'nan' is not a valid answer"),
+        (LIKERT, float("inf"), "'inf' is not a valid answer"),
         (LIKERT, "", "question liking has no answer: expected a number from 1 to 5"),
         (LIKERT, None, "has no answer"),
-        (LIKERT, "9" * 5000, "is no answer"),
+        (LIKERT, "9" * 5000, "is not a valid answer"),
         (CHOICE, "4", "expected one of 1 = red, 2 = Sea green, 3 = 2"),
-        (CHOICE, "blue", "'blue' is no answer"),
+        (CHOICE, "blue", "'blue' is not a valid answer"),
         (TEXT, "ab", "question why: the text has 2 characters: expected a text of 3 to 10 characters"),
         (TEXT, "x" * 11, "the text has 11 characters"),
         (TEXT, "   ", "question why has no answer"),
-        (TEXT, "abc\0", "a character of value 0"),
+        (TEXT, "abc\0", "a null character"),
         (TEXT, "abc\ud800", "half a character"),
         (BETTER, "3", "expected 1 = left, 2 = right, 0 = tie"),
         (Preference("better", "?", tie=False), "tie", "expected 1 = left, 2 = right"),
@@ -100,6 +100,6 @@ def test_page_is_read_as_a_whole() -> None:
 def test_problems_are_told_for_each_question() -> None:
     wrong = problems([LIKERT, TEXT], {"why": "a", "age": "40"})
     assert list(wrong) == ["liking", "why", "age"]
-    assert wrong["age"] == "question 'age' was not asked: there are liking, why"
+    assert wrong["age"] == "question 'age' was not asked: the questions are liking, why"
     with pytest.raises(OptionError, match="question liking has no answer"):
         read_answers([LIKERT, TEXT], {"why": "a", "age": "40"})

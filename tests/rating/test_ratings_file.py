@@ -224,8 +224,8 @@ def test_items_that_do_not_say_whose_reply_was_rated() -> None:
         "p": {"1": [3.0]},
     }
     message = (
-        "item '1' is rated for 'A' and for 'B', and its name alone does not say whose reply is meant: give each reply "
-        "an item of its own, or take parlai ratings_report --items"
+        "item '1' is rated for 'A' and for 'B', so its name alone does not identify the reply: give each reply "
+        "its own item, or use parlai ratings_report --items"
     )
     for other in (Rating("1", "Cyd", "q", 4.0, "B"), Rating("1", "Cyd", "q", 1.0, "A", "B")):
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
@@ -235,8 +235,8 @@ def test_items_that_do_not_say_whose_reply_was_rated() -> None:
 def test_an_item_of_two_versions_is_not_one_reply() -> None:
     first, other = (Rating("1", "Ann", "q", 4.0, "A", study="s", version=version) for version in ("1a", "2b"))
     message = (
-        "item '1' is rated in the versions '1a' and '2b' of the study, where it may be another reply: keep the rows of "
-        "one version"
+        "item '1' is rated in the versions '1a' and '2b' of the study, where it may be a different reply: keep the "
+        "rows of one version"
     )
     with pytest.raises(DataError, match=f"^{message}$"):
         by_question([first, other])
@@ -298,23 +298,23 @@ AGAIN = "column rater: 'Ann' has already rated item '1'"
 BAD_ROWS = [
     (HEADER + "1,Ann\n", "2: 2 cells, expected 3 as in the header: check its commas"),
     (HEADER + "1,Ann,4,5\n", "2: 4 cells, expected 3 as in the header: check its commas"),
-    (HEADER + "\n,Ann,4\n", f"3, column item: nothing is there: {NEEDS}"),
-    (HEADER + '"1\n2",  ,4\n', f"2, column rater: nothing is there: {NEEDS}"),
-    (HEADER + "1,Ann,\n", f"2, column rating: nothing is there: {NEEDS}"),
-    (HEADER + "1,Ann,good\n", "2, column rating: 'good' is no number"),
-    (HEADER + '1,Ann,"4,5"\n', "2, column rating: '4,5' is no number"),
-    (HEADER + "1,Ann,4_3\n", "2, column rating: '4_3' is no number"),
-    (HEADER + "1,Ann,nan\n", "2, column rating: 'nan' is no number"),
-    (HEADER + "1,Ann,-Infinity\n", "2, column rating: '-Infinity' is no number"),
-    (HEADER + "1,Ann,1e999\n", "2, column rating: '1e999' is no number"),
+    (HEADER + "\n,Ann,4\n", f"3, column item: no value: {NEEDS}"),
+    (HEADER + '"1\n2",  ,4\n', f"2, column rater: no value: {NEEDS}"),
+    (HEADER + "1,Ann,\n", f"2, column rating: no value: {NEEDS}"),
+    (HEADER + "1,Ann,good\n", "2, column rating: 'good' is not a number"),
+    (HEADER + '1,Ann,"4,5"\n', "2, column rating: '4,5' is not a number"),
+    (HEADER + "1,Ann,4_3\n", "2, column rating: '4_3' is not a number"),
+    (HEADER + "1,Ann,nan\n", "2, column rating: 'nan' is not a number"),
+    (HEADER + "1,Ann,-Infinity\n", "2, column rating: '-Infinity' is not a number"),
+    (HEADER + "1,Ann,1e999\n", "2, column rating: '1e999' is not a number"),
     (HEADER + "1,Ann,4\n1,Bob,4\n 1 ,Ann,5\n", f"4, {AGAIN}, in line 2"),
     ("item,rater,rating,question\n1,Ann,4,a\n1,Ann,4,b\n1,Ann,4,a\n", f"4, {AGAIN} for question 'a', in line 2"),
     (ALL + "i,A,B,q,Ann,2,,,,,,\n", "2, column rating: '2' is not on the scale -1, 0, 1"),
     (ALL + "i,A,A,q,Ann,1,,,,,,\n", "2, column other: 'A' is compared with itself: name two systems"),
-    (ALL + "i,A,,q,Ann,4,,,soon,,,\n", "2, column seconds: 'soon' is no number"),
-    (ALL + "i,A,,q,Ann,4,,,-1,,,\n", "2, column seconds: '-1' is less than nothing"),
-    (ALL + "i,A,,q,Ann,4,,,,,,yes\n", "2, column check: 'yes' is no number"),
-    (ALL + "i,A,,q,Ann,,,,,,,1\n", f"2, column rating: nothing is there: {NEEDS}"),
+    (ALL + "i,A,,q,Ann,4,,,soon,,,\n", "2, column seconds: 'soon' is not a number"),
+    (ALL + "i,A,,q,Ann,4,,,-1,,,\n", "2, column seconds: '-1' is negative"),
+    (ALL + "i,A,,q,Ann,4,,,,,,yes\n", "2, column check: 'yes' is not a number"),
+    (ALL + "i,A,,q,Ann,,,,,,,1\n", f"2, column rating: no value: {NEEDS}"),
     (
         ALL + "i,A,,q,Ann,4,,,,,,\ni,A,,q,Ann,5,,,,,,\n",
         "3, column rater: 'Ann' has already rated item 'i' of 'A' for question 'q', in line 2",
@@ -324,16 +324,16 @@ BAD_ROWS = [
         "3, column rater: 'Ann' has already rated item 'i' of 'B' for question 'q', in line 2",
     ),
     # The line is that on which a row begins, though another one's cell goes over several.
-    (HEADER + '"a\nb",Ann,4\n1,Ann,x\n', "4, column rating: 'x' is no number"),
+    (HEADER + '"a\nb",Ann,4\n1,Ann,x\n', "4, column rating: 'x' is not a number"),
 ]
 BAD_LINES = [
-    ("{", "1: not JSON (Expecting property name enclosed in double quotes): one object a line expected"),
-    ("\n\nitem,rater,rating\n", "3: not JSON (Expecting value): one object a line expected"),
-    (lines([1, 2]), "1: [1, 2] is no JSON object: one a line expected"),
-    (lines("x" * 99), f"1: '{'x' * 12}...{'x' * 13}' is no JSON object: one a line expected"),
-    (lines({"rater": "Ann", "rating": 4}), f"1, column item: nothing is there: {NEEDS}"),
-    (lines({"item": 1, "rater": None, "rating": 4}), f"1, column rater: nothing is there: {NEEDS}"),
-    (lines({"item": 1, "rater": "\t", "rating": 4}), f"1, column rater: nothing is there: {NEEDS}"),
+    ("{", "1: not JSON (Expecting property name enclosed in double quotes): expected one object per line"),
+    ("\n\nitem,rater,rating\n", "3: not JSON (Expecting value): expected one object per line"),
+    (lines([1, 2]), "1: [1, 2] is not a JSON object: expected one per line"),
+    (lines("x" * 99), f"1: '{'x' * 12}...{'x' * 13}' is not a JSON object: expected one per line"),
+    (lines({"rater": "Ann", "rating": 4}), f"1, column item: no value: {NEEDS}"),
+    (lines({"item": 1, "rater": None, "rating": 4}), f"1, column rater: no value: {NEEDS}"),
+    (lines({"item": 1, "rater": "\t", "rating": 4}), f"1, column rater: no value: {NEEDS}"),
     (lines({"item": [1], "rater": "A", "rating": 4}), "1, column item: [1] is neither a text nor a number"),
     (lines({"item": 1, "rater": True, "rating": 4}), "1, column rater: True is neither a text nor a number"),
     (
@@ -342,20 +342,20 @@ BAD_LINES = [
     ),
     (
         lines({"item": 1, "rater": "A", "rating": 4, "question": "\ud800"}),
-        "1, column question: '\\ud800' has half a character",
+        "1, column question: '\\ud800' contains half a character (a lone surrogate)",
     ),
-    (lines({"item": 1, "rater": "A", "rating": [4]}), "1, column rating: [4] is no number"),
-    (lines({"item": 1, "rater": "A", "rating": True}), "1, column rating: True is no number"),
-    ('{"item": 1, "rater": "A", "rating": NaN}', "1, column rating: nan is no number"),
-    ('{"item": 1, "rater": "A", "rating": -Infinity}', "1, column rating: -inf is no number"),
+    (lines({"item": 1, "rater": "A", "rating": [4]}), "1, column rating: [4] is not a number"),
+    (lines({"item": 1, "rater": "A", "rating": True}), "1, column rating: True is not a number"),
+    ('{"item": 1, "rater": "A", "rating": NaN}', "1, column rating: nan is not a number"),
+    ('{"item": 1, "rater": "A", "rating": -Infinity}', "1, column rating: -inf is not a number"),
     # Too large for a float, and shortened in the message.
     (
         '{"item": 1, "rater": "A", "rating": 1%s}' % ("0" * 400),
-        f"1, column rating: 1{'0' * 17}...{'0' * 19} is no number",
+        f"1, column rating: 1{'0' * 17}...{'0' * 19} is not a number",
     ),
     (
         '{"item": 1, "rater": "A", "rating": 1%s}' % ("0" * 5000),
-        "1: not JSON (a number too long, or lists too deep): one object a line expected",
+        "1: not JSON (a number too long, or nesting too deep): expected one object per line",
     ),
 ]
 
@@ -375,7 +375,7 @@ def test_a_bad_row_is_named_or_left_out(tmp_path: Path, name: str, content: str,
 
 
 def test_lists_in_lists_beyond_measure_are_no_json(tmp_path: Path) -> None:
-    message = "deep.jsonl, line 1: not JSON (a number too long, or lists too deep): one object a line expected"
+    message = "deep.jsonl, line 1: not JSON (a number too long, or nesting too deep): expected one object per line"
     assert message_of(tmp_path, "[" * 100_000, "deep.jsonl") == message + SKIP
 
 
@@ -396,14 +396,14 @@ def test_bad_rows_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.M
     ]
     assert warnings == [
         f"{path}: left out 3 bad row(s):",
-        f"  {path}, line 3, column rating: 'x' is no number",
+        f"  {path}, line 3, column rating: 'x' is not a number",
         f"  {path}, line 4, column rating: '9' is not on the scale 1, 2, 3, 4, 5",
         f"  {path}, line 5, column rater: 'Ann' has already rated item '1', in line 2",
     ]
     warnings.clear()
     assert len(ratings_of(write(tmp_path, HEADER + "1,Ann,5\n", "good.csv"), skip_bad_rows=True)) == 1
     assert warnings == []
-    with pytest.raises(DataError, match="line 3, column rating: 'x' is no number"):
+    with pytest.raises(DataError, match="line 3, column rating: 'x' is not a number"):
         ratings_of(path)
 
 

@@ -32,7 +32,7 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
     prepare(database)
     with database.transaction() as t:
         t.run("INSERT INTO rating_store VALUES (:format)", format=FORMAT + 1)
-    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}: update it"):
+    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, but this program reads format {FORMAT}: update it"):
         prepare(database)
     database.close()
 

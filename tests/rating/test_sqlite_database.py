@@ -15,7 +15,7 @@ from parlai_empathy.rating.store import open_store
 def test_file_that_is_no_store(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     path.write_text("item,rater,rating\n" * 100)
-    with pytest.raises(StoreError, match=r"the store .*x.db fails \(file is not a database\)") as caught:
+    with pytest.raises(StoreError, match=r"the store .*x.db failed \(file is not a database\)") as caught:
         open_store(str(path))
     assert "\n" not in str(caught.value)
 

@@ -15,8 +15,8 @@ from parlai_empathy.rating.store import open_database, open_store
     ("url", "message"),
     [
         ("mysql://me:secret@host/name", "expected a file, or postgresql://user@host/name"),
-        ("/nowhere/at/all/ratings.db", "expected a file in a folder that is there"),
-        (".", "expected a file in a folder that is there"),
+        ("/nowhere/at/all/ratings.db", "expected a file in an existing folder"),
+        (".", "expected a file in an existing folder"),
     ],
 )
 def test_what_is_no_store(url: str, message: str) -> None:
@@ -28,7 +28,7 @@ def test_what_is_no_store(url: str, message: str) -> None:
 
 def test_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
     path = tmp_path / "ratings.db"
-    with pytest.raises(OptionError, match="there is no such file: name the one that ratings were kept in"):
+    with pytest.raises(OptionError, match="there is no such file: name the store that has the ratings"):
         open_store(str(path), may_make=False)
     assert not path.exists()
     open_store(str(path)).close()
@@ -39,5 +39,5 @@ def test_store_of_another_format(store_url: str) -> None:
     open_store(store_url)
     with open_database(store_url).transaction() as t:
         t.run("UPDATE rating_store SET format = :next", next=FORMAT + 1)
-    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, and this program reads {FORMAT}"):
+    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, but this program reads format {FORMAT}"):
         open_store(store_url)

@@ -172,27 +172,27 @@ WRONG = {
     "no mapping": ({"questions": ["liking"]}, "questions 1 is 'liking', expected lines `key: value`"),
     "systems": ({"systems": ["a.jsonl"]}, "systems is ['a.jsonl'], expected lines `name: value`"),
     "system's file": ({"systems": {"A": 5}}, "systems: A is 5, expected a file"),
-    "system gold": ({"systems": {"gold": "x"}}, "'gold' is no name"),
+    "system gold": ({"systems": {"gold": "x"}}, "'gold' is not a valid name"),
     "missing log": ({"systems": {"A": "nowhere.jsonl"}}, "nowhere.jsonl cannot be read (No such file or directory)"),
-    "models": ({"models": {"A": "m"}}, "models is for kind chat, and kind is likert"),
-    "pairs": ({"pairs": [["A", "B"]]}, "pairs is for kind pairwise, and kind is likert"),
+    "models": ({"models": {"A": "m"}}, "models is for kind chat, but kind is likert"),
+    "pairs": ({"pairs": [["A", "B"]]}, "pairs is for kind pairwise, but kind is likert"),
     "pairs of one": ({"pairs": [["A", "A"]]}, "pairs is [['A', 'A']], expected all, or a list of two different"),
-    "pairs twice": ({"pairs": [["A", "B"], ["B", "A"]]}, "pairs names two systems twice"),
+    "pairs twice": ({"pairs": [["A", "B"], ["B", "A"]]}, "pairs names the same two systems twice"),
     "turns": ({"turns": {"least": 5, "most": 3}}, "turns: most 3 is below least 5"),
     "turns' key": ({"turns": {"lest": 5}}, "turns: there is no key 'lest'; did you mean least?"),
     "too many checks": ({"checks_per_rater": 1}, "checks_per_rater is 1, expected a whole number from 0 to 0"),
     "check": ({"checks": [{"reply": "x"}]}, "checks 1: expected is missing"),
     "check of nothing": (
         {"checks": [{"reply": "x", "expected": {"y": 1}}]},
-        "there is no question 'y'; there are liking",
+        "there is no question 'y'; the questions are liking",
     ),
-    "check off the scale": ({"checks": [{"reply": "x", "expected": {"liking": 6}}]}, "'6' is no answer"),
+    "check off the scale": ({"checks": [{"reply": "x", "expected": {"liking": 6}}]}, "'6' is not a valid answer"),
     "check of a pair": (
         {"checks": [{"reply": "x", "other_reply": "y", "expected": {"liking": 1}}]},
-        "other_reply is for pairwise studies",
+        "other_reply is required in pairwise studies",
     ),
     "example": ({"examples": [{"reply": "x", "answers": {"liking": 9}}]}, "examples 1: answers: question liking: '9'"),
-    "extends": ({"extends": "nothing"}, "there is no such file; name one, or one of acute, chat"),
+    "extends": ({"extends": "nothing"}, "there is no such file; name a study file, or one of acute, chat"),
 }
 
 
@@ -209,12 +209,12 @@ WRONG_QUESTIONS = {
     "no id": ({"id": None}, "questions 1: id is missing"),
     "id": ({"id": "two words"}, "id is 'two words', expected a letter"),
     "points": ({"points": 1}, "points is 1, expected a whole number from 2 to 100"),
-    "labels": ({"labels": {6: "x"}}, "labels: 6 is no point, expected a whole number from 1 to 5"),
+    "labels": ({"labels": {6: "x"}}, "labels: 6 is not on the scale, expected a whole number from 1 to 5"),
     "label": ({"labels": {1: 5}}, "labels: 1 is 5, expected a text"),
     "key of another kind": ({"choices": ["a", "b"]}, "there is no key 'choices'"),
     "kind": ({"kind": "slider"}, "kind is 'slider', expected one of likert, choice, text, preference"),
-    "preference": ({"kind": "preference"}, "preference is for pairwise studies, and this one is likert"),
-    "turns": ({"per_turn": True}, "per_turn is for chats, and this study is likert"),
+    "preference": ({"kind": "preference"}, "preference is for pairwise studies, but this one is likert"),
+    "turns": ({"per_turn": True}, "per_turn is for chats, but this study is likert"),
     "one choice": ({"kind": "choice", "choices": ["a"]}, "expected at least two different texts"),
     "same choices": ({"kind": "choice", "choices": ["a", "A"]}, "expected at least two different texts"),
     "choices that YAML reads otherwise": ({"kind": "choice", "choices": [True, False]}, "in quotes"),
@@ -233,14 +233,14 @@ def test_what_is_wrong_with_a_question(study_of: Make, keys: dict, message: str)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("title: [", "is no YAML"),
+        ("title: [", "is not valid YAML"),
         ("- title", "expected lines `key: value`"),
         ("", "is None, expected lines `key: value`"),
-        ("title: a\ntitle: b\n", "the key title stands twice"),
-        ("title: !!python/object/apply:os.getcwd []\n", "is no YAML"),
-        ("title: \xff", "is no YAML"),
-        ('title: "\\ud800"', "is no YAML"),
-        ("a: " + "[" * 5000, "is no YAML"),
+        ("title: a\ntitle: b\n", "the key title occurs twice"),
+        ("title: !!python/object/apply:os.getcwd []\n", "is not valid YAML"),
+        ("title: \xff", "is not valid YAML"),
+        ('title: "\\ud800"', "is not valid YAML"),
+        ("a: " + "[" * 5000, "is not valid YAML"),
     ],
 )
 def test_file_that_is_no_study(tmp_path: Path, text: str, message: str) -> None:
@@ -254,7 +254,9 @@ def test_file_that_is_no_study(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_missing_file_says_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"nowhere.yaml: there is no such file; name one, or one of acute, chat"):
+    with pytest.raises(
+        OptionError, match=r"nowhere.yaml: there is no such file; name a study file, or one of acute, chat"
+    ):
         read_study(tmp_path / "nowhere.yaml")
 
 

@@ -140,7 +140,7 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
     ("arguments", "message"),
     [
         (("--store", "x.db"), "--study: say what is to be collected"),
-        (("--study", "collect"), "there is no such file; name one, or one of acute"),
+        (("--study", "collect"), "there is no such file; name a study file, or one of acute"),
         (("--study", "ed"), "kind is likert: this site is for kind collect; see parlai rate_site"),
         ((*COLLECT, "--turn-minutes", "0"), "--turn-minutes 0: expected a number from 0.5 to 120"),
         ((*COLLECT, "--turn-minutes", "nan"), "--turn-minutes nan: expected a number from 0.5 to 120"),
@@ -162,7 +162,7 @@ def test_nothing_to_export(folder: Path) -> None:
     with pytest.raises(OptionError, match=r"--store ratings.db: there is no such file"):
         CollectSite.main(*COLLECT, "--export", "x.csv")
     open_store("ratings.db").close()
-    with pytest.raises(NotComputableError, match="no conversation of the study collect_ed is finished"):
+    with pytest.raises(NotComputableError, match="the study collect_ed has no finished conversation"):
         CollectSite.main(*COLLECT, "--export", "x.csv")
     assert not (folder / "x.csv").exists()
 

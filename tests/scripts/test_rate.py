@@ -59,7 +59,7 @@ def test_replies_are_rated_and_exported(run: Run, logs: list[str]) -> None:
     study = ("--study", "humod", "--logs", *logs, "--rater", "ann")
     shown = run(*study, types=("yes", "4", "How lovely!", "nine", "2", "back", "3", "Is it so?", "quit"))
     assert "Does the reply fit the conversation?\n====" in shown
-    assert "Please answer again: 'nine' is no answer" in shown
+    assert "Please answer again: 'nine' is not a valid answer" in shown
     assert shown.endswith("Goodbye. What you have finished is kept; the same command goes on from here.\n")
     assert "[3 of 3]" in run(*study, types=("5", "Fine.", "quit"))
     assert run(*study, "--export", "ratings.csv") == "6 ratings: ratings.csv\n"
@@ -121,7 +121,7 @@ def test_changed_collection_is_exported(run: Run) -> None:
 
 def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     run("--study", "humod", "--logs", *logs, "--rater", "ann", types=("yes", "4", "Lovely."))
-    with pytest.raises(OptionError, match="or go on with --new-version true"):
+    with pytest.raises(OptionError, match="or pass --new-version true"):
         run("--study", "humod", "--logs", logs[0], "--rater", "ann")
     # An export takes what there is, whatever the study says by now, and leaves it so.
     for _ in range(2):
@@ -134,10 +134,10 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     [
         (("--study", "humod", "--export", "x.csv", "--store", "typo.db"), OptionError, "typo.db: there is no"),
         (("--store", "x.db"), OptionError, "--study: say what is to be rated"),
-        (("--study", "hmod"), OptionError, "there is no such file; name one, or one of acute"),
-        (("--study", "humod"), OptionError, "no systems are named: say --logs NAME=FILE"),
+        (("--study", "hmod"), OptionError, "there is no such file; name a study file, or one of acute"),
+        (("--study", "humod"), OptionError, "no systems are named: pass --logs NAME=FILE"),
         (("--study", "humod", "--logs", "A=none.jsonl"), OptionError, "--logs: A: none.jsonl cannot be read"),
-        (("--study", "chat"), OptionError, "no models are named: say --models NAME=FILE"),
+        (("--study", "chat"), OptionError, "no models are named: pass --models NAME=FILE"),
         (("--study", "chat", "--models", "M=none/model"), ModelFileError, "none/model is no trained model"),
         (("--study", "collect_ed", "--rater", "ann"), OptionError, "to collect dialogues, name the two people"),
         (
@@ -146,7 +146,7 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
             "--store no/where.db",
         ),
         (("--study", "humod", "--export", "x.xls"), OptionError, "ratings are written as .csv or .jsonl"),
-        (("--study", "collect_ed", "--export", "x.csv"), EmpathyError, "no conversation of the study collect_ed"),
+        (("--study", "collect_ed", "--export", "x.csv"), EmpathyError, "the study collect_ed has no finished"),
     ],
 )
 def test_what_is_wrong_is_one_line(run: Run, arguments: tuple[str, ...], error: type[Exception], message: str) -> None:

@@ -80,8 +80,8 @@ def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subproce
     ("arguments", "message"),
     [
         (("--store", "x.db"), "--study: say what is to be rated"),
-        (("--study", "hmod"), "there is no such file; name one, or one of acute"),
-        (("--study", "humod"), "no systems are named: say --logs NAME=FILE"),
+        (("--study", "hmod"), "there is no such file; name a study file, or one of acute"),
+        (("--study", "humod"), "no systems are named: pass --logs NAME=FILE"),
         (("--study", "chat"), "the rating site serves likert and pairwise; use parlai chat_site"),
         (("--study", "collect_ed"), "the rating site serves likert and pairwise; use parlai collect_site or"),
         (("--study", "humod", *LOGS, "--store", "no/where.db"), "--store no/where.db"),

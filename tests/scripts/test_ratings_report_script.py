@@ -204,6 +204,6 @@ def test_an_empty_file(tmp_path: Path) -> None:
 
 def test_bad_rows_can_be_left_out(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", [*rows(), {"item": "i0", "rater": "w0", "rating": "x"}])
-    with pytest.raises(DataError, match="column rating: 'x' is no number"):
+    with pytest.raises(DataError, match="column rating: 'x' is not a number"):
         run(ratings=str(path))
     assert run(ratings=str(path), skip_bad_rows=True).tables[0].rows

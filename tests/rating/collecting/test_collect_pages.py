@@ -458,7 +458,7 @@ def test_site_is_for_collections(lab: Make, tmp_path: Path) -> None:
     store = lab().store
     (tmp_path / "A.jsonl").write_text('{"context": ["Hello"], "reply": "Hello"}\n')
     desk = Desk(store, read_study("humod", {"A": str(tmp_path / "A.jsonl")}))
-    with pytest.raises(OptionError, match="kind is likert: a collection is of kind collect"):
+    with pytest.raises(OptionError, match="kind is likert: a collection needs kind collect"):
         collect_site(desk, b"x" * 32, None)  # type: ignore[arg-type]
 
 

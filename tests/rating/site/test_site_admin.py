@@ -40,7 +40,7 @@ def test_raters_are_excluded_and_included(lab: Make) -> None:
     boss = site.admin()
     page = boss.post("/admin/raters", {"rater": rater, "reason": " ", "what": "exclude"})
     assert page.status == 422
-    assert "there is no reason to exclude them: write one." in page.words
+    assert "the reason for excluding them is empty: write one." in page.words
     page = boss.post("/admin/raters", {"rater": rater, "reason": "all the same", "what": "exclude"})
     assert "1 in all, 1 excluded." in page.words
     assert "Excluded: all the same" in page.words

@@ -111,7 +111,7 @@ def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
         return "From here"
 
     rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # four turns are the most
-    assert rater.saw("The last message was not kept. Another answer was stored before, and stays.")
+    assert rater.saw("The last message was not kept. Another answer was stored before, and is kept.")
     assert rater.saw("You: From elsewhere")
     [found] = desk.answered("a")
     assert [one.text for one in desk.messages(found.id, "a")][2:] == ["From elsewhere", "Heard"]

@@ -74,8 +74,8 @@ def test_wrong_answers_are_asked_again_with_one_line(desk: Desk) -> None:
     assert stored(desk) == [("1", "liking", 3, ""), ("1", "why", None, "because")]
     again = [one for one in rater.seen if "Please answer again" in one]
     assert again == [
-        "study: Please answer again: '6' is no answer: expected a number from 1 to 5 (1 = no, 5 = yes).",
-        "study: Please answer again: 'good' is no answer: expected a number from 1 to 5 (1 = no, 5 = yes).",
+        "study: Please answer again: '6' is not a valid answer: expected a number from 1 to 5 (1 = no, 5 = yes).",
+        "study: Please answer again: 'good' is not a valid answer: expected a number from 1 to 5 (1 = no, 5 = yes).",
         "study: Please answer again: the text has 2,001 characters: expected a text of 1 to 2,000 characters.",
     ]
 
