@@ -1,1 +1,1 @@
-"""Files that are read with clear errors, and files that are whole or not there."""
+"""Read text files with clear errors, and write files atomically."""

@@ -1,4 +1,4 @@
-"""Texts that people bring: a file is found and read whole, or one line says what is wrong; a text can be written."""
+"""Read users' text files with one-line error messages, and make any string encodable as UTF-8."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.errors import DataError
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is such a file. A text that can be no path, such as one that is too long for it, names none."""
+    """Whether ``path`` is an existing file. A string that cannot be a path, such as one that is too long, is not."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):
@@ -17,10 +17,10 @@ def is_file(path: str | Path) -> bool:
 
 
 def read_text(path: str | Path, expected: str) -> str:
-    """A file's text, with its ends of lines as they are; a mark of the byte order at its beginning is left out.
+    """Return a file's text. Line endings are preserved; a byte order mark at the beginning is removed.
 
-    :param expected: what the file should be, for who names another: "it should be a file of ratings".
-    :raises DataError: naming the file, and the line of what is not UTF-8.
+    :param expected: what the file should be, for the error message: "it should be a file of ratings".
+    :raises DataError: naming the file if it cannot be read, and also the line if it is not UTF-8.
     """
     try:
         return Path(path).expanduser().read_bytes().decode("utf-8-sig")
@@ -33,7 +33,7 @@ def read_text(path: str | Path, expected: str) -> str:
 
 
 def open_text(path: str | Path, expected: str) -> io.StringIO:
-    """The same as a file, such as :mod:`csv` reads.
+    """Return the text of :func:`read_text` as a file object, for example for :mod:`csv`.
 
     :raises DataError: as :func:`read_text`.
     """
@@ -41,7 +41,7 @@ def open_text(path: str | Path, expected: str) -> io.StringIO:
 
 
 def has_half_characters(text: str) -> bool:
-    """Whether the text has halves of characters, as JSON can spell them: no file, terminal or model takes them."""
+    """Whether the text has unpaired surrogates. JSON can contain them, but they cannot be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -50,7 +50,8 @@ def has_half_characters(text: str) -> bool:
 
 
 def as_unicode(text: str) -> str:
-    """A text that can be written as UTF-8. Half characters become ``?``: a terminal's broken input
-    leaves some, and so does Python of the bytes in a file's name that are no UTF-8.
+    """Return the text with unpaired surrogates replaced by ``?``, so that it can be encoded as UTF-8.
+
+    Surrogates come from invalid terminal input, and from file names that are not UTF-8.
     """
     return text.encode("utf-8", "replace").decode("utf-8")

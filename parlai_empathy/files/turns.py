@@ -1,4 +1,4 @@
-"""Several processes that would write the same files: one after another, or one alone."""
+"""Locks for processes that would write the same files: they take turns, or only one runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import IO
 
 @contextmanager
 def own_turn(folder: Path) -> Iterator[None]:
-    """Wait until nobody else has a turn in a folder that is there, then keep others waiting.
+    """Wait for the exclusive lock of an existing folder, and hold it within the ``with`` block.
 
-    Of a killed process the system ends the turn. Where it, or the disk, knows no locks of folders, nobody waits.
+    The system releases the lock of a killed process. Where folders cannot be locked, processes do not wait.
     """
     descriptor = None
     with suppress(OSError):
@@ -28,11 +28,11 @@ def own_turn(folder: Path) -> Iterator[None]:
 
 
 def lock(file: int | IO[bytes], wait: bool) -> bool:
-    """Lock an open file or folder until it is closed; whether nobody else has it locked.
+    """Lock an open file or folder until it is closed. Return False if another process holds the lock.
 
-    Where the system or the disk knows no such locks, nobody has.
+    Return True where the system or the file system does not support such locks.
 
-    :param wait: until whoever has it locked lets it go.
+    :param wait: wait until the lock is free.
     """
     try:
         import fcntl

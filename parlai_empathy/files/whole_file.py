@@ -1,4 +1,4 @@
-"""Files that are whole, or not there."""
+"""Write files atomically: a file is complete, or it is not there."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from parlai_empathy.files.unfinished import own_file
 
 @contextmanager
 def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
-    """Give a path beside ``path`` to write to: what stands there in the end is moved to ``path``, or goes on an error.
+    """Yield a temporary path beside ``path`` to write to; at the end rename it to ``path``, or delete it on an error.
 
-    :param is_shared: whether several processes may write ``path`` at once. Then each has a path of its own, and what
-        killed ones left goes; else what a killed one left is written over by the next.
-    :raises OSError: if the file cannot be moved.
+    :param is_shared: whether several processes may write ``path`` at once. If so, each has its own temporary path, and
+        leftovers of killed processes are deleted; otherwise the next write overwrites a leftover.
+    :raises OSError: if the file cannot be renamed.
     """
-    path = path.resolve()  # a link stays, and the file is written where it leads
+    path = path.resolve()  # keep a symbolic link, and write its target
     if path.exists() and not path.is_file():
-        yield path  # a pipe or a device, which has nothing to lose
+        yield path  # a pipe or a device is written directly
         return
     unfinished = own_file(path) if is_shared else path.parent / f"{path.name}.unfinished"
     try:
         yield unfinished
         unfinished.replace(path)
     finally:
-        with suppress(OSError):  # the error that led here says more
+        with suppress(OSError):  # do not hide the original error
             unfinished.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text, in UTF-8, at once or not at all; several processes may do so.
+    """Write a text as UTF-8, atomically; several processes may do so at once.
 
     :raises OSError: if it cannot be written.
     """
@@ -41,5 +41,5 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def remedy(error: OSError, otherwise: str) -> str:
-    """What to do about a file that cannot be written: ``otherwise``, and on a full disk something else, too."""
+    """Return the advice for a file that cannot be written: ``otherwise``, preceded by "make room" on a full disk."""
     return f"make room, or {otherwise}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else otherwise
