@@ -1,4 +1,4 @@
-"""Dumps as blocks of whole lines, for an engine that reads many at once."""
+"""Read dumps in blocks of whole lines, for an engine that reads many lines at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, READ_ERRORS, BrokenFileError, read_bytes
 
-BLOCK = 1 << 20  # bytes of lines that are read together: a vector of DuckDB's, and no more than a cache holds
+BLOCK = 1 << 20  # bytes: lines for about one vector of DuckDB, and small enough for a CPU cache
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines as they stand in a dump.
+    """Consecutive whole lines of a dump.
 
-    :param first: the number of the first of them, from 1.
+    :param first: number of the first line, from 1.
     """
 
     content: bytes
@@ -29,18 +29,18 @@ class Block:
 
     @functools.cached_property
     def ends(self) -> NDArray[np.int64]:
-        """Where lines end, behind their line ends, ``(n,)``: of the last line of a dump only if it has one."""
+        """Offsets after each line ending, ``(n,)``. The last line of a dump may have no line ending."""
         return np.flatnonzero(np.frombuffer(self.content, dtype=np.uint8) == ord("\n")) + 1
 
 
 def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | None = None) -> Iterator[Block]:
-    """The blocks of a dump, in its order.
+    """Yield the blocks of a dump, in file order.
 
-    :param size: about how many bytes of lines a block holds.
-    :param seen: told of how many bytes of the dump, as it is packed, each time that some were read.
+    :param size: approximate size of a block, in bytes.
+    :param seen: called after each read with the number of bytes read from the (compressed) dump.
     :raises DataError: if the file cannot be opened.
-    :raises BrokenFileError: naming file and line, if it cannot be read on. What can be read has come before.
-    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    :raises BrokenFileError: naming file and line, if reading fails midway. All lines before it are yielded first.
+    :raises MissingDependencyError: for a ``.zst`` file, if zstandard is not installed.
     """
     number = 1
     for content, failure in _whole_lines(read_bytes(path, seen), size):
@@ -52,7 +52,7 @@ def read_blocks(path: Path, size: int = BLOCK, seen: Callable[[int], object] | N
 
 
 def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[bytes, Exception | None]]:
-    """The file in pieces that end with a line, and what ended the reading early."""
+    """Yield pieces of the file that end with a line, and with the last one the error that ended the reading, if any."""
     pieces: list[bytes] = []
     length = 0
     try:
@@ -62,21 +62,21 @@ def _whole_lines(pieces_of_file: Iterable[bytes], size: int) -> Iterator[tuple[b
             if length >= size:
                 content = b"".join(pieces)
                 cut = content.rfind(b"\n") + 1
-                rest = content[cut:] if cut else content[: LONGEST_LINE + 1]  # as much as shows that it is too long
+                rest = content[cut:] if cut else content[: LONGEST_LINE + 1]  # enough to see that it is too long
                 pieces, length = [rest], len(rest)
                 if cut:
                     yield content[:cut], None
     except READ_ERRORS as error:
         content = b"".join(pieces)
-        yield content[: content.rfind(b"\n") + 1], error  # what follows is the beginning of a line
+        yield content[: content.rfind(b"\n") + 1], error  # without the incomplete last line
         return
     yield b"".join(pieces), None
 
 
 def lines_of(block: Block) -> Any:
-    """The lines of a block, without a copy where all of them are texts.
+    """Return the lines of a block, without copying them if all are valid.
 
-    :returns: a batch of pyarrow with ``number``, ``line``, and ``unreadable``: null, or why there is no ``line``.
+    :returns: a pyarrow batch with ``number``, ``line``, and ``unreadable``: null, or why ``line`` is null.
     """
     import pyarrow
 
@@ -85,25 +85,25 @@ def lines_of(block: Block) -> Any:
         content += b"\n"
         ends = np.append(ends, len(content))
     begin = len(codecs.BOM_UTF8) if block.first == 1 and content.startswith(codecs.BOM_UTF8) else 0
-    # Arrow's own layout: a line begins where the one before it ends. The line ends stay: to JSON they are white space.
+    # Arrow's layout: a line begins where the previous one ends. Line endings are kept: to JSON they are white space.
     offsets = np.concatenate(([begin], ends)).astype(np.int32)
     lines = pyarrow.StringArray.from_buffers(len(ends), pyarrow.py_buffer(offsets), pyarrow.py_buffer(content))
     unreadable = pyarrow.nulls(len(ends), pyarrow.string())
-    if np.diff(offsets).max() > LONGEST_LINE + 1 or not _is_text(content):  # with the line end
+    if np.diff(offsets).max() > LONGEST_LINE + 1 or not _is_text(content):  # including the line ending
         lines, unreadable = _one_by_one(content[begin:])
     numbers = pyarrow.array(np.arange(block.first, block.first + len(lines)))
     return pyarrow.record_batch([numbers, lines, unreadable], schema=lines_schema())
 
 
 def lines_schema() -> Any:
-    """The columns of :func:`lines_of`."""
+    """Return the schema of :func:`lines_of`."""
     import pyarrow
 
     return pyarrow.schema([("number", "int64"), ("line", "string"), ("unreadable", "string")])
 
 
 def _is_text(content: bytes) -> bool:
-    """Whether all of a block is UTF-8. Then each line is: no character has the byte of a line end in it."""
+    """Whether a whole block is valid UTF-8. Then each line is too: no other character contains a line feed's byte."""
     import pyarrow
 
     offsets = pyarrow.py_buffer(np.array([0, len(content)], dtype=np.int32))
@@ -115,7 +115,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def _one_by_one(content: bytes) -> tuple[Any, Any]:
-    """The lines of a block, each looked at, and why some are left out: one of them is no text, or too long."""
+    """Return the lines of a block, checked one by one, and why some of them are null: not UTF-8, or too long."""
     import pyarrow
 
     found: list[tuple[str | None, str | None]] = []

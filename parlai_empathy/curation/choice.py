@@ -1,4 +1,4 @@
-"""The two ends: posts far above and far below the mean, as many of each, with their texts."""
+"""Select the posts far above and far below the mean, equally many of each, with their texts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.tasks.reddit.cleaning import clean
 
 CLASSES = ("not engaging", "engaging")
-_ROWS = 10_000  # posts that are written together
-_MAY_CHANGE = r"\]\(|  |^ | $|[^ -~]"  # a link, or more than single spaces between words
+_ROWS = 10_000  # posts per table that is written
+_MAY_CHANGE = r"\]\(|  |^ | $|[^ -~]"  # a link, irregular spaces, or a character that may be white space
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """How many posts lie at the ends.
+    """The numbers of posts at the two ends.
 
-    :param ends: how many are not engaging, and how many engaging.
-    :param each: how many of each were taken.
+    :param ends: number of posts that are not engaging, and number of engaging posts.
+    :param each: number of posts chosen from each end.
     """
 
     ends: tuple[int, int]
@@ -35,9 +35,9 @@ class Chosen:
 
 
 def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
-    """Make the table ``chosen`` of the table ``engagement``, with ``class``: 1 for engaging, 0 for not.
+    """Create the table ``chosen`` from the table ``engagement``, with the column ``class``: 1 for engaging, 0 for not.
 
-    Of the larger class, posts are left out at random; which, only the seed and their names decide.
+    The larger class is sampled down at random. The sample depends only on the seed and the posts' names.
 
     :raises NotComputableError: if one end is empty.
     """
@@ -63,16 +63,16 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
 
 
 def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool) -> Iterator[Any]:
-    """The chosen posts in a random order that the seed decides, as tables of pyarrow with some thousand rows each.
+    """Yield the chosen posts in random order, determined by the seed, as pyarrow tables of some thousand rows each.
 
-    Words to put into negative samples are those of the posts of the same table: all engines make the same tables.
+    Words inserted into negative samples come from the posts of the same table. All engines make the same tables.
 
-    :param negatives: for how large a share of the posts a negative sample is added, behind the posts of its table.
+    :param negatives: share of the posts for which a negative sample is added, after the posts of its table.
     """
     import pyarrow
 
     numbers = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
-    # All texts are unpacked to find these few: once for the posts and what they answer.
+    # Finding these few texts takes a scan of all texts, so posts and parents are looked up together.
     engine.table(
         "originals",
         """SELECT p.place, p.text, p.thread, p.subreddit FROM posts p SEMI JOIN (
@@ -97,12 +97,12 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
 
 
 def _hex(share: float) -> str:
-    """What the first eight hexadecimal digits of such a share of all hashes are below."""
+    """Return the value below which the first eight hexadecimal digits of this share of all hashes are."""
     return "g" if share == 1 else f"{int(share * (1 << 32)):08x}"
 
 
 def _columns(found: Any, measures: Measures) -> dict[str, Any]:
-    """The columns of ``red.parquet`` from what an engine gives."""
+    """Return the columns of ``red.parquet``, from the result of an engine's query."""
     columns: dict[str, Any] = {name: clean_all(found[name].combine_chunks()) for name in ("post", "parent")}
     columns["label"] = [CLASSES[place] for place in found["class"].to_pylist()]
     columns["fold"] = ["valid" if is_valid else "train" for is_valid in found["is_valid"].to_pylist()]
@@ -120,7 +120,7 @@ def _columns(found: Any, measures: Measures) -> dict[str, Any]:
 
 
 def clean_all(texts: Any) -> Any:
-    """Texts as :func:`~parlai_empathy.tasks.reddit.cleaning.clean` leaves them; most are so already."""
+    """Apply :func:`~parlai_empathy.tasks.reddit.cleaning.clean` to the texts that it may change, which are few."""
     import pyarrow
     import pyarrow.compute as compute
 
@@ -130,7 +130,7 @@ def clean_all(texts: Any) -> Any:
 
 
 def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int) -> dict[str, Any]:
-    """Negative samples for a share of the posts, as columns. The four kinds take turns."""
+    """Return negative samples for a share of the posts, as columns. The four kinds alternate."""
     added: dict[str, Any] = {name: [] for name in ("post", "parent", "label", "fold", "subreddit", "id", "source")}
     posts, *others = (columns[name].to_pylist() for name in ("post", "parent", "subreddit", "id"))
     words = [word for post in posts for word in post.split()]
@@ -139,7 +139,7 @@ def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int
         if draw.random() < share:
             kind = KINDS[(taken + len(added["post"])) % len(KINDS)]
             if kind == "deletion" and " " not in post:
-                kind = "insertion"  # without its one word a post would be nothing, and with it what it was
+                kind = "insertion"  # deletion would leave a post of one word unchanged
             text = negative_sample(kind, post, parent, words, draw)
             for column, value in zip(added, (text, parent, CLASSES[0], fold, subreddit, name, kind), strict=True):
                 added[column].append(value)
@@ -147,7 +147,7 @@ def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int
 
 
 def schema(with_ids: bool) -> Any:
-    """The layout of ``red.parquet``."""
+    """Return the schema of ``red.parquet``."""
     import pyarrow
 
     texts = ["post", "parent", "label", "fold", "subreddit", "source"]
@@ -157,9 +157,9 @@ def schema(with_ids: bool) -> Any:
 
 
 def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
-    """Write the posts, so that the file is either whole or not there.
+    """Write the posts to ``file``, atomically.
 
-    :returns: how many come from which source.
+    :returns: the number of posts by source.
     """
     import pyarrow.parquet as parquet
 

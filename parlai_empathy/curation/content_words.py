@@ -1,7 +1,7 @@
-"""How many content words texts have, counted in many texts at once, where their letters lie in memory.
+"""Count the content words of many texts at once, without splitting the texts.
 
-A text is not taken apart: Arrow's own layout of an array of words is the letters of all texts, and where each word
-ends. So no word is copied, and Arrow looks all of them up among the common ones.
+Arrow stores an array of strings as one buffer and an array of offsets. So the buffer of all texts becomes an array of
+words by computing the offsets of the words: no word is copied, and Arrow looks up all words among the common ones.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _PLAIN = bytes.maketrans((ascii_uppercase + SPACES).encode(), (ascii_lowercase +
 
 
 def ready_to_count(text: str) -> str:
-    """SQL that makes of a text what :func:`count_content_words` takes: with a space behind its last word.
+    """Return SQL that prepares a text for :func:`count_content_words`: it appends a space after the last word.
 
-    The Kelvin sign is the one letter beyond ASCII whose small letter is in it, where all common words are.
+    It also replaces the Kelvin sign, the only non-ASCII letter whose lower case is ASCII, as all common words are.
     """
     return f"replace({text}, '\u212a', 'k') || ' '"
 
 
 def count_content_words(texts: Any) -> Any:
-    """How many words of each text are not common, for DuckDB: an array of pyarrow of texts gives one of numbers.
+    """Return the number of content words of each text, for DuckDB: from a pyarrow array of texts to one of integers.
 
-    They are those of :func:`~parlai_empathy.metrics.specificity.content_words`.
+    Content words are those of :func:`~parlai_empathy.metrics.specificity.content_words`.
 
-    :param texts: as :func:`ready_to_count` makes them; null has no words.
+    :param texts: prepared by :func:`ready_to_count`; null has no words.
     """
     import pyarrow
     import pyarrow.compute as compute
@@ -48,7 +48,7 @@ def count_content_words(texts: Any) -> Any:
 
 
 def _letters(texts: Any) -> tuple[bytes, NDArray[np.int32]]:
-    """The letters of all texts, small and with one kind of space, and where in them texts begin, and the last ends."""
+    """Return the bytes of all texts, in lower case and with plain spaces only, and their ``n + 1`` offsets."""
     _, offsets, content = texts.buffers()
     bounds = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     letters = bytes(memoryview(content)[bounds[0] : bounds[-1]]) if content else b""
@@ -57,7 +57,7 @@ def _letters(texts: Any) -> tuple[bytes, NDArray[np.int32]]:
 
 @functools.cache
 def _common_words() -> Any:
-    """The common words, each with the space behind it."""
+    """Return the common words, each followed by a space."""
     import pyarrow
 
     return pyarrow.array(sorted(f"{word} " for word in common_words()))

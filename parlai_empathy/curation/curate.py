@@ -1,4 +1,4 @@
-"""The whole way from dumps to RED."""
+"""The whole curation, from dumps to RED."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ FILE = "red.parquet"
 
 @dataclass(frozen=True)
 class Curated:
-    """What came of a curation.
+    """The result of a curation.
 
-    :param accounts: of the dumps' lines.
-    :param fates: how many posts became what: each line that is a post stands in it once.
-    :param classes: what a table of the classes shows: for each label the mean of each column.
-    :param subreddits: how many posts of each label the chosen subreddits have.
-    :param histogram: how many posts have which engagement, in whole hundredths: those far enough below the mean, those
-        near it, and those far enough above it.
-    :param scorers: the signatures of the scorers of texts.
-    :param added: how many negative samples of each kind were added.
+    :param accounts: what became of the lines, one account per dump.
+    :param fates: number of posts by outcome: each line that is a post is counted once.
+    :param classes: for each label the mean of each column.
+    :param subreddits: for each subreddit the number of chosen posts by label.
+    :param histogram: for each hundredth of engagement the number of posts far enough below the mean, near it, and far
+        enough above it.
+    :param scorers: signatures of the text scorers.
+    :param added: number of negative samples by kind.
     """
 
     accounts: list[Account]
@@ -52,14 +52,14 @@ class Curated:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a curation needs besides an engine.
+    """The inputs of a curation, except the engine.
 
-    :param dumps: in any order: which posts are chosen does not depend on it.
-    :param folder: for ``red.parquet``, and below ``work`` for what may be needed again.
+    :param dumps: in any order: it has no influence on which posts are chosen.
+    :param folder: for ``red.parquet``, and for ``work`` with the files that another run can reuse.
     :param emotion: scores how positive replies are; None leaves emotional engagement out.
-    :param toxicity: scores how toxic posts are; None keeps all.
-    :param negatives: the share of the posts for which a negative sample is added.
-    :raises OptionError: if only emotional engagement has a weight, and nothing measures it.
+    :param toxicity: scores how toxic posts are; None keeps all posts.
+    :param negatives: share of the posts for which a negative sample is added.
+    :raises OptionError: if only emotional engagement has a weight, but it is not measured.
     """
 
     dumps: Sequence[Path]
@@ -80,12 +80,12 @@ class Plan:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Those that are measured."""
+        """The dimensions that are measured."""
         return tuple(name for name in DIMENSIONS if name != "ee" or self.emotion)
 
     @property
     def work(self) -> Path:
-        """The folder of what is kept."""
+        """The folder of the files that another run can reuse."""
         return self.folder / "work"
 
 
@@ -93,9 +93,9 @@ def curate(plan: Plan, engine: Engine) -> Curated:
     """Write ``red.parquet``.
 
     :raises DataError: if no dump holds a post, or the folder cannot be written to.
-    :raises OptionError: if DuckDB may take too little memory.
+    :raises OptionError: if DuckDB's memory limit is too low.
     :raises NotComputableError: if there are too few posts to choose from.
-    :raises KeyboardInterrupt: if someone stops it, whatever runs at that moment.
+    :raises KeyboardInterrupt: on Ctrl-C, whichever step is running.
     """
     with stoppable(), clear_errors(plan.memory, plan.folder):
         return _curate(plan, engine)
@@ -133,9 +133,9 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
 
 
 def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: Counter[str]) -> dict[str, str]:
-    """Make the table ``candidates``: posts with reactions, and what is counted of them.
+    """Create the table ``candidates``: posts with reactions, and their counts.
 
-    :returns: the signatures of the scorers of texts.
+    :returns: the signatures of the text scorers.
     """
     recipe, scorers = plan.recipe, {}
     engine.table("eligible", _eligible(recipe))
@@ -143,7 +143,7 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
     waiting = fates.pop(None, 0)  # type: ignore[call-overload]  # SQL's null
     few = f"fewer than {recipe.min_replies} replies" if recipe.min_replies > 1 else "no reply"
     fates[f"with {few}"] = waiting - count
-    # Of a dump that could not be read to its end, more may be read next time, and its part has the same name then.
+    # The lines are part of the key: of a broken dump more may be read next time, into a part of the same name.
     read = sorted((part.file.name, part.account.lines) for part in parts)
     seen = json.dumps([read, recipe.min_replies, recipe.subreddits])
     if plan.toxicity:
@@ -178,14 +178,14 @@ _TEXT = "JOIN posts p ON {0}.place = p.place"
 
 
 def _score(engine: Engine, plan: Plan, name: str, texts: str, scorer: TextScorer, seen: str) -> str:
-    """Score texts, and give the scorer's signature. The batches are kept for the same texts and the same scorer."""
+    """Score texts and return the scorer's signature. Batches are cached by texts and scorer."""
     key = hashlib.sha256(f"{seen}\n{scorer.signature}".encode()).hexdigest()[:12]
     score_texts(engine, name, texts, scorer, plan.work / f"{name}-{key}")
     return scorer.signature
 
 
 def _eligible(recipe: Recipe) -> str:
-    # A comment that nothing is wrong with is itself a reaction, so what it answers has some.
+    # A comment that may be chosen is itself a reaction to its parent, so the inner join with "theirs" keeps it.
     return f"""
     SELECT c.name, c.place, c.parent_place, own.replies AS re, own.longest + {recipe.edited_reply} * own.edits AS ae,
            CASE WHEN c.controversial THEN 0 ELSE c.score END AS be,

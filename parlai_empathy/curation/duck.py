@@ -1,4 +1,4 @@
-"""DuckDB, as it is used here: in this process, with as much memory as is allowed."""
+"""In-process DuckDB with a memory limit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
 
 
 def connect(memory: str, threads: int, folder: Path | None = None) -> Any:
-    """A connection to a database in memory.
+    """Connect to a new in-memory database.
 
-    :param memory: how much it may take, such as ``4GB``.
-    :param folder: where it puts what is more.
-    :raises MissingDependencyError: without DuckDB.
-    :raises OptionError: if ``memory`` is no amount of memory.
+    :param memory: its memory limit, such as ``4GB``.
+    :param folder: where it stores data that exceed the limit.
+    :raises MissingDependencyError: if DuckDB is not installed.
+    :raises OptionError: if ``memory`` is not a valid limit.
     """
     duckdb = _library()
     try:
@@ -31,12 +31,12 @@ def connect(memory: str, threads: int, folder: Path | None = None) -> Any:
 
 @contextmanager
 def clear_errors(memory: str, folder: Path) -> Iterator[None]:
-    """Say in one line what DuckDB, or the system, says when memory or the disk is full.
+    """Turn the errors of DuckDB and of the system about full memory or a full disk into one-line errors.
 
-    :param memory: how much DuckDB may take.
-    :param folder: what is written to.
-    :raises MissingDependencyError: without DuckDB.
-    :raises OptionError: if that memory is too little.
+    :param memory: DuckDB's memory limit.
+    :param folder: the output folder.
+    :raises MissingDependencyError: if DuckDB is not installed.
+    :raises OptionError: if the memory limit is too low.
     :raises DataError: if the folder cannot be written to.
     """
     duckdb = _library()
@@ -55,10 +55,10 @@ def clear_errors(memory: str, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let Ctrl-C be a ``KeyboardInterrupt``: of one that comes while it computes, DuckDB makes errors of many kinds."""
+    """Raise ``KeyboardInterrupt`` on Ctrl-C: DuckDB raises various other errors when a query is interrupted."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield  # whoever runs this has seen to signals
+        yield  # the caller handles signals
         return
     stopped = threading.Event()
 

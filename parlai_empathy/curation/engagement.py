@@ -1,6 +1,6 @@
-"""How engaging a post is: four dimensions of its reactions, adjusted for popularity, normalised, added up.
+"""Engagement of posts: four dimensions of the reactions to a post, adjusted for popularity, normalised and summed.
 
-All sums are of whole numbers, so that no order of adding up shows: emotions and aggregates count in millionths.
+All sums are of integers, so that the order of summation does not matter: emotions and aggregates are in millionths.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Measures:
-    """What was measured of the posts, to compute the rest with.
+    """Statistics of the posts.
 
-    :param posts: how many there are.
-    :param dimensions: those that count; without a scorer of emotions all but ``ee``.
-    :param medians: of popularity (``pv``) and of each dimension, given or measured.
-    :param alphas: of each dimension.
-    :param mean: of the aggregate, in millionths.
-    :param deviation: its standard deviation, in millionths.
+    :param posts: number of posts.
+    :param dimensions: the dimensions that are used: without an emotion scorer, all but ``ee``.
+    :param medians: medians of popularity (``pv``) and of each dimension, given or measured.
+    :param alphas: alpha of each dimension.
+    :param mean: mean of the aggregate, in millionths.
+    :param deviation: standard deviation of the aggregate, in millionths.
     """
 
     posts: int
@@ -37,11 +37,11 @@ class Measures:
 
 
 def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], fates: Mapping[str, int]) -> Measures:
-    """Make the table ``engagement`` of the table ``candidates``: the dimensions raw and normalised, and the aggregate.
+    """Create the table ``engagement`` from ``candidates``: the raw and the normalised dimensions, and the aggregate.
 
-    ``candidates`` need ``name``, ``ee``, ``ae``, ``be``, ``re`` and ``pv``, whole numbers; ``ee`` in millionths.
+    ``candidates`` must have ``name`` and the integers ``ee`` (in millionths), ``ae``, ``be``, ``re`` and ``pv``.
 
-    :param fates: how many posts became what instead, for who is told that too few are left.
+    :param fates: number of other posts by outcome, for the error message if too few posts are left.
     :raises NotComputableError: if there are fewer than two posts, a median is 0, or all posts are equally engaging.
     """
     count = engine.rows("SELECT count(*) FROM candidates")[0][0]
@@ -59,7 +59,7 @@ def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], fates: 
         "SELECT sum(CAST(engagement AS DECIMAL(38, 0))), "
         "sum(CAST(engagement AS DECIMAL(38, 0)) * CAST(engagement AS DECIMAL(38, 0))) FROM engagement"
     )[0]
-    # Whole numbers until here: the same, whatever the order in which an engine adds them.
+    # Integers until here, so that an engine's order of summation does not matter.
     variance = (int(squares) * count - int(total) ** 2) / count**2
     if not variance:
         raise NotComputableError(f"all {count} posts are equally engaging, so none is chosen: give more or other dumps")
@@ -84,7 +84,7 @@ def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], count:
 
 
 def _positive(name: str) -> str:
-    """A dimension as it is adjusted: votes below 0 are as little engagement as none."""
+    """Return SQL for a dimension clipped at 0: negative votes count as no engagement."""
     return f"greatest({name}, 0)"
 
 
@@ -108,5 +108,5 @@ def _query(recipe: Recipe, dimensions: tuple[str, ...], medians: dict[str, float
 
 
 def _double(value: float) -> str:
-    """A number that both engines read as the same double: a bare 0.1 is a decimal to them."""
+    """Return SQL for a number that both engines read as the same double: a bare 0.1 is a decimal."""
     return f"CAST('{float(value)!r}' AS DOUBLE)"

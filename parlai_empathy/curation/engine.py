@@ -1,8 +1,8 @@
-"""What curation asks of an engine that holds all posts at once: views, tables, rows. DuckDB or Apache Spark.
+"""The SQL engines that process all posts at once: DuckDB or Apache Spark.
 
-Both take the same SQL: joins, grouping, arithmetic and ``md5`` are alike in the two, so it is written once, as what
-both understand. (Ibis would write it for either, too: it was tried, and brings pandas and holds back Spark's releases,
-for queries that are no shorter.)
+Both run the same SQL: joins, grouping, arithmetic and ``md5`` work the same way in both, so each query is written once.
+(Ibis can generate the SQL for either. It was tried: it requires pandas, restricts the version of Spark, and the queries
+are no shorter.)
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ class Engine(Protocol):
     name: str
 
     def view(self, name: str, files: Sequence[Path]) -> None:
-        """Call the rows of Parquet files of one layout ``name``."""
+        """Create or replace the view ``name`` of Parquet files with the same schema."""
 
     def view_of(self, name: str, query: str) -> None:
-        """Call the rows of a query ``name``, and compute them each time."""
+        """Create or replace the view ``name`` of a query, which runs each time the view is used."""
 
     def table(self, name: str, query: str) -> None:
-        """Compute a query once, and call its rows ``name``."""
+        """Run a query once and store its rows as the table ``name``."""
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """All rows of a query that gives few."""
+        """Return all rows of a query with a small result."""
 
     def batches(self, query: str, size: int) -> Iterator[Any]:
-        """The rows of a query that may give many, in tables of pyarrow with about ``size`` rows."""
+        """Yield the rows of a query, which may be many, as pyarrow tables of about ``size`` rows."""
 
     def close(self) -> None:
-        """Let go of what was computed."""
+        """Close the engine and discard its tables."""
 
 
 def open_engine(name: str, folder: Path, memory: str, threads: int, master: str | None = None) -> Engine:
-    """An engine.
+    """Open an engine.
 
-    :param folder: where it may put what does not fit into memory.
-    :param memory: how much DuckDB may take; Spark has its own settings.
-    :param master: where Spark runs; None leaves it to Spark's own settings, which without any is this machine.
-    :raises MissingDependencyError: if it is not installed.
-    :raises OptionError: for another name.
-    :raises DataError: if the folder cannot be made.
+    :param folder: for temporary data that do not fit into memory.
+    :param memory: DuckDB's memory limit; Spark has its own settings.
+    :param master: Spark's master; None uses Spark's own settings, by default this machine.
+    :raises MissingDependencyError: if the engine is not installed.
+    :raises OptionError: for an unknown engine or an invalid ``memory``, or if Spark does not start.
+    :raises DataError: if the folder cannot be created.
     """
     if name not in ENGINES:
         raise OptionError(f"--engine {name}: must be one of {', '.join(ENGINES)}")
@@ -63,7 +63,7 @@ def open_engine(name: str, folder: Path, memory: str, threads: int, master: str 
 
 
 def exactly(engine: Engine, query: str, size: int) -> Iterator[Any]:
-    """The rows of a query in tables of pyarrow with exactly ``size`` rows, but for the last, on any engine."""
+    """Yield the rows of a query as pyarrow tables of exactly ``size`` rows, except for the last, on any engine."""
     import pyarrow
 
     waiting: list[Any] = []
@@ -84,7 +84,7 @@ class _Duck:
 
     def __init__(self, folder: Path, memory: str, threads: int) -> None:
         self._folder = folder
-        shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
+        shutil.rmtree(folder, ignore_errors=True)  # left over from a killed run
         try:
             folder.mkdir(parents=True)
         except OSError as error:
@@ -118,7 +118,7 @@ class _Duck:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Say in one line what Spark, or Java, says in many."""
+    """Turn the long errors of Spark and Java into one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -132,7 +132,7 @@ def _clear_errors() -> Iterator[None]:
 
 
 def _address(path: Path) -> str:
-    """A path that is none of the cluster's default file system."""
+    """Return a ``file://`` URL, so that the path is not looked up in the cluster's default file system."""
     return f"file://{path.resolve()}"
 
 
@@ -153,14 +153,14 @@ class _Spark:
             builder = builder.master(master)
         try:
             self._session = builder.getOrCreate()
-        except Exception as error:  # Java's errors come as whatever the gateway makes of them
+        except Exception as error:  # the gateway turns Java's errors into various exceptions
             reason = one_line(error)
             raise OptionError(f"--engine spark: Spark does not start ({reason}): it needs Java 17 or later") from error
         self._session.sparkContext.setLogLevel("ERROR")
 
     @_clear_errors()
     def view(self, name: str, files: Sequence[Path]) -> None:
-        escaped = [re.sub(r"([][*?{}\\])", r"\\\1", _address(file)) for file in files]  # a path is a pattern to Spark
+        escaped = [re.sub(r"([][*?{}\\])", r"\\\1", _address(file)) for file in files]  # a path is a pattern in Spark
         self._session.read.parquet(*escaped).createOrReplaceTempView(name)
 
     @_clear_errors()
@@ -169,8 +169,8 @@ class _Spark:
 
     @_clear_errors()
     def table(self, name: str, query: str) -> None:
-        # A table that is merely persisted brings its plan, with those of all tables before it, into each that reads it:
-        # with several dumps Spark's plans alone would fill the memory.
+        # With persist(), each query's plan would include the plans of all tables that it depends on: with several
+        # dumps, Spark's plans alone would fill the memory.
         self._session.sql(query).localCheckpoint().createOrReplaceTempView(name)
 
     @_clear_errors()

@@ -1,4 +1,4 @@
-"""One run at a time in a folder: two would write, and clear away, the same files."""
+"""A lock that allows one run at a time in a folder: two would write and delete the same files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ FILE = "lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder, which is made if need be. Of a killed run the system takes the lock away.
+    """Create a folder if necessary, and lock it against other runs. The system releases the lock of a killed run.
 
-    Where the system or the disk knows no such locks, nobody is kept out.
+    Where the system or the file system does not support such locks, the folder is not locked.
 
-    :raises DataError: if another run is in the folder, or it cannot be written to.
+    :raises DataError: if another run has the lock, or the folder cannot be written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / FILE).open("wb")  # it stays: who deleted it could lock one file while another is locked
+        file = (folder / FILE).open("wb")  # never deleted, or two runs could lock two files of this name
     except OSError as error:
         raise DataError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
     with file:

@@ -1,5 +1,7 @@
-"""Posts made unengaging on purpose, in four ways (Xu et al. 2022, "+NS"): words put in, words taken out, the context
-said again, and what fits anywhere.
+"""Negative samples: posts made unengaging on purpose (Xu et al. 2022, "+NS").
+
+There are four kinds: the post with words inserted, the post with words deleted, a copy of its parent, and a generic
+reply.
 """
 
 from __future__ import annotations
@@ -8,11 +10,11 @@ import random
 from collections.abc import Callable, Sequence
 
 KINDS = ("insertion", "deletion", "copy", "generic")
-"""The four ways, in the order in which posts take turns."""
+"""The four kinds, in the order in which they alternate."""
 
-_SHARE = 0.5  # of a post's words, for those that are put in or taken out: enough that a reader stumbles
+_SHARE = 0.5  # of a post's words are inserted or deleted: enough to confuse a reader
 
-# Written for this package: what fits any post, and invites no answer.
+# Written for this package: replies that fit any post and invite no answer.
 GENERIC = (
     "I don't know.",
     "I'm not sure.",
@@ -42,11 +44,11 @@ GENERIC = (
 
 
 def negative_sample(kind: str, post: str, parent: str, words: Sequence[str], draw: random.Random) -> str:
-    """What stands in the place of a post.
+    """Return a negative sample made from a post.
 
     :param kind: one of :data:`KINDS`.
-    :param parent: what the post answers.
-    :param words: of other posts, to put in; at least one.
+    :param parent: the text that the post answers.
+    :param words: words to insert, from other posts; at least one.
     """
     return _WAYS[kind](post, parent, words, draw)
 

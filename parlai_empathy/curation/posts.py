@@ -1,8 +1,9 @@
-"""What the lines of a dump say, as SQL: which are posts, what is wrong with the others, what is in them.
+"""SQL that parses the lines of a dump: which of them are posts, why the others are not, and the posts' content.
 
-It does what :mod:`parlai_empathy.tasks.reddit.records` and :mod:`parlai_empathy.tasks.reddit.cleaning` do with one
-line, with many at once, and with their patterns: DuckDB's expressions (RE2) are written like Python's, but for what
-white space and the end of a word are. A letter that is newer than DuckDB's Unicode (15.0) is none to them.
+It does for many lines at once what :mod:`parlai_empathy.tasks.reddit.records` and
+:mod:`parlai_empathy.tasks.reddit.cleaning` do for one line, with the same patterns. DuckDB's regular expressions (RE2)
+have Python's syntax, but another notion of white space and word boundaries. They do not recognise letters that are
+newer than DuckDB's Unicode (15.0).
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ FIELDS = {
     "controversiality": "BIGINT",
     "edited": "VARCHAR",
 }
-"""What is read of a line. Fields that a line lacks, or whose values are of another kind, are null."""
+"""The fields that are read, and their types. A field is null if it is missing or cannot be converted to its type."""
 
 
 def posts_query() -> str:
-    """The query that makes posts of the lines of a view ``lines``; blank lines give none.
+    """Return the query that parses the lines of the view ``lines`` into posts; blank lines are skipped.
 
-    ``lines`` has the columns of :func:`~parlai_empathy.curation.blocks.lines_of`, and there is the function
-    :func:`~parlai_empathy.curation.content_words.count_content_words`. ``bad`` is why a line is no post, with the field
-    in ``detail``, and null for a post. ``flaw`` is why a post is neither to be learnt from nor a context: see
-    :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``. ``text`` is without the lines that it quotes,
-    and null with another flaw. ``words`` says how many content words it has; 0 for what answers no comment: nobody asks
-    for those. ``parent`` is null for submissions.
+    ``lines`` must have the columns of :func:`~parlai_empathy.curation.blocks.lines_of`, and the function
+    :func:`~parlai_empathy.curation.content_words.count_content_words` must be registered. Columns of the result:
+
+    - ``bad``: why a line is not a post, with the field in ``detail``; null for a post.
+    - ``flaw``: why a post can be neither chosen nor a context, as in
+      :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, or ``quote``.
+    - ``text``: the text without quoted lines; null if there is a flaw other than ``quote``.
+    - ``words``: number of content words; 0 for posts that do not answer a comment, for which it is not needed.
+    - ``parent``: null for submissions.
     """
     spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
     return f"""
@@ -83,7 +87,7 @@ _RAW = "CASE WHEN o.title IS NULL THEN o.body ELSE concat_ws(chr(10), o.title, n
 
 
 def _bad() -> str:
-    """Why a line is no post, and which field says so, with a bar between; null for a post."""
+    """Return SQL for why a line is not a post and the field that shows it, separated by a bar; null for a post."""
     checks = [
         ("o IS NULL AND NOT json_valid(line)", "not JSON"),
         ("o IS NULL OR o.id IS NULL AND json_type(line) <> 'OBJECT'", "no object"),
@@ -96,7 +100,7 @@ def _bad() -> str:
         ("TRY_CAST(o.created_utc AS DOUBLE) >= 17179869184", "wrong type|created_utc"),  # in the year 2514
         ("coalesce(o.score, o.ups) IS NULL AND json_exists(line, '$.score')", "wrong type|score"),
         ("coalesce(o.score, o.ups) IS NULL", "missing field|score"),
-        # Votes beyond a billion are none, and sums of what is below cannot overflow.
+        # Scores beyond a billion are invalid; sums of smaller ones cannot overflow.
         ("coalesce(o.score, o.ups) NOT BETWEEN -1000000000 AND 1000000000", "wrong type|score"),
     ]
     cases = " ".join(f"WHEN {check} THEN '{why}'" for check, why in checks)
@@ -108,7 +112,7 @@ def _name(name: str) -> list[tuple[str, str]]:
 
 
 def _field(name: str, pattern: str = r"[^\[{].*") -> list[tuple[str, str]]:
-    """A field that must be there, and match."""
+    """Return the checks of a required field that must match a pattern."""
     return [
         (f"o.{name} IS NULL AND json_type(line, '$.{name}') IS NULL", f"missing field|{name}"),
         (f"o.{name} IS NULL", f"wrong type|{name}"),
@@ -117,7 +121,7 @@ def _field(name: str, pattern: str = r"[^\[{].*") -> list[tuple[str, str]]:
 
 
 def _text(name: str) -> list[tuple[str, str]]:
-    """A field that must be there, and a text: what looks like something else in JSON is looked at again."""
+    """Return the checks of a required text. Only values that look like another type have their JSON type checked."""
     looks_strange = f"regexp_matches(o.{name}, '(?i)^(?:[\\[{{0-9-]|(?:true|false|nan|inf|infinity)$)')"
     return [
         *_field(name)[:2],
@@ -126,9 +130,9 @@ def _text(name: str) -> list[tuple[str, str]]:
 
 
 def _has_signs(text: str, author: str) -> str:
-    """Whether there is a sign that goes with a flaw. Most texts have none, and to look for them is fast.
+    """Return SQL for whether a text shows a sign of a flaw: a fast test, which rules out most texts.
 
-    A text that is links only, or empty, has no letter before its first address, unless brackets make it a link.
+    A text that is empty or has only links has no letter before its first address, unless brackets make it a link.
     """
     signs = " OR ".join(f"contains(lower({text}), '{sign}')" for sign in _SIGNS)
     begins = rf"regexp_matches({text}, '^[^\pL\pN]*(?:(?i:https?://|www\.)|\z)')"
@@ -150,7 +154,7 @@ def _unquoted(text: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """As :func:`~parlai_empathy.tasks.reddit.cleaning.decoded`."""
+    """Return SQL for :func:`~parlai_empathy.tasks.reddit.cleaning.decoded`."""
     plain = text
     for entity, character in cleaning.ENTITIES.items():
         plain = f"replace({plain}, '{entity}', '{character}')"
@@ -162,7 +166,7 @@ def _decoded(text: str) -> str:
 
 
 def _without(text: str, pattern: re.Pattern[str], *signs: str) -> str:
-    """The text without what matches, which always holds one of ``signs``: to look for those is faster."""
+    """Return SQL that removes all matches. Each contains one of ``signs``, which are faster to search for."""
     held = " OR ".join(f"contains({text}, '{sign}')" for sign in signs)
     return f"CASE WHEN {held} THEN regexp_replace({text}, {_quoted(pattern)}, '', 'g') ELSE {text} END"
 
@@ -175,28 +179,28 @@ def _has_words(text: str) -> str:
     return rf"regexp_matches({text}, '[\p{{L}}\p{{N}}]')"
 
 
-# What Python knows as white space, and as the beginning or end of a word where it is one of a pattern as well.
+# Python's white space, and its \b where it begins or ends a pattern (elsewhere this would consume a character).
 _SPACE = r"\x09-\x0d\x1c-\x20\x{85}\pZ"
 _WORD_END = r"(?:^|$|[^\pL\pN_])"
-_TOKEN = re.compile(r"\[\^\\S\\n\]|\[(?:\\.|[^\\\]])+\]|\\.")  # a class of characters, or one with a backslash
+_TOKEN = re.compile(r"\[\^\\S\\n\]|\[(?:\\.|[^\\\]])+\]|\\.")  # a character class, or an escape sequence
 
 
 def _quoted(pattern: re.Pattern[str]) -> str:
-    """A pattern as SQL, with Python's flags, and with all of Unicode's white space and letters, as in Python."""
+    """Return a pattern as an SQL string with Python's flags and, as in Python, Unicode's white space and letters."""
     flags = "".join(letter for letter, flag in (("i", re.I), ("m", re.M)) if pattern.flags & flag)
     written = pattern.pattern if pattern.flags & re.ASCII else _TOKEN.sub(_in_unicode, pattern.pattern)
     return "'" + (f"(?{flags})" if flags else "") + written.replace("'", "''") + "'"
 
 
 def _in_unicode(token: re.Match[str]) -> str:
-    """A class of characters as RE2 needs it to mean what it means to Python."""
+    """Return RE2's equivalent of a character class or escape sequence of Python."""
     blank = "[" + _SPACE.replace(r"\x09-\x0d", r"\x09\x0b-\x0d") + "]"
     whole = {r"[^\S\n]": blank, r"\s": f"[{_SPACE}]", r"\S": f"[^{_SPACE}]", r"\b": _WORD_END}
     return whole.get(token[0]) or token[0].replace(r"\s", _SPACE)
 
 
-# As :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, and ``quote``; of texts that have a sign. Of the others the
-# text is null.
+# As :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, or ``quote``. ``odd`` is null for texts without a sign of a
+# flaw.
 _FLAW = f"""CASE
     WHEN odd IS NULL THEN NULL
     WHEN NOT regexp_matches(left_over, '[^{_SPACE}]') THEN

@@ -1,4 +1,4 @@
-"""The constants of RED, each with the paper's value (Xu et al. 2022) where it has one."""
+"""The constants of RED, with the paper's values (Xu et al. 2022) as defaults where it states them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIMENSIONS = {
     "be": "behavioural engagement: upvotes less downvotes, 0 if controversial",
     "re": "reply engagement: how many replies",
 }
-"""The four dimensions, and what is counted."""
+"""The four dimensions, and what each of them counts."""
 
 WEIGHTS = {"ee": 2.0, "ae": 3.0, "be": 1.0, "re": 3.0}
 ALPHAS = {"ae": 18.0, "be": 2.0, "re": 1.0}
@@ -22,23 +22,23 @@ ALPHAS = {"ae": 18.0, "be": 2.0, "re": 1.0}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What decides which posts are engaging.
+    """The constants that decide which posts are engaging.
 
-    :param weights: of the normalised dimensions in the aggregate, which is divided by their sum: the paper's weights
-        add up to 9, and only so are its Table 1's means those of its own normalised scores.
-    :param alphas: what a normalised dimension is half of: ``x / (x + alpha)``. The paper names none for emotional
-        engagement; a dimension without one takes its median.
-    :param medians: of the dimensions and of popularity (``pv``), for the adjustment; those not given are measured.
+    :param weights: weights of the normalised dimensions in the aggregate, which is divided by their sum. The paper's
+        weights add up to 9, and only with this division do its normalised scores give the means of its Table 1.
+    :param alphas: the value at which a normalised dimension, ``x / (x + alpha)``, is one half. The default is the
+        dimension's median; the paper states no alpha for emotional engagement.
+    :param medians: medians of the dimensions and of popularity (``pv``), for the adjustment; by default measured.
     :param kappa: how many standard deviations from the mean a post must be to be chosen.
-    :param min_replies: posts with fewer replies are left out. The paper's alphas (1 reply, 2 votes, 18 words) are
-        what medians are if each post has a reply, so it seems to have left the others out.
-    :param edited_reply: how many words a reply that was edited counts for.
-    :param parent_reply: how many upvotes a reply to the post's parent counts for, in its popularity.
-    :param valid_share: of the threads, for validation; the others are for training.
-    :param subreddits: those to read; empty for all.
-    :param toxic_above: posts that are more probably toxic are left out, where toxicity is measured.
+    :param min_replies: posts with fewer replies are left out. The paper's alphas (1 reply, 2 votes, 18 words) look
+        like medians, and can be medians only if each post has a reply, so it seems to have left the others out.
+    :param edited_reply: number of words that an edited reply counts for.
+    :param parent_reply: number of upvotes that a reply to the post's parent counts for in the post's popularity.
+    :param valid_share: share of the threads for validation; the others are for training.
+    :param subreddits: subreddits to choose posts from; empty for all.
+    :param toxic_above: posts with a higher probability of toxicity are left out, if it is measured.
     :param seed: decides which posts of the larger class are left out, and which threads are for validation.
-    :raises OptionError: for a constant that cannot work.
+    :raises OptionError: for an invalid constant.
     """
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))

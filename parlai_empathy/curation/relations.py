@@ -1,8 +1,8 @@
-"""Who answers whom: each comment beside what it answers, and beside the reactions that it got.
+"""Join each comment with its parent, and count the reactions to it.
 
-Of each comment exactly one thing becomes, its ``fate``: null while it may still be chosen, or the reason why it is left
-out. A reply has to be later than what it answers, by its time and then by its name, which Reddit counts up: so a circle
-of comments that answer each other loses at least one of them.
+Each comment has exactly one ``fate``: null while it may still be chosen, or the reason why it is left out. A reply must
+be later than its parent, by time and then by name, since Reddit's names are numbered consecutively. So of a circle of
+comments that answer each other, at least one is left out.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.recipe import Recipe
 
-# Replies that say nothing of how people took to a post: nobody's, or a machine's.
+# Flaws of replies that are not a person's reaction to a post.
 _NO_REACTION = "('deleted', 'empty', 'by a bot')"
 _LINES = 1 << 40  # more than any dump has
 
 
 def gather(engine: Engine, parts: Sequence[Path]) -> None:
-    """Make the view ``posts`` of parts: their posts, each with its ``place``, a number that no other one has.
+    """Create the view ``posts``: the posts of all parts, each with a unique number, ``place``.
 
-    Tables are joined faster by numbers than by names. In which order the parts are given makes no difference.
+    Joins by number are faster than joins by name. The order of the parts makes no difference.
 
-    :param parts: the files of at least one part.
+    :param parts: the parts' files; at least one.
     """
     queries = []
     for order, part in enumerate(sorted(parts, key=lambda part: part.stem)):
@@ -33,12 +33,12 @@ def gather(engine: Engine, parts: Sequence[Path]) -> None:
 
 
 def relate(engine: Engine, recipe: Recipe) -> None:
-    """Make the tables ``comments`` and ``reactions`` of the view ``posts``.
+    """Create the tables ``comments`` and ``reactions`` from the view ``posts``.
 
-    ``comments`` have what is counted of them, ``parent_place`` and ``parent_score`` of what they answer, and their
-    ``fate``. What else is asked of the few that are chosen is found by their ``place``: a table of all comments should
-    be narrow. ``reactions`` have for each post that was replied to its ``place``, ``replies``, ``longest`` (content
-    words of the longest reply) and ``edits``.
+    ``comments`` has the counts of each comment, its parent's ``parent_place`` and ``parent_score``, and its ``fate``.
+    To keep the table narrow, other fields are looked up by ``place`` for the few comments that are chosen.
+    ``reactions`` has a row for each post with replies: ``place``, ``replies`` (their number), ``longest`` (content
+    words of the longest reply) and ``edits`` (number of edited replies).
     """
     engine.table("names_twice", "SELECT name FROM posts GROUP BY name HAVING count(*) > 1")
     columns = "name, parent, subreddit, created, score, controversial, edited, words, flaw, place"
@@ -69,7 +69,7 @@ def relate(engine: Engine, recipe: Recipe) -> None:
 
 
 def _once(columns: str, names_twice: int) -> str:
-    """The posts with ``time_read``: 1, or more for one that has been there before."""
+    """Return SQL for the posts with ``time_read``: 1 for the first post of a name, 2 for the second, and so on."""
     if not names_twice:
         return f"SELECT {columns}, 1 AS time_read FROM posts"
     return f"""SELECT {columns}, 1 AS time_read FROM posts ANTI JOIN names_twice USING (name)

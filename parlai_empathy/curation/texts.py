@@ -1,4 +1,4 @@
-"""What scorers of text say of many texts, in batches that are kept: a run that was killed goes on with the next one."""
+"""Score many texts in batches that are cached, so that a killed run resumes with the next batch."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
 
-BATCH = 1 << 13  # texts that are scored and kept together
+BATCH = 1 << 13  # texts that are scored and cached together
 
 
 class TextScorer(Protocol):
-    """Gives each text a number from 0 to 1: how probably it is positive in emotion, or toxic."""
+    """Scores each text from 0 to 1: the probability that its emotion is positive, or that it is toxic."""
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """Identifies everything that the scores depend on."""
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Score each text by itself, ``(n,)`` to ``(n,)``."""
+        """Score each text independently, ``(n,)`` to ``(n,)``."""
 
 
 def score_texts(engine: Engine, view: str, query: str, scorer: TextScorer, folder: Path) -> None:
-    """Make a view with the ``name`` and ``value``, in millionths, of each text of a query.
+    """Create the view ``view`` with the ``name`` and the score in millionths, ``value``, of each text of a query.
 
-    The texts are taken by name, and always in the same batches: what a model says of a text may depend, in the last
-    digits, on which others it reads at the same time.
+    The texts are sorted by name and always split into the same batches: the last digits of a model's score may depend
+    on the other texts in the batch.
 
-    :param query: gives ``name`` and ``text``.
-    :param folder: where the batches are kept, for these texts and this scorer alone.
-    :raises ModelFileError: if the scorer gives what is no number.
+    :param query: selects ``name`` and ``text``.
+    :param folder: cache of the batches, only for these texts and this scorer.
+    :raises ModelFileError: if a score is not a finite number.
     :raises OSError: if the folder cannot be written to.
     """
     import pyarrow
@@ -58,7 +58,7 @@ def score_texts(engine: Engine, view: str, query: str, scorer: TextScorer, folde
 
 
 def _millionths(scorer: TextScorer, texts: Sequence[str]) -> NDArray[np.int64]:
-    """The scores of texts, ``(n,)``. Raises :class:`ModelFileError` where one is no number."""
+    """Return the scores of texts in millionths, ``(n,)``. Raises :class:`ModelFileError` if one is not finite."""
     scores = scorer.score(texts)
     if not np.isfinite(scores).all():
         raise ModelFileError(f"{scorer.signature} gives a text a score that is no number: its model is broken")
@@ -66,7 +66,7 @@ def _millionths(scorer: TextScorer, texts: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _write(file: Path, names: Any, values: NDArray[np.int64]) -> None:
-    """Write a batch, whole or not at all."""
+    """Write a batch atomically."""
     import pyarrow
     import pyarrow.parquet as parquet
 

@@ -1,8 +1,8 @@
-"""One dump after another becomes a part: its posts, checked, in a Parquet file, and an account of its lines.
+"""Unpack each dump into a part: a Parquet file of its lines, parsed and checked, and a count of what became of them.
 
-Parts are kept, so that a run that was killed goes on with the next dump, and a run with other constants starts with
-what is there; those of broken dumps are made anew, for next time more of them may be read. A part appears under its
-name only when it is whole. No part holds the name of an author.
+Parts are kept, so that a killed run resumes with the next dump, and a run with other constants reuses all parts. Parts
+of broken dumps are made again, because next time more may be readable. A part gets its final name only when it is
+complete. No part contains an author's name.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
-_FORMAT = "3"  # of parts: another one makes them anew
-# A higher level of compression, and dictionaries of names that all differ, would nearly double the time of writing and
-# save a tenth of the file. Its name is a temporary one already.
+_FORMAT = "3"  # of parts; parts of another format are made again
+# A higher compression level, and dictionaries of names that are all different, would nearly double the writing time and
+# save a tenth of the size. DuckDB needs no temporary file, because the file that it writes is temporary already.
 _WRITING = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 2000, USE_TMP_FILE false"
 
 
@@ -37,10 +37,10 @@ _WRITING = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SI
 class Account:
     """What became of a dump's lines.
 
-    :param lines: those that are not blank.
-    :param bad: how many of them are no posts, by reason.
-    :param first: the place of the first of each reason.
-    :param broken: what is wrong with a dump that cannot be read to its end; empty for a whole one.
+    :param lines: number of lines that are not blank.
+    :param bad: number of lines that are not posts, by reason.
+    :param first: file and line of the first such line, by reason.
+    :param broken: why the dump cannot be read to its end; empty if it can.
     """
 
     dump: str
@@ -52,22 +52,22 @@ class Account:
 
 @dataclass(frozen=True)
 class Part:
-    """A dump that has been unpacked: its posts in ``file``."""
+    """An unpacked dump: its posts are in ``file``."""
 
     file: Path
     account: Account
 
 
 def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> list[Part]:
-    """The parts of the dumps, made in ``folder`` where they are not there yet.
+    """Return the parts of the dumps, and create missing parts in ``folder``.
 
-    A dump that is named twice, or by a link too, is read once.
+    A dump that is given twice, even by a symbolic link, is read once.
 
-    :raises DataError: if a dump cannot be opened. One that is broken is read as far as it goes.
+    :raises DataError: if a dump cannot be opened. A broken dump is read as far as possible.
     :raises OSError: if the folder cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    keep_freed_memory()  # each block of lines takes a few pieces of a mebibyte
+    keep_freed_memory()  # each block of lines allocates several buffers of about 1 MiB
     parts = []
     dumps = list({dump.resolve(): dump for dump in dumps}.values())
     total = sum(path.stat().st_size for path in dumps)
@@ -84,21 +84,21 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
 
 
 def _key(dump: Path) -> str:
-    """What a part is called: after its dump, and what tells that it has not changed since."""
+    """Return a part's name: that of its dump, and a hash that changes whenever the dump changes."""
     stat = dump.stat()
     seen = f"{_FORMAT}\n{dump.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
-    name = re.sub(r"[^\w.-]", "_", dump.name)  # what engines read as patterns, or not at all
+    name = re.sub(r"[^\w.-]", "_", dump.name)  # engines treat these as patterns, or reject them
     return f"{name}-{hashlib.sha256(os.fsencode(seen)).hexdigest()[:12]}"
 
 
 def _kept(file: Path) -> Part | None:
-    """The part that is there, if it is whole and all of its dump is in it."""
+    """Return the existing part, if it is complete and covers its whole dump."""
     import pyarrow.parquet as parquet
 
     try:
         part = Part(file, _read_account(file.with_suffix(".json")))
         is_whole = parquet.read_metadata(file).num_rows == part.account.lines
-    except (OSError, ValueError, TypeError, KeyError):  # cut, damaged, or not there
+    except (OSError, ValueError, TypeError, KeyError):  # truncated, damaged or missing
         return None
     return part if is_whole and not part.account.broken else None
 
@@ -122,19 +122,19 @@ class _Lines:
     """The lines of a dump, as a stream that DuckDB's threads read block by block.
 
     :param dump: the file.
-    :param seen: told of how many of its bytes, each time that some were read.
+    :param seen: called after each read with the number of bytes read.
     """
 
     def __init__(self, dump: Path, seen: Callable[[int], object]) -> None:
         self.dump = dump
         self._seen = seen
         self.broken = ""
-        """Why the dump cannot be read to its end; empty for one that can."""
+        """Why the dump cannot be read to its end; empty if it can."""
         self.error: BaseException | None = None
-        """What else has ended the reading: it cannot pass through DuckDB as it is."""
+        """Any other exception that ended the reading: DuckDB would not pass it on unchanged."""
 
     def stream(self) -> Any:
-        """A reader of pyarrow."""
+        """Return the lines as a pyarrow reader."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_batches(lines_schema(), self._batches())
@@ -152,7 +152,7 @@ class _Lines:
 
 
 def _account(database: Any, dump: Path, part: str) -> Account:
-    """What became of the lines, by the part."""
+    """Count what became of a dump's lines, from its part."""
     account = Account(str(dump), database.execute(f"SELECT count(*) FROM read_parquet({part})").fetchone()[0])
     reasons = database.execute(
         f"""SELECT bad, count(*), min(number), arg_min(detail, number) FROM read_parquet({part})
