@@ -1,1 +1,1 @@
-"""What the data are: one folder a data set, with a builder (finds files), a reader (files to records) and teachers."""
+"""The data sets, one folder each, with a builder (finds the files), a reader (files to records) and teachers."""

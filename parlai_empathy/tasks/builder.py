@@ -1,8 +1,8 @@
-"""Finding a data set's files: already built, on a mirror, or at its official address, in this order.
+"""Find a data set's files: already built, on a mirror, or at the official URL, in this order.
 
-``EMPATHY_MIRROR`` names a folder or a base URL that holds one folder a data set, with either the official archive (its
-checksum is verified) or the files that the archive holds. A data set is built in a temporary folder and then moved into
-place, so that an interrupted build leaves nothing half-made, and several processes can build at once.
+``EMPATHY_MIRROR`` is a folder or a base URL with one folder per data set, which contains either the official archive
+(its checksum is verified) or the archive's files. A data set is built in a temporary folder and then moved into place,
+so that an interrupted build leaves nothing incomplete, and several processes can build at once.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from parlai_empathy.errors import DownloadError
 from parlai_empathy.files.unfinished import own_folder
 
 MIRROR = "EMPATHY_MIRROR"
-_TIMEOUT = (10, 60)  # seconds to connect, and between two pieces of the answer
+_TIMEOUT = (10, 60)  # seconds to connect, and between two chunks of the response
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from and what it consists of.
+    """The origin and the files of a data set.
 
-    :param folder: its folder below ParlAI's data path and on a mirror, ParlAI's own where both can share it.
-    :param version: the version mark that is written beside it.
-    :param archive: the official archive, a tar or zip file: address, name and SHA-256; None if there is none.
-    :param files: its files, in the archive and here, relative to ``folder``.
-    :param url: for a data set that is not to be unpacked, the official address: of its only file, or, with a ``/`` at
-        its end, of the folder that holds its files.
-    :param sha256: the only file's SHA-256; of several files, see :func:`sha256_of_all`. Where none is published, the
-        SHA-256 of what came is logged, and the reader has to say whether it can be read.
-    :param home: its folder below ParlAI's data path, where ``folder`` is taken there: ParlAI's builtin task of that
-        name deletes what it has not built.
-    :param option: what names a file of one's own in place of its only file, for errors.
+    :param folder: its folder below ParlAI's data path and on a mirror; the same as ParlAI's where both can share it.
+    :param version: version string with which ParlAI marks a folder as built.
+    :param archive: the official archive, a tar or zip file: URL, name and SHA-256; None if there is none.
+    :param files: its files, relative to the archive's root and to ``folder``.
+    :param url: official URL of a data set without an archive to unpack: that of its only file or, if it ends in ``/``,
+        that of the folder of its files.
+    :param sha256: SHA-256 of its only file; for several files see :func:`sha256_of_all`. If none is published, the
+        SHA-256 of the download is logged, and only the reader checks the content.
+    :param home: its folder below ParlAI's data path, if not ``folder``: for example because ParlAI's built-in task uses
+        that folder, and deletes what it has not built.
+    :param option: option with which users name a file of their own instead of the only file, for error messages.
     """
 
     folder: str
@@ -65,22 +65,22 @@ class Source:
 
     @property
     def file_names(self) -> list[str]:
-        """The files as a mirror may hold them: by their bare names, if no two have the same."""
+        """The files' names on a mirror: without their folders, unless two names would be the same."""
         bare = [PurePosixPath(file).name for file in self.files]
         return bare if len(set(bare)) == len(bare) else list(self.files)
 
     @property
     def on_mirror(self) -> str:
-        """What a mirror has to hold, in words."""
+        """What a mirror must contain, for error messages."""
         names = ",".join(self.file_names)
         files = f"{self.folder}/{names}" if len(self.files) == 1 else f"{self.folder}/{{{names}}}"
         return f"{self.folder}/{self.archive.file_name} or {files}" if self.archive else files
 
 
 def obtain(datapath: str, source: Source) -> Path:
-    """The folder below ``datapath`` that holds ``source``, built if need be.
+    """Return the folder below ``datapath`` that contains ``source``, and build it if necessary.
 
-    :raises DownloadError: if the data can be found nowhere, are not what they should be, or cannot be written.
+    :raises DownloadError: if the data cannot be found, are not the expected ones, or cannot be written.
     """
     home = Path(datapath) / (source.home or source.folder)
     if _is_built(home, source):
@@ -108,7 +108,7 @@ def obtain(datapath: str, source: Source) -> Path:
 def _is_built(home: Path, source: Source) -> bool:
     try:
         marked = build_data.built(str(home), version_string=source.version)
-    except OSError:  # another process moved it in the middle of that look
+    except OSError:  # another process moved it during this check
         return False
     return bool(marked) and all((home / file).is_file() for file in source.files)
 
@@ -177,11 +177,11 @@ def _with_folder(file: Path) -> Path:
 
 
 class _NotThere(DownloadError):
-    """The server answered, and does not have the file."""
+    """The server responded that it does not provide the file."""
 
 
 def _download(url: str, target: Path, source: Source) -> None:
-    """Bring ``url`` to ``target``, with a progress bar. A broken connection is tried again, a plain no is not."""
+    """Download ``url`` to ``target`` with a progress bar. Broken connections and 5xx responses are retried."""
     for attempt in range(1, _TRIES + 1):
         try:
             _download_once(url, target)
@@ -209,7 +209,7 @@ def _download_once(url: str, target: Path) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The heart of requests' often nested message, in one line."""
+    """Return a one-line reason for the error: the messages of requests are often nested."""
     if isinstance(error, requests.exceptions.SSLError):
         return "no secure connection"
     if isinstance(error, requests.Timeout):
@@ -227,7 +227,7 @@ def _no_download(url: str, reason: str, source: Source) -> str:
 
 
 def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None:
-    """Verify ``archive``, which came from ``origin``, and take the files that ``source`` names, and nothing else."""
+    """Verify ``archive``, which came from ``origin``, and extract the files that ``source`` names, but no others."""
     assert source.archive is not None
     _verify(archive, origin, source.archive.hashcode)
     try:
@@ -240,13 +240,13 @@ def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None
                 with _with_folder(workplace / file).open("wb") as out, members[file]() as content:
                     shutil.copyfileobj(content, out)
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        reason = str(error).split("\n")[0].rstrip(":")  # tarfile goes on with a line for each compression it tried
+        reason = str(error).split("\n")[0].rstrip(":")  # tarfile adds a line for each compression that it tried
         raise DownloadError(f"{origin} cannot be unpacked ({reason}): it is broken, fetch it again") from error
 
 
 @contextlib.contextmanager
 def _members(archive: Path) -> Iterator[Mapping[str, Callable[[], IO[bytes]]]]:
-    """The names of an archive's regular files, each with what opens it."""
+    """Yield a mapping from the names of an archive's regular files to functions that open them."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as packed:
             yield {info.filename: partial(packed.open, info) for info in packed.infolist() if not info.is_dir()}
@@ -258,12 +258,12 @@ def _members(archive: Path) -> Iterator[Mapping[str, Callable[[], IO[bytes]]]]:
 
 def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     content = tar.extractfile(member)
-    assert content is not None  # of regular files it never is
+    assert content is not None  # it is None only for other kinds of members
     return content
 
 
 def _verify(path: Path, origin: str, expected: str) -> None:
-    """Raise :class:`DownloadError` if the file, which came from ``origin``, has another SHA-256."""
+    """Raise :class:`DownloadError` unless the file, which came from ``origin``, has the expected SHA-256."""
     if (found := sha256_of(path)) != expected:
         raise DownloadError(_other_file(origin, found, expected))
 
@@ -276,7 +276,7 @@ def _other_file(origin: str, found: str, expected: str) -> str:
 
 
 def sha256_of_all(folder: Path, files: Sequence[str]) -> str:
-    """The SHA-256 of the only file; of several that of the list that ``sha256sum`` prints of them, in their order."""
+    """Return the SHA-256 of the only file; for several files that of ``sha256sum``'s output, in the given order."""
     digests = [sha256_of(folder / file) for file in files]
     if len(files) == 1:
         return digests[0]
@@ -285,7 +285,7 @@ def sha256_of_all(folder: Path, files: Sequence[str]) -> str:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         digest = hashlib.sha256()
         for block in iter(lambda: file.read(1 << 20), b""):
@@ -294,25 +294,25 @@ def sha256_of(path: Path) -> str:
 
 
 def _move_into_place(workplace: Path, home: Path, source: Source) -> None:
-    """Rename the finished folder. What stood there unfinished is kept aside; another process' finished build stays."""
+    """Rename the finished folder. An unfinished ``home`` is put aside; another process's finished build is kept."""
     for attempt in range(1, _TRIES + 1):
         if _is_built(home, source):
             return
         try:
             workplace.rename(home)
             return
-        except OSError:  # something stands there: perhaps another process moved its own at this moment
+        except OSError:  # ``home`` exists: another process may just have moved its own folder there
             if attempt == _TRIES:
                 raise
         if not _is_built(home, source):
-            with contextlib.suppress(OSError):  # perhaps another process has done so
+            with contextlib.suppress(OSError):  # another process may have done so
                 _put_aside(home, source)
 
 
 def _put_aside(home: Path, source: Source) -> None:
     aside = next(path for n in range(1, 1000) if not (path := home.with_name(f"{home.name}.unfinished-{n}")).exists())
     home.rename(aside)
-    if _is_built(aside, source):  # another process finished it since it was looked at
+    if _is_built(aside, source):  # another process has finished it since the check
         aside.rename(home)
     else:
         logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")

@@ -1,4 +1,4 @@
-"""Candidates for P@1,100 where the data set brings none: the true reply among others of its fold."""
+"""Candidates for P@1,100 if the data set has none: the true reply and others from its fold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 
 
 
 def sample_candidates(reply: str, replies: Sequence[str], seed: str) -> list[str]:
-    """The true reply and 99 others, or as many as there are, in an order that depends on the arguments alone.
+    """Return the true reply and 99 others, or as many as there are, in an order that depends only on the arguments.
 
-    :param replies: the fold's replies, each once, in an order that is the same in each run.
-    :param seed: names the example, so that each has its own draw.
+    :param replies: the fold's distinct replies, in an order that is the same in each run.
+    :param seed: identifies the example, so that each has its own sample.
     """
     draw = random.Random(seed)
     others = draw.sample(replies, min(NUM_CANDIDATES, len(replies)))

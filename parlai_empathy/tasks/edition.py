@@ -1,4 +1,4 @@
-"""``--edition``: the data set itself, or the small sample in its layout that ships with this package."""
+"""``--edition``: the full data set, or the small sample in its layout that ships with this package."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def add_edition(group: Any) -> None:
 
 
 def is_sample(opt: Mapping[str, Any]) -> bool:
-    """Whether the sample is asked for. Raises :class:`OptionError` for an edition that does not exist."""
+    """Whether ``opt`` selects the sample. Raises :class:`OptionError` for an unknown edition."""
     edition = opt.get("edition", "full")
-    if edition not in EDITIONS:  # behind a colon ParlAI takes any value
+    if edition not in EDITIONS:  # ParlAI does not check options that follow a colon in -t
         raise OptionError(f"--edition {edition}: must be full or sample")
     return bool(edition == "sample")

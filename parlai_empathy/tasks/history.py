@@ -1,4 +1,4 @@
-"""How many turns before the reply a model is given: options such as ``--ed-history``."""
+"""The number of turns before the reply in a model's input: options such as ``--ed-history``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from parlai_empathy.errors import OptionError
 
-DEFAULT = 4  # what Rashkin et al. 2019 give their models, both roles counted
+DEFAULT = 4  # as in Rashkin et al. 2019; both roles count
 
 
 def check_history(option: str, size: int) -> int:
-    """``size``, if it can be a number of turns. :param option: its name, for the error."""
+    """Return ``size`` if it is a valid number of turns. :param option: its name, for the error message."""
     if not isinstance(size, int) or size == 0 or size < -1:
         raise OptionError(f"{option} {size}: must be at least 1, or -1 for all turns")
     return size
 
 
 def last_turns(turns: Sequence[str], size: int) -> str:
-    """The last ``size`` turns, or all for -1, one a line."""
+    """Return the last ``size`` turns, or all for -1, one per line."""
     return "\n".join(turns if size == -1 else turns[-size:])

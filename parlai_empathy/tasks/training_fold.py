@@ -1,4 +1,4 @@
-"""A task's training examples, for who looks at them beside the training itself."""
+"""Access to a task's training examples outside ParlAI's training loop."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from parlai.core.teachers import create_task_agent_from_taskname
 
 
 def training_teachers(task: str, opt: Opt) -> list[Any]:
-    """The teachers of a task's training fold: each gives its examples once and in order, in every process alike.
+    """Return the teachers of a task's training fold. Each yields all examples once, in order, in every process.
 
-    :param opt: the options of an agent; they stay as they are.
+    :param opt: the options of an agent; not modified.
     """
     opt = copy.deepcopy(opt)
-    # Not train:evalmode, of which several processes would each get only a share.
+    # Not train:evalmode, which divides the examples among distributed processes.
     opt.update(task=task, datatype="train:ordered", batchsize=1, interactive_task=False, selfchat_task=False)
     teachers: list[Any] = create_task_agent_from_taskname(opt)
     return teachers

@@ -1,4 +1,4 @@
-"""What teachers of small data sets share: options in a group of their own, and data that are read whole."""
+"""The base class of teachers of small data sets, which are loaded completely."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from parlai_empathy.tasks.edition import add_edition
 
 
 class WholeTeacher(DialogTeacher):
-    """A teacher that has the option ``--edition``; a subclass yields the messages of its ``fold``.
+    """A teacher with the option ``--edition``. A subclass yields the messages of its ``fold``.
 
-    :cvar title: the data set's name, as the help shows it.
+    :cvar title: the data set's name, used as the title of its options in ``--help``.
     """
 
     title: ClassVar[str]
@@ -26,7 +26,7 @@ class WholeTeacher(DialogTeacher):
     @staticmethod
     @abstractmethod
     def build(opt: dict[str, Any]) -> Path:
-        """Where the data of the datatype's fold are, brought there if need be."""
+        """Return the path of the data of the datatype's fold, and build them if necessary."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -43,8 +43,8 @@ class WholeTeacher(DialogTeacher):
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         opt = copy.deepcopy(opt)
         self.fold: str = DatatypeHelper.fold(opt["datatype"])
-        # Streaming makes ParlAI leave a file of counts beside the data: that folder may be read-only, and the counts
-        # would be wrong for the next teacher. The data are small enough without.
+        # In streaming mode, ParlAI would cache counts in a file beside the data: that folder may be read-only, and the
+        # counts would be wrong for other teachers. The data are small enough not to need streaming.
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
         opt["datafile"] = str(self.build(opt))
         super().__init__(opt, shared)

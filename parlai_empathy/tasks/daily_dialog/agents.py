@@ -1,7 +1,7 @@
 """Teachers of DailyDialog.
 
-Each example is an episode of its own: its text holds the true turns before the label, one a line, so that examples
-shuffle freely and each agent sees the same context.
+Each example is an episode of its own. Its text contains the true turns before the label, one per line, so that
+examples can be shuffled and each agent sees the same context.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class DailyDialogTeacher(WholeTeacher):
-    """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
+    """Base class: options, files and common fields of the messages. Subclasses implement :meth:`examples`."""
 
     title = "DailyDialog"
 
@@ -48,7 +48,7 @@ class DailyDialogTeacher(WholeTeacher):
 
     @staticmethod
     def build(opt: dict[str, Any]) -> Path:
-        """The fold's zip file or folder."""
+        """Return the fold's zip file or folder."""
         return build(opt)[DatatypeHelper.fold(opt["datatype"])]
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -56,7 +56,7 @@ class DailyDialogTeacher(WholeTeacher):
         super().__init__(opt, shared)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message an example, each the start of a new episode."""
+        """Yield one message per example, each the start of a new episode."""
         given = 0
         for dialogue in self._dialogues(Path(datafile)):
             for example in self.examples(dialogue):
@@ -78,19 +78,19 @@ class DailyDialogTeacher(WholeTeacher):
         return kept
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """The examples that a dialogue gives: messages with at least ``text`` and ``labels``."""
+        """Yield the examples of a dialogue: messages with at least ``text`` and ``labels``."""
         raise NotImplementedError
 
     def context(self, turns: tuple[str, ...]) -> str:
-        """The last turns of ``turns``, as many as ``--dd-history`` says, one a line."""
+        """Return the last ``--dd-history`` turns of ``turns``, one per line."""
         return last_turns(turns, self.history_size)
 
 
 class DefaultTeacher(DailyDialogTeacher):
     """Each turn but the first, given the turns before.
 
-    For valid and test each message has 100 candidates: the true reply and 99 others drawn from the same fold, the same
-    ones in every run.
+    In valid and test, each message has 100 candidates: the true reply and 99 others sampled from the same fold, the
+    same in every run.
     """
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
@@ -99,7 +99,7 @@ class DefaultTeacher(DailyDialogTeacher):
         return dialogues
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a turn but the first; ``act`` and ``emotion`` are the reply's."""
+        """Yield one example for each turn but the first; ``act`` and ``emotion`` are those of the reply."""
         texts = tuple(turn.text for turn in dialogue.turns)
         for place, turn in enumerate(dialogue.turns[1:], start=2):
             example: dict[str, Any] = {
@@ -116,13 +116,13 @@ class DefaultTeacher(DailyDialogTeacher):
 
 
 class _ClassesOfTurns(DailyDialogTeacher):
-    """A turn (the text's last line) and the turns before it in, its class out."""
+    """Base class: the label is the class of a turn, given the turn (the text's last line) and those before it."""
 
     classes: tuple[str, ...]
     attribute: str
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a turn."""
+        """Yield one example per turn."""
         texts = tuple(turn.text for turn in dialogue.turns)
         for place, turn in enumerate(dialogue.turns, start=1):
             before = [self.context(texts[: place - 1])] if place > 1 else []
@@ -135,12 +135,12 @@ class _ClassesOfTurns(DailyDialogTeacher):
 
 
 class EmotionTeacher(_ClassesOfTurns):
-    """Which of seven emotions does the text's last line show? (Li et al. 2017, section 3.3)"""
+    """The emotion of the text's last line, one of seven (Li et al. 2017, section 3.3)."""
 
     classes, attribute = EMOTIONS, "emotion"
 
 
 class ActTeacher(_ClassesOfTurns):
-    """What is the text's last line: inform, question, directive or commissive? (Li et al. 2017, section 3.2)"""
+    """The act of the text's last line: inform, question, directive or commissive (Li et al. 2017, section 3.2)."""
 
     classes, attribute = ACTS, "act"

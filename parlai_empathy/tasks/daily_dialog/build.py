@@ -1,4 +1,4 @@
-"""Where DailyDialog's files are: the authors' archive, or the sample in this package."""
+"""Locate DailyDialog's files: in the authors' archive, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.tasks.edition import is_sample
 SPLITS = {"train": "train", "valid": "validation", "test": "test"}
 """ParlAI's names of the folds, and the authors'."""
 
-# The authors publish no checksum: this is the one that Hugging Face's `datasets` recorded of the same address.
+# The authors publish no checksum: this is the one that Hugging Face's `datasets` recorded for the same URL.
 ARCHIVE = DownloadableFile(
     "http://yanran.li/files/ijcnlp_dailydialog.zip",
     "ijcnlp_dailydialog.zip",
@@ -30,7 +30,7 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> dict[str, Path]:
-    """Each fold's zip file or folder, of ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return each fold's zip file or folder for ``opt["edition"]`` (``full`` or ``sample``)."""
     if is_sample(opt):
         return {fold: SAMPLE / split for fold, split in SPLITS.items()}
     home = obtain(opt["datapath"], SOURCE)

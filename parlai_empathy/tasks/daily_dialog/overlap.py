@@ -1,4 +1,4 @@
-"""Which training dialogues stand in the validation or test split too, whole or in part.
+"""Find training dialogues that also occur in the validation or test split, completely or in part.
 
 The authors collected the dialogues from web sites for learners of English, which copy from each other.
 """
@@ -15,13 +15,13 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 def without_overlap(dialogues: Iterable[Dialogue], held_out: Iterable[Dialogue]) -> list[Dialogue]:
-    """The dialogues that share no turn and its answer with one of ``held_out``, case and punctuation apart."""
+    """Return the dialogues without a turn and answer that occur in ``held_out``, ignoring case and punctuation."""
     known = {exchange for dialogue in held_out for exchange in exchanges(dialogue)}
     return [dialogue for dialogue in dialogues if known.isdisjoint(exchanges(dialogue))]
 
 
 def exchanges(dialogue: Dialogue) -> Iterator[tuple[str, str]]:
-    """Each turn with its answer, as lower-case words."""
+    """Yield each turn with its answer, as lower-case words."""
     turns = [_words(turn.text) for turn in dialogue.turns]
     return itertools.pairwise(turns)
 

@@ -1,6 +1,6 @@
-"""Reading DailyDialog: three text files a split, for what is said, the acts and the emotions; one dialogue a line.
+"""Read DailyDialog: three text files per split, for the texts, the acts and the emotions, with one dialogue per line.
 
-A turn ends in ``__eou__``. The other two files hold a number for each turn, separated by spaces.
+In the texts, each turn ends in ``__eou__``. The other two files have one number per turn, separated by spaces.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 from parlai_empathy.errors import DataError
 
 EMOTIONS = ("no_emotion", "anger", "disgust", "fear", "happiness", "sadness", "surprise")
-"""The emotions, which the files number from 0 (Li et al. 2017, section 3.3)."""
+"""The emotions, numbered from 0 in the files (Li et al. 2017, section 3.3)."""
 ACTS = ("inform", "question", "directive", "commissive")
-"""The acts, which the files number from 1 (Li et al. 2017, section 3.2)."""
+"""The acts, numbered from 1 in the files (Li et al. 2017, section 3.2)."""
 
 _END_OF_TURN = "__eou__"
-# One line of the authors' train file, by its SHA-256, ends a turn twice: its fifth and sixth are one, and have one act.
+# SHA-256 of a line of the authors' train file with one ``__eou__`` too many: its turns 5 and 6 are one, with one act.
 _SPLIT_IN_TWO = {"427d719fc98db35d1fff22cc53e92e3a2291aeb8bae8e5729532068b583425ed": 4}
 
 
@@ -35,18 +35,18 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """One conversation; two people take turns. ``conv_id`` is made of the split's name and the line's number."""
+    """One conversation of two people who take turns. ``conv_id`` is the split's name and the line's number."""
 
     conv_id: str
     turns: tuple[Turn, ...]
 
 
 def read_daily_dialog(path: str | Path) -> Iterator[Dialogue]:
-    """Read one split, in the order of its files.
+    """Read one split, in file order.
 
-    :param path: the authors' ``train.zip``, ``validation.zip`` or ``test.zip``, or such a folder unpacked.
-    :raises DataError: naming file and line, for a missing or broken file, an empty turn, an unknown number, numbers
-        that are more or fewer than the turns, or text that is not UTF-8.
+    :param path: the authors' ``train.zip``, ``validation.zip`` or ``test.zip``, or the unpacked folder.
+    :raises DataError: naming file and line, for a missing or broken file, an empty turn, an unknown number, a count of
+        numbers other than that of the turns, or text that is not UTF-8.
     """
     path = Path(path)
     names = [f"dialogues{kind}_{path.stem}.txt" for kind in ("", "_act", "_emotion")]
@@ -74,7 +74,7 @@ def read_daily_dialog(path: str | Path) -> Iterator[Dialogue]:
 def _turns(place: str, line: str) -> list[str]:
     parts = [" ".join(part.split()) for part in line.split(_END_OF_TURN)]
     if not parts[-1]:
-        parts.pop()  # behind the last turn's end
+        parts.pop()  # after the last end of turn
     if not parts:
         raise DataError(f"{place}: it holds no turn; one dialogue a line was expected")
     if not all(parts):
@@ -86,7 +86,7 @@ def _turns(place: str, line: str) -> list[str]:
 
 
 def _named(place: str, line: str, names: tuple[str, ...], turns: int) -> list[str]:
-    """The names of a line's numbers. Of ``names`` an empty one has no number."""
+    """Return the names of a line's numbers, which index ``names``. An empty name marks an index that is not used."""
     known = {str(number): name for number, name in enumerate(names) if name}
     numbers = line.split()
     if len(numbers) != turns:
@@ -97,7 +97,7 @@ def _named(place: str, line: str, names: tuple[str, ...], turns: int) -> list[st
 
 
 def _lines(path: Path, name: str) -> list[str]:
-    """A file's lines, whatever their ends. Bytes are split, because texts may hold what Python would split at too."""
+    """Return a file's lines. Bytes are split, because ``str.splitlines`` would also split within some texts."""
     lines = _content(path, name).removesuffix(b"\n").split(b"\n")
     return [_decoded(f"{path}/{name}, line {number}", line) for number, line in enumerate(lines, start=1)]
 

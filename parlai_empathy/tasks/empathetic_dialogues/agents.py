@@ -1,7 +1,7 @@
 """Teachers of EmpatheticDialogues.
 
-Each example is an episode of its own: its text holds the true turns before the label, one a line, so that examples
-shuffle freely and each agent sees the same context.
+Each example is an episode of its own. Its text contains the true turns before the label, one per line, so that
+examples can be shuffled and each agent sees the same context.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ POLITICAL = "<POLITICAL>"
 
 
 class EmpatheticDialoguesTeacher(WholeTeacher):
-    """What the teachers below share: options, files, a message's fields. Each says what its :meth:`examples` are."""
+    """Base class: options, files and common fields of the messages. Subclasses implement :meth:`examples`."""
 
     title = "EmpatheticDialogues"
     default_history = DEFAULT
@@ -54,7 +54,7 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
 
     @staticmethod
     def build(opt: dict[str, Any]) -> Path:
-        """The fold's file."""
+        """Return the fold's file."""
         return build(opt) / f"{DatatypeHelper.fold(opt['datatype'])}.csv"
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -63,7 +63,7 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         self.metrics = QuickMetrics(opt.get("metrics", "default"), shared["metrics"] if shared else None)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message an example, each the start of a new episode."""
+        """Yield one message per example, each the start of a new episode."""
         dialogues = self._dialogues(Path(datafile))
         given = empty = 0
         for dialogue in dialogues:
@@ -92,16 +92,16 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         return dialogues
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """The examples that a dialogue gives: messages with at least ``text`` and ``labels``."""
+        """Yield the examples of a dialogue: messages with at least ``text`` and ``labels``."""
         raise NotImplementedError
 
     def context(self, turns: tuple[Turn, ...]) -> str:
-        """The last turns of ``turns``, as many as ``--ed-history`` says, one a line."""
+        """Return the last ``--ed-history`` turns of ``turns``, one per line."""
         return last_turns([turn.text for turn in turns], self.history_size)
 
 
 def _about(dialogue: Dialogue) -> dict[str, Any]:
-    """What every message says of its conversation, beside text and labels: never a model's input."""
+    """Return the fields about the conversation that each message has. They are never part of a model's input."""
     about: dict[str, Any] = {
         "conv_id": dialogue.conv_id,
         "emotion": dialogue.emotion,
@@ -117,8 +117,8 @@ def _about(dialogue: Dialogue) -> dict[str, Any]:
 class DefaultTeacher(EmpatheticDialoguesTeacher):
     """The Listener's replies, given the turns before.
 
-    For valid and test each message has 100 candidates: the file's own where it has them, else the true reply and 99
-    others drawn from the same fold (the same ones in every run). ``candidates_source`` says which.
+    In valid and test, each message has 100 candidates: those in the file if there are any, otherwise the true reply and
+    99 others sampled from the same fold (the same in every run). ``candidates_source`` says which.
     """
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
@@ -128,13 +128,13 @@ class DefaultTeacher(EmpatheticDialoguesTeacher):
         return dialogues
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a Listener turn."""
+        """Yield one example per Listener turn."""
         for turn in dialogue.turns[1:]:
             if self.is_label(turn):
                 yield self._reply_example(dialogue, turn)
 
     def is_label(self, turn: Turn) -> bool:
-        """Whether the teacher asks for this turn."""
+        """Whether this turn is a label."""
         return turn.is_listener
 
     def _reply_example(self, dialogue: Dialogue, turn: Turn) -> dict[str, Any]:
@@ -155,31 +155,31 @@ class DefaultTeacher(EmpatheticDialoguesTeacher):
 
 
 class BothRolesTeacher(DefaultTeacher):
-    """The paper's training set: replies of both roles for training, of the Listener alone for valid and test."""
+    """The paper's training set: replies of both roles in training, and only the Listener's in valid and test."""
 
     def is_label(self, turn: Turn) -> bool:
-        """In training each turn but the first, else the Listener's."""
+        """Whether this turn is a label: in training each turn but the first, otherwise the Listener's turns."""
         return self.fold == "train" or turn.is_listener
 
 
 class LastReplyTeacher(DefaultTeacher):
     """The last Listener turn of each conversation, given all turns before it: the test prompts of Lee et al. (2022).
 
-    ``--ed-history 1`` gives the turn before it alone: the paper's single-turn mode.
+    ``--ed-history 1`` gives only the turn before it: the paper's single-turn mode.
     """
 
     default_history = -1
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a conversation, if it has a reply."""
+        """Yield one example if the conversation has a reply."""
         yield from deque(super().examples(dialogue), maxlen=1)
 
 
 class SpeakerTeacher(EmpatheticDialoguesTeacher):
-    """The Speaker's turns, given the situation (the first line) and the turns before. Future work in the paper."""
+    """The Speaker's turns, given the situation (the first line) and the turns before: future work in the paper."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a Speaker turn, the opening line included."""
+        """Yield one example per Speaker turn, including the first."""
         for turn in dialogue.turns:
             if not turn.is_listener:
                 before = self.context(dialogue.turns[: turn.index - 1])
@@ -188,27 +188,27 @@ class SpeakerTeacher(EmpatheticDialoguesTeacher):
 
 
 class SituationEmotionTeacher(EmpatheticDialoguesTeacher):
-    """Situation in, one of the 32 emotions out (Rashkin et al. 2019, Table 10)."""
+    """The emotion of a situation, one of 32 (Rashkin et al. 2019, Table 10)."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a conversation."""
+        """Yield one example per conversation."""
         yield {"text": dialogue.situation, "labels": [dialogue.emotion], "label_candidates": list(EMOTIONS)}
 
 
 class SituationEmotionCutTeacher(SituationEmotionTeacher):
-    """The same without the situations that contain their label's own word (Table 10's *cut*)."""
+    """The same, without situations that contain the name of their emotion (Table 10's *cut*)."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a conversation, if its situation does not give the label away."""
+        """Yield one example if the situation does not contain the label."""
         if not re.search(rf"\b{dialogue.emotion}\b", dialogue.situation, re.IGNORECASE):
             yield from super().examples(dialogue)
 
 
 class ContextEmotionTeacher(EmpatheticDialoguesTeacher):
-    """The turns before a Listener turn in, the conversation's emotion out: the accuracy that MoEL and CEM report."""
+    """The conversation's emotion, given the turns before a Listener turn: MoEL and CEM report its accuracy."""
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:
-        """One example a Listener turn."""
+        """Yield one example per Listener turn."""
         for turn in dialogue.turns:
             if turn.is_listener:
                 yield {

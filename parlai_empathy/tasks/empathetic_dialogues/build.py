@@ -1,4 +1,4 @@
-"""Where the EmpatheticDialogues files are: ParlAI's own folder, archive and version mark, or this package's sample."""
+"""Locate the EmpatheticDialogues files: in ParlAI's own folder, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.tasks.edition import is_sample
 
 FOLDS = ("train", "valid", "test")
 
-# Folder, version and archive are those of ParlAI's builtin task, so that each finds what the other has built.
+# Folder, version and archive are those of ParlAI's built-in task, so that each finds what the other has built.
 RESOURCES = [
     DownloadableFile(
         "http://parl.ai/downloads/empatheticdialogues/empatheticdialogues.tar.gz",
@@ -30,7 +30,7 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The folder with ``train.csv``, ``valid.csv`` and ``test.csv`` of ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the folder of ``train.csv``, ``valid.csv`` and ``test.csv`` for ``opt["edition"]``: full or sample."""
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / "empatheticdialogues"

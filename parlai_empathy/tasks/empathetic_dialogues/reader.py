@@ -1,8 +1,8 @@
-"""Reading EmpatheticDialogues' CSV files.
+"""Read EmpatheticDialogues' CSV files.
 
-They look like CSV and are not: fields are split at each comma, quotes are plain text, a comma inside a text is written
-``_comma_`` and a bar inside a candidate ``_pipe_``. Columns are taken by the header's names; a field behind the last
-named one holds the 100 candidates of a Listener turn (official valid and test files).
+They look like CSV but are not: fields are split at each comma, quotes are plain text, a comma in a text is written
+``_comma_`` and a bar in a candidate ``_pipe_``. Columns are found by the header's names. A field after the last named
+one contains the 100 candidates of a Listener turn (official valid and test files).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EMOTIONS = tuple(
     "disgusted embarrassed excited faithful furious grateful guilty hopeful impressed jealous joyful lonely nostalgic "
     "prepared proud sad sentimental surprised terrified trusting".split()
 )
-"""The 32 emotion labels (Rashkin et al. 2019, Table 1), as the files spell them."""
+"""The 32 emotion labels (Rashkin et al. 2019, Table 1), spelt as in the files."""
 
 COLUMNS = ("conv_id", "utterance_idx", "context", "prompt", "speaker_idx", "utterance", "selfeval", "tags")
 _REQUIRED = COLUMNS[:6]
@@ -33,7 +33,7 @@ _SELF_EVALUATION = re.compile(r"\d\|\d\|\d")
 
 @dataclass(frozen=True)
 class SelfEvaluation:
-    """What one of the two people said of the other after the talk, each 1..5. The order is probable, not documented."""
+    """One person's ratings of the other after the conversation, 1..5. Their order is probable, but not documented."""
 
     empathy: int
     relevance: int
@@ -45,8 +45,8 @@ class Turn:
     """One utterance.
 
     :param index: from 1; odd turns are the Speaker's, even turns the Listener's.
-    :param worker: the file's ``speaker_idx``: a worker's number, or 0 and 1.
-    :param candidates: replies to choose from, the true one included; empty where the file has none.
+    :param worker: the file's ``speaker_idx``: a crowd worker's number, or 0 and 1.
+    :param candidates: replies to choose from, including the true one; empty if the file has none.
     """
 
     index: int
@@ -56,13 +56,13 @@ class Turn:
 
     @property
     def is_listener(self) -> bool:
-        """Whether the Listener speaks."""
+        """Whether this is a turn of the Listener."""
         return self.index % 2 == 0
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """One conversation: the Speaker had ``emotion`` in ``situation`` and tells the Listener about it."""
+    """One conversation: the Speaker tells the Listener about a ``situation`` in which they felt ``emotion``."""
 
     conv_id: str
     emotion: str
@@ -84,10 +84,10 @@ class _Row:
 
 
 def read_empathetic_dialogues(path: str | Path) -> Iterator[Dialogue]:
-    """Read one of the data set's files, in the order of the file.
+    """Read one of the data set's files, in file order.
 
     :raises DataError: naming file and line, for a missing file, a missing column, too few or too many fields, an
-        unknown emotion, a turn number that jumps, or text that is not UTF-8.
+        unknown emotion, a turn number out of sequence, or text that is not UTF-8.
     """
     path = Path(path)
     for _, group in groupby(_read_rows(path), key=attrgetter("conv_id")):
@@ -96,7 +96,7 @@ def read_empathetic_dialogues(path: str | Path) -> Iterator[Dialogue]:
 
 def _read_rows(path: Path) -> Iterator[_Row]:
     try:
-        # Bytes, because only "\n" ends a line: a text may hold other characters that Python would split at.
+        # Read as bytes: only "\n" ends a line, and texts may contain other characters at which Python splits lines.
         file = path.open("rb")
     except OSError as error:
         reason = error.strerror
@@ -128,7 +128,7 @@ def _header(path: Path, line: str) -> list[str]:
 
 def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     fields = line.split(",")
-    # The official header does not always name the last columns of its own rows: tags, or candidates, may be absent.
+    # The official headers do not always name the last columns of their rows: tags or candidates may be missing.
     fewest = max(header.index(name) for name in _REQUIRED) + 1
     last = max(len(header), len(COLUMNS))
     most = last if "candidates" in header else last + 1
@@ -156,9 +156,9 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
 
 
 def _seems_shifted(evaluations: str, candidates: str) -> bool:
-    """Whether a row with more fields than the header names has one from an utterance that is split at a comma.
+    """Whether a row probably has more fields than the header because its utterance was split at a comma.
 
-    Its rest then stands where the evaluations should. With several candidates behind, no field is too many.
+    The rest of the utterance is then in place of the evaluations. A row whose last field lists candidates is valid.
     """
     return bool(evaluations) and not parse_self_evaluations(evaluations) and "|" not in candidates
 
@@ -199,7 +199,7 @@ def _text(field: str) -> str:
 
 
 def parse_self_evaluations(field: str) -> tuple[SelfEvaluation, ...]:
-    """``4|3|4_3|5|5``: one group of three numbers a person. Anything else gives nothing: the column is undocumented."""
+    """Parse ``4|3|4_3|5|5``: three numbers per person. Other values give nothing, as the column is undocumented."""
     groups = field.split("_")
     if not all(_SELF_EVALUATION.fullmatch(group) for group in groups):
         return ()

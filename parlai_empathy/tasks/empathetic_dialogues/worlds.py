@@ -1,4 +1,4 @@
-"""How a chat begins with ``-t empathy:empathetic_dialogues`` in ParlAI's ``interactive`` and ``self_chat``."""
+"""Worlds for ``-t empathy:empathetic_dialogues`` in ParlAI's ``interactive`` and ``self_chat``."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 
 
 class InteractiveWorld(ParlaisInteractiveWorld):
-    """The person is the Speaker and begins; the model is the Listener and gets no context."""
+    """The human is the Speaker and begins; the model is the Listener and gets no context."""
 
 
 class SelfChatWorld(ParlaisSelfChatWorld):
-    """Each chat begins with what a Speaker of the test fold said first, drawn with ``--seed``; the models go on."""
+    """Each chat begins with the first turn of a Speaker in the test fold, sampled with ``--seed``."""
 
     def get_contexts(self) -> None:
-        """Nothing comes before the opener: ParlAI's default would greet the first model with "Hi!"."""
+        """Send nothing before the opener: ParlAI's default would greet the first model with "Hi!"."""
 
     def init_openers(self) -> None:
-        """Take the openers from the test fold, unless a file is named."""
+        """Load the openers from the test fold, unless a file is given."""
         if self.opt.get("seed_messages_from_file"):
             super().init_openers()
         else:
             opt = copy.deepcopy(self.opt)
-            _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does so for teachers alone
+            _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does this only for teachers
             dialogues = read_empathetic_dialogues(build(opt) / "test.csv")
             self._openers = [dialogue.turns[0].text for dialogue in dialogues]
 
     def get_openers(self, episode_num: int) -> list[str]:
-        """One opening line."""
+        """Return one random opener."""
         return [random.choice(self._openers)]
 
 
 def __getattr__(name: str) -> type[ParlaisInteractiveWorld | ParlaisSelfChatWorld]:
-    """ParlAI asks for a world of the teacher's name, ``SelfChatBothRolesWorld`` say: the chat is the same for each."""
+    """Return the same worlds for all teachers: ParlAI looks them up by teacher, such as ``SelfChatBothRolesWorld``."""
     if name.endswith("World"):
         if name.startswith("Interactive"):
             return InteractiveWorld

@@ -1,1 +1,1 @@
-"""What a reply intends: questioning, consoling and the like."""
+"""EmpatheticIntents: the intent of a reply, such as questioning or consoling."""

@@ -1,4 +1,4 @@
-"""The teacher of EmpatheticIntents: which of nine intents does an utterance have?"""
+"""The teacher of EmpatheticIntents: the intent of an utterance, one of nine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class EmpatheticIntentsTeacher(WholeTeacher):
-    """An utterance in, its intent out: the classifier behind IntentAcc (Lee et al. 2022)."""
+    """The intent of an utterance: the task of the classifier behind IntentAcc (Lee et al. 2022)."""
 
     title = "EmpatheticIntents"
     build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message an utterance, each the start of a new episode."""
+        """Yield one message per utterance, each the start of a new episode."""
         for one in read_empathetic_intents(datafile, self.fold):
             yield (
                 Message(
@@ -34,4 +34,4 @@ class EmpatheticIntentsTeacher(WholeTeacher):
 
 
 class DefaultTeacher(EmpatheticIntentsTeacher):
-    """What ``-t empathy:empathetic_intents`` asks for."""
+    """The default of ``-t empathy:empathetic_intents``."""

@@ -1,4 +1,4 @@
-"""Where the files of EmpatheticIntents are: the official ones, or the sample in this package."""
+"""Locate the files of EmpatheticIntents: the official ones, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The folder to read, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the folder to read for ``opt["edition"]`` (``full`` or ``sample``)."""
     return SAMPLE if is_sample(opt) else obtain(opt["datapath"], SOURCE)

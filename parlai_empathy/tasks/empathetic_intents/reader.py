@@ -1,7 +1,7 @@
-"""Reading EmpatheticIntents: a folder a fold, a file an intent, a line ``number <SEP> utterance`` an example.
+"""Read EmpatheticIntents: one folder per fold, one file per intent, one line ``number <SEP> utterance`` per example.
 
-The files are the "lexically extended" ones: utterances of EmpatheticDialogues that people marked, and others that hold
-the words which are typical of an intent (Welivita and Pu 2020).
+The files are the "lexically extended" ones: utterances of EmpatheticDialogues that people labelled, and others with
+words that are typical of an intent (Welivita and Pu 2020).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from parlai_empathy.files.text_file import read_text
 FOLDERS = {"train": "train", "valid": "validation", "test": "test"}
 """The authors' folder of each fold."""
 
-# The file's name (one is misspelt at the source), its intent, and the number that its lines begin with: the authors'
-# classifier counts on from the 32 emotions.
+# The file's name (the authors misspelt one), its intent, and the number at the beginning of its lines: the authors'
+# classifier numbers the intents after the 32 emotions.
 _INTENTS = {
     "agreeing": ("agreeing", 32),
     "acknowleding": ("acknowledging", 33),
@@ -38,16 +38,16 @@ _BETWEEN = " <SEP> "
 
 @dataclass(frozen=True)
 class Intention:
-    """An utterance, and what it intends: one of :data:`INTENTS`."""
+    """An utterance and its intent, one of :data:`INTENTS`."""
 
     text: str
     intent: str
 
 
 def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention]:
-    """Read a fold (``train``, ``valid`` or ``test``), intent by intent, in the order of the files.
+    """Read a fold (``train``, ``valid`` or ``test``), intent by intent, in file order.
 
-    :raises DataError: naming file and line, for a file that is missing or is not UTF-8, or a line of another form.
+    :raises DataError: naming file and line, for a file that is missing or is not UTF-8, or a malformed line.
     """
     for file, (intent, number) in _INTENTS.items():
         path = Path(folder) / FOLDERS[fold] / f"{file}.txt"
@@ -63,4 +63,4 @@ def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention
 
 def _lines(path: Path) -> list[str]:
     text = read_text(path, "each intent has a file in each fold")
-    return text.removesuffix("\n").split("\n") if text else []  # nothing else ends a line: texts may hold odd spaces
+    return text.removesuffix("\n").split("\n") if text else []  # not splitlines(): texts may contain other line breaks

@@ -1,1 +1,1 @@
-"""Sets of replies whose engagingness people rated, and what Predictive Engagement learns from. See README.md here."""
+"""Replies rated by people for engagingness, and the training data of Predictive Engagement. See README.md here."""

@@ -1,6 +1,6 @@
-"""The teachers of engagement: sets that people rated, to evaluate on, and what Predictive Engagement learns from.
+"""Teachers of engagement: evaluation sets rated by people, and the training data of Predictive Engagement.
 
-Each example is an episode of its own: the turns before a reply one a line, and the reply as the last line.
+Each example is an episode of its own: the turns before a reply, one per line, and the reply as the last line.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class EngagementTeacher(WholeTeacher):
-    """What the teachers below share: each message is an episode, and a fold without any is an error."""
+    """Base class: each message is an episode, and an empty fold is an error."""
 
     title = "Engagement"
 
     @abstractmethod
     def messages(self, path: Path) -> Iterator[dict[str, Any]]:
-        """The messages of the fold."""
+        """Yield the messages of the fold."""
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield the messages, each the start of a new episode."""
@@ -48,7 +48,7 @@ class EngagementTeacher(WholeTeacher):
 
 
 class RatedSet(EngagementTeacher):
-    """A set of rated replies, all of it in each fold: it is there to evaluate on.
+    """A set of rated replies. It is for evaluation only, so each fold is the whole set.
 
     :cvar name: the set, one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """
@@ -57,18 +57,18 @@ class RatedSet(EngagementTeacher):
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add where the file is."""
+        """Add ``--engagement-file``."""
         super().add_cmdline_args(parser, partial_opt)
         options.add_file(parser.add_argument_group("Engagement, another file"))
         return parser
 
     @classmethod
     def build(cls, opt: dict[str, Any]) -> Path:
-        """The set's file."""
+        """Return the set's file."""
         return options.rated_file(cls.name, opt)
 
     def messages(self, path: Path) -> Iterator[dict[str, Any]]:
-        """One message a reply."""
+        """Yield one message per reply."""
         if self.fold == "train":
             logging.warning(f"{self.name} is a set to evaluate on: what learns from it cannot be measured on it")
         replies = read_set(self.name, path)
@@ -77,53 +77,53 @@ class RatedSet(EngagementTeacher):
 
 
 class Predeng600Teacher(RatedSet):
-    """PREDENG-600: 600 replies to a line of DailyDialog, three raters each, 1 to 5."""
+    """PREDENG-600: 600 replies to a line of DailyDialog, each rated 1 to 5 by three people."""
 
     name = "predeng_600"
 
 
 class FedTeacher(RatedSet):
-    """FED: 375 replies in longer conversations, five raters each, 0 to 2 for engaging."""
+    """FED: 375 replies in longer conversations, each rated 0 to 2 for engagingness by five people."""
 
     name = "fed"
 
 
 class BetterTeacher(RatedSet):
-    """BETTER: 300 replies of a system."""
+    """BETTER: 300 replies by a system."""
 
     name = "better"
 
 
 class GradeTeacher(RatedSet):
-    """GRADE: 1,200 replies of several systems, 1 to 5 for coherence."""
+    """GRADE: 1,200 replies by several systems, rated 1 to 5 for coherence."""
 
     name = "grade"
 
 
 class RedTestTeacher(RatedSet):
-    """RED-Test: posts of Reddit, three raters each."""
+    """RED-Test: Reddit posts, each rated by three people."""
 
     name = "red_test"
 
 
 class DefaultTeacher(Predeng600Teacher):
-    """What ``-t empathy:engagement`` asks for: PREDENG-600."""
+    """The default of ``-t empathy:engagement``: PREDENG-600."""
 
 
 # --- what Predictive Engagement learns from --------------------------------------------------------------------------
 
 
 class LabelledPairs(EngagementTeacher):
-    """Pairs of a query and a reply, and a label 0 or 1."""
+    """Pairs of a query and a reply, labelled 0 or 1."""
 
     build = staticmethod(build_repository)
 
     @abstractmethod
     def pairs(self, path: Path) -> Iterable[Labelled]:
-        """The pairs of the fold."""
+        """Return the pairs of the fold."""
 
     def messages(self, path: Path) -> Iterator[dict[str, Any]]:
-        """One message a pair whose reply says something."""
+        """Yield one message per pair whose reply is not empty."""
         pairs = list(self.pairs(path))
         if empty := sum(not pair.reply for pair in pairs):
             logging.info(f"{path}: left out {empty:,} pair(s) of the {self.fold} fold whose reply is empty")
@@ -134,12 +134,12 @@ class LabelledPairs(EngagementTeacher):
 
 
 class ConvAITeacher(LabelledPairs):
-    """Replies of ConvAI, with the label of their whole conversation: Predictive Engagement's training set."""
+    """Replies in ConvAI, with the label of their whole conversation: Predictive Engagement's training set."""
 
     build = staticmethod(build_convai)
 
     def pairs(self, path: Path) -> Iterator[Labelled]:
-        """Those of the fold's conversations, without the 50 of which people labelled each reply."""
+        """Yield the pairs of the fold's conversations, without the 50 whose replies were labelled individually."""
         scored = read_ids(build_repository(self.opt) / SCORED)
         conversations = (one for one in read_conversations(path) if one.conversation_id not in scored)
         for conversation in split_conversations(conversations)[self.fold]:
@@ -147,16 +147,16 @@ class ConvAITeacher(LabelledPairs):
 
 
 class ConvAIRatedTeacher(LabelledPairs):
-    """The 50 conversations' replies, of which people labelled each; the same in each fold, to evaluate on."""
+    """The replies of the 50 conversations whose replies were labelled individually; for evaluation, in each fold."""
 
     def pairs(self, path: Path) -> Iterator[Labelled]:
-        """All of them."""
+        """Return all pairs."""
         return read_labelled(path / RATED)
 
 
 class DailyDialogFinetuneTeacher(LabelledPairs):
-    """The pairs of DailyDialog that Predictive Engagement is trained on further; test is the validation fold."""
+    """The pairs of DailyDialog on which Predictive Engagement is fine-tuned; test is the validation fold."""
 
     def pairs(self, path: Path) -> Iterator[Labelled]:
-        """Those of the fold."""
+        """Return the pairs of the fold."""
         return read_labelled(path / FINETUNE.get(self.fold, FINETUNE["valid"]))

@@ -1,4 +1,4 @@
-"""Where the files are that Predictive Engagement learns from: its repository, ConvAI's address, or the sample here."""
+"""Locate the training data of Predictive Engagement: from its repository, from ConvAI's URL, or in the sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RATED = "humanAMT_engscores_utt.csv"
 FINETUNE = {"train": "DD_finetune_train.csv", "valid": "DD_finetune_valid.csv"}
 CONVERSATIONS = "train_full.json"
 
-# The authors publish no checksum of any of these: the SHA-256 of what came is logged.
+# The authors publish no checksums: the SHA-256 of the downloads is logged.
 REPOSITORY = Source(
     folder="engagement",
     version="1.0",
@@ -34,10 +34,10 @@ CONVAI = Source(
 
 
 def build_repository(opt: dict[str, Any]) -> Path:
-    """The folder of the repository's tables, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the folder of the repository's tables for ``opt["edition"]`` (``full`` or ``sample``)."""
     return SAMPLE if is_sample(opt) else obtain(opt["datapath"], REPOSITORY)
 
 
 def build_convai(opt: dict[str, Any]) -> Path:
-    """The file of ConvAI's conversations, by ``opt["edition"]``."""
+    """Return the file of ConvAI's conversations for ``opt["edition"]``."""
     return (SAMPLE if is_sample(opt) else obtain(opt["datapath"], CONVAI)) / CONVERSATIONS

@@ -1,6 +1,6 @@
-"""ConvAI's conversations with people's scores of engagement, as Predictive Engagement learns from them.
+"""ConvAI's conversations with people's scores of engagement: the training data of Predictive Engagement.
 
-Whole conversations were scored. Each of their replies takes its conversation's label (Ghazarian et al. 2020): engaging
+Whole conversations were scored. Each of their replies has its conversation's label (Ghazarian et al. 2020): engaging
 if the score is at least 3 of 5.
 """
 
@@ -25,7 +25,7 @@ _ENGAGING = 3  # of 5
 
 @dataclass(frozen=True)
 class Labelled:
-    """A query, the reply to it, and whether that is engaging: one of :data:`LABELS`."""
+    """A query, the reply to it, and whether the reply is engaging: one of :data:`LABELS`."""
 
     query: str
     reply: str
@@ -34,7 +34,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation in turns that alternate, at least two, and its label, one of :data:`LABELS`."""
+    """A conversation of at least two alternating turns, and its label, one of :data:`LABELS`."""
 
     conversation_id: str
     turns: tuple[str, ...]
@@ -42,18 +42,18 @@ class Conversation:
 
     @property
     def pairs(self) -> list[Labelled]:
-        """Each turn with the next one; of a conversation that is not engaging every other pair, as the authors do."""
+        """Each turn with the next one; if the conversation is not engaging, every other pair, as the authors do."""
         step = 1 if self.label == LABELS[1] else 2
         return [Labelled(query, reply, self.label) for query, reply in list(pairwise(self.turns))[::step]]
 
 
 def read_conversations(path: str | Path) -> Iterator[Conversation]:
-    """Read ``train_full.json``, in its order.
+    """Read ``train_full.json``, in file order.
 
-    What somebody says in several messages is one turn. Left out are conversations with fewer than two turns, between
-    two programs, or that no person scored.
+    Consecutive messages of one speaker are one turn. Conversations are left out if they have fewer than two turns, are
+    between two programs, or were not scored by a person.
 
-    :raises DataError: naming file, conversation and field, for a field that is missing or of another kind.
+    :raises DataError: naming file, entry and field, for a field that is missing or of the wrong type.
     """
     for place, entry in enumerate(read_objects(path)):
         where = f"{path}, entry {place}"
@@ -64,9 +64,9 @@ def read_conversations(path: str | Path) -> Iterator[Conversation]:
 
 
 def split_conversations(conversations: Iterable[Conversation]) -> dict[str, list[Conversation]]:
-    """The authors' split: of each label the first 60 of 100 are for training, 20 for test, and the last for validation.
+    """Split as the authors do: of each label, the first 60 % are for training, 20 % for test, the rest for validation.
 
-    :returns: by fold, in the order given, those that are not engaging first.
+    :returns: the conversations by fold, in the given order, but those that are not engaging first.
     """
     folds: dict[str, list[Conversation]] = {"train": [], "valid": [], "test": []}
     all_of_them = list(conversations)
@@ -80,7 +80,9 @@ def split_conversations(conversations: Iterable[Conversation]) -> dict[str, list
 
 
 def read_ids(path: str | Path) -> set[str]:
-    """The conversations in ``50convs_AMT.txt``, of which people scored each reply: the first field of each line.
+    """Return the ids of the conversations in ``50convs_AMT.txt``, whose replies were labelled individually.
+
+    An id is the first field of a line.
 
     :raises DataError: if it cannot be read.
     """
@@ -102,7 +104,7 @@ def _turns(thread: list[dict[str, Any]], where: str) -> tuple[str, ...]:
 
 
 def _score(entry: dict[str, Any], where: str) -> float | None:
-    """The mean of the people's scores, rounded to a whole number; of one person's that score. None if there is none."""
+    """Return the mean of the people's scores, rounded to a whole number; None if there are no scores."""
     people = {user.get("id") for user in _objects(entry, "users", where) if user.get("userType") == "Human"}
     scores = [
         number(one.get("engagement"), f"{where}, evaluation.engagement")

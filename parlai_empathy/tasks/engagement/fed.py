@@ -12,15 +12,15 @@ from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
 
 SCALE = (0, 1, 2)
 QUALITY = "Engaging"
-"""The quality that is read, of those that FED's raters scored."""
+"""The only one of the qualities scored by FED's raters that is read."""
 
 _SPEAKER = re.compile(r"^(?:User|System):\s*")
 
 
 def read_fed(path: str | Path) -> Iterator[RatedReply]:
-    """Read the rated turns, in the order of the file; whole dialogues, which have no ``response``, are left out.
+    """Read the rated turns, in file order; whole dialogues, which have no ``response``, are skipped.
 
-    :raises DataError: naming file, entry and field, for an entry without texts or scores from 0 to 2.
+    :raises DataError: naming file, entry and field, for an entry without texts or without scores from 0 to 2.
     """
     for place, entry in enumerate(read_objects(path)):
         if "response" not in entry:
@@ -39,7 +39,7 @@ def read_fed(path: str | Path) -> Iterator[RatedReply]:
 
 
 def _turns(context: str) -> tuple[str, ...]:
-    """The turns without the speakers' names. A line that names no speaker belongs to the turn before it."""
+    """Return the turns without the speakers' names. A line without a speaker's name continues the previous turn."""
     turns: list[str] = []
     for line in context.split("\n"):
         speaker = _SPEAKER.match(line)

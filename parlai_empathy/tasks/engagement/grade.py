@@ -1,4 +1,4 @@
-"""GRADE's judgements (Huang et al. 2020): a JSON list of replies of several systems, with raters' scores."""
+"""GRADE's judgements (Huang et al. 2020): a JSON list of replies by several systems, with raters' scores."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BETWEEN_TURNS = "|||"
 
 
 def read_grade(path: str | Path) -> Iterator[RatedReply]:
-    """Read ``human_judgement.json``, in its order; a reply's system is its data set and model, with ``/`` between.
+    """Read ``human_judgement.json``, in file order; a reply's system is its data set and model, joined by ``/``.
 
-    :raises DataError: naming file, entry and field, for an entry without texts or scores from 1 to 5.
+    :raises DataError: naming file, entry and field, for an entry without texts or without scores from 1 to 5.
     """
     for place, entry in enumerate(read_objects(path)):
         where = f"{path}, entry {place}"
@@ -32,7 +32,7 @@ def read_grade(path: str | Path) -> Iterator[RatedReply]:
 
 
 def _ratings(scores: Any, where: str) -> tuple[float, ...]:
-    """The scores, which the file holds as a text that is a list."""
+    """Return the scores, which the file stores as a JSON list in a string."""
     try:
         found = json.loads(scores) if isinstance(scores, str) else scores
     except (ValueError, RecursionError):

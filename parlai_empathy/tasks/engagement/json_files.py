@@ -1,4 +1,4 @@
-"""Files that hold one JSON list of objects, as FED, GRADE and ConvAI do."""
+"""Files that contain one JSON list of objects: FED, GRADE and ConvAI."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from parlai_empathy.tasks.engagement.reader import whole
 
 
 def read_objects(path: str | Path) -> list[dict[str, Any]]:
-    """The objects of a file.
+    """Return the objects of a file.
 
-    :raises DataError: naming the file, if it cannot be read or holds something else.
+    :raises DataError: naming the file, if it cannot be read or contains anything else.
     """
     path = Path(path)
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
-    except (ValueError, RecursionError) as error:  # also what is not UTF-8
+    except (ValueError, RecursionError) as error:  # also raised if it is not UTF-8
         raise DataError(f"{path}: it is no JSON ({str(error).splitlines()[0]}): fetch it again") from error
     if not isinstance(found, list):
         raise DataError(f"{path}: it holds {shown(found)} where a list of objects was expected")
@@ -31,9 +31,9 @@ def read_objects(path: str | Path) -> list[dict[str, Any]]:
 
 
 def text_of(one: dict[str, Any], field: str, where: str) -> str:
-    """A field that has to be a text, which may be empty.
+    """Return a field that must be a text, which may be empty.
 
-    :raises DataError: if it is missing or something else, or has half a character.
+    :raises DataError: if it is missing or of another type, or has an unpaired surrogate.
     """
     if not isinstance(one.get(field), str):
         raise DataError(f"{where}: its field {field} is {shown(one.get(field))} where a text was expected")

@@ -12,9 +12,9 @@ from parlai_empathy.tasks.engagement.tables import read_table
 
 
 def read_labelled(path: str | Path) -> Iterator[Labelled]:
-    """Read a CSV file with the columns ``query``, ``reply`` and ``label``, in its order; others are left aside.
+    """Read a CSV file with the columns ``query``, ``reply`` and ``label``, in file order; other columns are ignored.
 
-    A pair may have an empty text: some of those that people labelled do.
+    Texts may be empty, as some are in the table that people labelled.
 
     :raises DataError: naming file and line, for a label that is not 0 or 1.
     """

@@ -1,4 +1,4 @@
-"""What a judge is given of a rated reply."""
+"""A judge's input for a rated reply."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from parlai_empathy.tasks.engagement.reader import RatedReply
 
 
 def rated_message(one: RatedReply, scale: tuple[int, ...]) -> dict[str, Any]:
-    """The turns before the reply one a line, the reply as the last line, and what people said of it.
+    """Return a message with the turns before the reply, one per line, the reply as the last line, and its ratings.
 
-    :param scale: the scores that raters could give; the label is the one that is nearest to their mean, halves up.
+    :param scale: the scores that raters could give. The label is the one nearest to their mean; halves round up.
     """
     message = {
         "text": "\n".join((*one.context, one.reply)),
@@ -22,5 +22,5 @@ def rated_message(one: RatedReply, scale: tuple[int, ...]) -> dict[str, Any]:
         "system": one.system or "",
         "fold": "all",
     }
-    # A judge learns from each rater's own score where it is one of its classes; of a mean it takes the neighbours.
+    # A judge is trained on the raters' own scores if they are classes, otherwise on the classes next to their mean.
     return {**message, "ratings": list(one.ratings)} if set(one.ratings) <= set(scale) else message

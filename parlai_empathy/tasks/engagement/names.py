@@ -1,4 +1,4 @@
-"""The names of the evaluation sets, for options. It imports no reader."""
+"""The names of the evaluation sets, for options. This module imports no reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The option that all teachers of rated sets have: another file."""
+"""The option of all teachers of rated sets: another file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from parlai_empathy.tasks.engagement.sets import set_file
 
 
 def add_file(group: Any) -> None:
-    """Add where a set's file is."""
+    """Add ``--engagement-file``."""
     group.add_argument(
         "--engagement-file", type=str, default=None, help="Read this file, in the set's layout, instead of an edition."
     )
 
 
 def rated_file(name: str, opt: Mapping[str, Any]) -> Path:
-    """The file that is named, or else the set's own, brought here if need be.
+    """Return the file that the option names, or else the set's own, downloaded if necessary.
 
     :param name: one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """

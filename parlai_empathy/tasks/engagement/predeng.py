@@ -1,4 +1,4 @@
-"""PREDENG-600 (Ghazarian et al. 2020): a CSV file with a row for each rater of a query and its response."""
+"""PREDENG-600 (Ghazarian et al. 2020): a CSV file with one row per rater of a query and its response."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SCALE = (1, 2, 3, 4, 5)
 def read_predeng(path: str | Path) -> Iterator[RatedReply]:
     """Read the pairs in the order of their first rows.
 
-    The three rows of a pair do not stand together: what they have in common are the two texts.
+    The three rows of a pair are not consecutive; rows with the same two texts belong together.
 
-    :raises DataError: naming file and line, for a row without a text or with a score that is not 1 to 5.
+    :raises DataError: naming file and line, for a row without a response or with a score that is not 1 to 5.
     """
     pairs: dict[tuple[str, str], list[float]] = {}
     for row in read_table(path):

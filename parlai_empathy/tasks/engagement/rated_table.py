@@ -1,11 +1,11 @@
-"""Tables of replies and their scores whose published layout is not known: several names of each column are taken.
+"""Tables of replies and scores whose published layout is unknown: several names are accepted for each column.
 
-So are read BETTER (Ghazarian et al. 2019), 300 queries of DailyDialog with a system's responses, which may look like
-PREDENG-600 by the same authors, with ``query``, ``response`` and ``human_score``; and RED-Test (Xu et al. 2022), posts
-of Reddit, perhaps with what they answer, that three people scored for how engaging they are.
+Two sets are read in this way. BETTER (Ghazarian et al. 2019) has 300 queries of DailyDialog with a system's responses;
+it may look like PREDENG-600 by the same authors, with ``query``, ``response`` and ``human_score``. RED-Test (Xu et al.
+2022) has Reddit posts, perhaps with their parents, that three people scored for how engaging they are.
 
-The scores stand either in numbered columns, one a rater (``annotator_1``, ``rater2``, ``score3``), or in one column.
-Then rows with the same texts, of the same system, are the same reply's raters.
+The scores are either in numbered columns, one per rater (``annotator_1``, ``rater2``, ``score3``), or in one column. In
+the latter case, rows with the same texts and the same system are ratings of one reply.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _NUMBERED = re.compile(rf"(?:annotator|annotation|rater|worker|human|{'|'.join(S
 def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
     """Read the replies in the order of their first rows.
 
-    :raises DataError: naming file, line and column, for a column that is missing, an empty reply, or a score that is
-        no number.
+    :raises DataError: naming file, line and column, for a missing column, an empty reply, or a score that is not a
+        number.
     """
     rated: dict[tuple[str, str, str | None, int | None], list[float]] = {}
     for place, row in enumerate(read_table(path)):
@@ -37,7 +37,7 @@ def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
         if not reply:
             raise DataError(f"{row.where}, column {row.column(REPLIES)}: it is empty: each row needs a reply")
         numbered = [name for name in row.fields if _NUMBERED.fullmatch(name)]
-        own = place if numbered else None  # a row with all raters is a reply of its own, whatever it says
+        own = place if numbered else None  # rows with all raters are different replies, even with equal texts
         key = (_first(row, CONTEXTS) or "", reply, _first(row, SYSTEMS), own)
         rated.setdefault(key, []).extend(_ratings(row, numbered or [row.column(SCORES)]))
     for place, ((context, reply, system, _), ratings) in enumerate(rated.items()):
@@ -45,7 +45,7 @@ def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
 
 
 def _first(row: Row, names: tuple[str, ...]) -> str | None:
-    """What stands in the first of the columns, which need not be there."""
+    """Return the text of the first of the columns that exists; None if none exists, or the text is empty."""
     there = [name for name in names if name in row.fields]
     return one_line(row.text(*there)) or None if there else None
 

@@ -1,4 +1,4 @@
-"""What all evaluation sets are read into: a reply, the turns before it, and its raters' scores."""
+"""The records of all evaluation sets: a reply, the turns before it, and its raters' scores."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LONGEST = 1000  # steps of a scale
 class RatedReply:
     """A reply that people rated.
 
-    :param item: its name within the set.
-    :param context: the turns before it, oldest first; none where the set has none.
-    :param reply: in one line, as the turns are.
-    :param ratings: each rater's score, or a single mean where the set tells no more; at least one.
-    :param system: who wrote the reply; None where the set does not say.
+    :param item: its identifier within the set.
+    :param context: the turns before it, oldest first; empty if the set has none.
+    :param reply: on one line, like the turns.
+    :param ratings: each rater's score, or only the mean if the set has no others; at least one.
+    :param system: the system that wrote the reply; None if the set does not name it.
     """
 
     item: str
@@ -36,15 +36,15 @@ class RatedReply:
 
 
 def one_line(text: str) -> str:
-    """The text with single spaces in place of line ends and runs of white space."""
+    """Return the text with line breaks and runs of white space replaced by single spaces."""
     return " ".join(text.split())
 
 
 def whole(text: str, where: str) -> str:
-    """The text, once it is known that it can be written.
+    """Return the text if it can be encoded as UTF-8.
 
-    :param where: the place, as an error begins with it.
-    :raises DataError: if it has half a character.
+    :param where: the location, for the beginning of error messages.
+    :raises DataError: if it has an unpaired surrogate.
     """
     if has_half_characters(text):
         raise DataError(f"{where}: {shown(text)} has half a character: write it whole")
@@ -52,11 +52,11 @@ def whole(text: str, where: str) -> str:
 
 
 def number(value: object, where: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """A rating as a number.
+    """Return a rating as a number.
 
-    :param value: a number, or a text that is one.
-    :param where: the place, as an error begins with it.
-    :raises DataError: if it is no finite number from ``low`` to ``high``.
+    :param value: a number, possibly as text.
+    :param where: the location, for the beginning of error messages.
+    :raises DataError: if it is not a finite number from ``low`` to ``high``.
     """
     try:
         rating = math.nan if isinstance(value, bool) or value is None else float(str(value))
@@ -69,9 +69,9 @@ def number(value: object, where: str, low: float = -math.inf, high: float = math
 
 
 def scale_of(replies: Iterable[RatedReply]) -> tuple[int, ...]:
-    """The whole numbers from the lowest rating to the highest, for sets whose scale is not known beforehand.
+    """Return the integers from the lowest rating to the highest, for sets whose scale is not known in advance.
 
-    :raises DataError: if they are so many that one rating must be a slip: each would be a class of its own.
+    :raises DataError: if there are so many, each a class of its own, that a rating must be a typo.
     """
     ratings = [(rating, reply.item) for reply in replies for rating in reply.ratings]
     (lowest, low_item), (highest, high_item) = min(ratings), max(ratings)

@@ -1,4 +1,4 @@
-"""The evaluation sets by their names: where each one's file is, how it is read, and on which scale people rated."""
+"""The evaluation sets by name: where each one's file is, how it is read, and the scale of its ratings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from parlai_empathy.tasks.engagement.reader import RatedReply, scale_of
 
 SAMPLE = Path(__file__).parent / "sample"
 PREDICTIVE_ENGAGEMENT = "https://raw.githubusercontent.com/PlusLabNLP/PredictiveEngagement/"
-"""The repository of Predictive Engagement; a commit follows."""
+"""URL of Predictive Engagement's repository, to be followed by a commit."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class EvaluationSet:
 
     :param read: reads its file.
     :param file: the file's name on a mirror and in the sample.
-    :param scale: the scores that its raters could give; None if that is not known before it is read.
-    :param url: the official address; None if there is none.
+    :param scale: the scores that its raters could give; None if they are unknown until it is read.
+    :param url: the official URL; None if there is none.
     """
 
     read: Callable[[str | Path], Iterator[RatedReply]]
@@ -41,12 +41,12 @@ class EvaluationSet:
 
     @property
     def source(self) -> Source:
-        """Where it comes from. On a mirror all sets lie in one folder; here each has its own, built by itself."""
+        """Its source. On a mirror all sets share one folder; here each has its own, and is built independently."""
         home = f"engagement/{self.file.split('.')[0]}"
         return Source("engagement", "1.0", None, (self.file,), self.url, self.sha256, home)
 
     def scale_with(self, replies: Iterable[RatedReply]) -> tuple[int, ...]:
-        """The scale that is known, or else that of the given replies' ratings."""
+        """Return the scale if it is known, or else that of the given replies' ratings."""
         return self.scale or scale_of(replies)
 
 
@@ -72,7 +72,7 @@ EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
 
 
 def set_file(name: str, opt: Mapping[str, Any]) -> Path:
-    """Where the file of a set is, brought there if need be: :func:`engagement_set` without the reading."""
+    """Return the path of a set's file, downloaded if necessary: :func:`engagement_set` without reading it."""
     if name not in EVALUATION_SETS:
         raise OptionError(f"there is no evaluation set {name!r}: it must be one of {', '.join(SETS)}")
     source = EVALUATION_SETS[name].source
@@ -80,21 +80,21 @@ def set_file(name: str, opt: Mapping[str, Any]) -> Path:
 
 
 def engagement_set(name: str, opt: Mapping[str, Any]) -> list[RatedReply]:
-    """All replies of a set, which is brought into the data folder if need be.
+    """Return all replies of a set, downloaded if necessary.
 
     :param name: one of :data:`SETS`.
-    :param opt: has ``datapath``, and perhaps ``edition``.
-    :raises OptionError: if there is no such set or edition.
-    :raises DownloadError: if its file can be found nowhere.
-    :raises DataError: if it cannot be read, or holds nothing.
+    :param opt: options with ``datapath``, and optionally ``edition``.
+    :raises OptionError: for an unknown set or edition.
+    :raises DownloadError: if its file cannot be found.
+    :raises DataError: if the file cannot be read, or has no replies.
     """
     return read_set(name, set_file(name, opt))
 
 
 def read_set(name: str, path: str | Path) -> list[RatedReply]:
-    """All replies of a file in the layout of a set.
+    """Return all replies of a file in the layout of a set.
 
-    :raises DataError: if it cannot be read, or holds nothing.
+    :raises DataError: if it cannot be read, or has no replies.
     """
     replies = list(EVALUATION_SETS[name].read(path))
     if not replies:

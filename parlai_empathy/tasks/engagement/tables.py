@@ -1,4 +1,4 @@
-"""Tables with a header, in whatever form they come: ``.csv``, ``.tsv``, or ``.jsonl`` with an object a line."""
+"""Read tables with a header: ``.csv``, ``.tsv``, or ``.jsonl`` with one object per line."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 class Row:
     """A row of a table.
 
-    :param where: file and line, as an error begins with them.
-    :param fields: by the columns' names, in lower case and with ``_`` between words; of JSON whatever stands there.
+    :param where: file and line, for the beginning of error messages.
+    :param fields: values by column; names are in lower case with ``_`` between words. JSON values have any type.
     """
 
     where: str
     fields: dict[str, Any]
 
     def column(self, names: Sequence[str]) -> str:
-        """The first of ``names`` that is a column.
+        """Return the first of ``names`` that is a column.
 
-        :raises DataError: naming the columns that are there, if none is.
+        :raises DataError: naming the existing columns, if none of ``names`` is one.
         """
         for name in names:
             if name in self.fields:
@@ -41,10 +41,10 @@ class Row:
         raise DataError(f"{self.where}: it has no column {' or '.join(names)}, but {found}")
 
     def text(self, *names: str) -> str:
-        """What stands in the first of the columns that is there, as text without space round it.
+        """Return the value of the first of ``names`` that is a column, as text without surrounding white space.
 
-        :raises DataError: if none is there, or if JSON holds something in it that is neither a text nor a number, or
-            half a character.
+        :raises DataError: if none is a column, or if a JSON value is neither a text nor a number, or has an unpaired
+            surrogate.
         """
         name = self.column(names)
         value = "" if self.fields[name] is None else self.fields[name]
@@ -54,10 +54,10 @@ class Row:
 
 
 def read_table(path: str | Path) -> Iterator[Row]:
-    """Read a table, row by row; blank lines are left out.
+    """Yield the rows of a table; blank lines are skipped.
 
-    :raises DataError: naming file and line, for a file that cannot be read, is not UTF-8 or of another kind, for two
-        columns of one name, or a row with too few or too many fields.
+    :raises DataError: naming file and line, for a file that cannot be read, is not UTF-8 or has another extension, for
+        two columns of the same name, or for a row with too few or too many fields.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -102,9 +102,9 @@ def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
 
 
 def _names(texts: Sequence[str], where: str) -> list[str]:
-    """The columns' names. Those without one may be several: nobody reads them.
+    """Return the columns' names. Several may be empty: such columns are ignored.
 
-    :raises DataError: if two have the same, of which one would be read and the other lost.
+    :raises DataError: if two columns have the same name, since only one of them could be read.
     """
     names = list(map(_name, texts))
     if twice := [text for text, count in Counter(names).items() if count > 1 and text]:

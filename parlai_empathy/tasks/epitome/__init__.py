@@ -1,1 +1,1 @@
-"""EPITOME: how much empathy replies show, in three mechanisms, with the words that show it. See README.md here."""
+"""EPITOME: how empathetic replies are, by three mechanisms, and the words that show it. See README.md here."""

@@ -1,6 +1,6 @@
-"""The teachers of EPITOME: how much of each mechanism of empathy does a response show?
+"""Teachers of EPITOME: the level of each mechanism of empathy in a response.
 
-Each example is an episode of its own: a post in the text's first line, a response to it in the second.
+Each example is an episode of its own: the text's first line is a post, the second a response to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class EpitomeTeacher(WholeTeacher):
-    """What the teachers below share: options, files, fold. Each says which mechanisms it asks for."""
+    """Base class: options, files and fold. Subclasses select the mechanisms to predict."""
 
     mechanisms: ClassVar[tuple[str, ...]] = MECHANISMS
 
@@ -29,7 +29,7 @@ class EpitomeTeacher(WholeTeacher):
     build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message a pair of the fold, each the start of a new episode."""
+        """Yield one message per pair of the fold, each the start of a new episode."""
         pairs = list(read_epitome(datafile))
         if lost := [quotation for pair in pairs for quotation in pair.lost]:
             logging.info(f"{datafile}: {len(lost)} quotation(s) of all folds are not in their response, and left out")
@@ -57,22 +57,22 @@ class EpitomeTeacher(WholeTeacher):
 
 
 class DefaultTeacher(EpitomeTeacher):
-    """What ``-t empathy:epitome`` asks for: the levels of all three mechanisms at once."""
+    """The default of ``-t empathy:epitome``: the levels of all three mechanisms at once."""
 
 
 class EmotionalReactionsTeacher(EpitomeTeacher):
-    """The level of emotional reactions alone: warmth, compassion and concern."""
+    """Only the level of emotional reactions: warmth, compassion and concern."""
 
     mechanisms = ("emotional_reactions",)
 
 
 class InterpretationsTeacher(EpitomeTeacher):
-    """The level of interpretations alone: an understanding of feelings and experiences."""
+    """Only the level of interpretations: an understanding of feelings and experiences."""
 
     mechanisms = ("interpretations",)
 
 
 class ExplorationsTeacher(EpitomeTeacher):
-    """The level of explorations alone: questions about what the post does not tell."""
+    """Only the level of explorations: questions about what the post does not say."""
 
     mechanisms = ("explorations",)

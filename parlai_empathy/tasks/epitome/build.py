@@ -1,4 +1,4 @@
-"""Where EPITOME's three files are: the authors' repository, or the sample in this package."""
+"""Locate EPITOME's three files: in the authors' repository, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = Source(
     version="1.0",
     archive=None,
     files=tuple(file_name(mechanism) for mechanism in MECHANISMS),
-    # The commit that brought the files, so that a later change of theirs changes nothing here.
+    # Pinned to the commit that added the files, so that later changes have no effect here.
     url="https://raw.githubusercontent.com/behavioral-data/Empathy-Mental-Health/"
     "741a8df4d3bc5301f0426e0c72e1d8e354c42fd3/dataset/",
 )
@@ -22,7 +22,7 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The folder of the three files, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the folder of the three files for ``opt["edition"]`` (``full`` or ``sample``)."""
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE)

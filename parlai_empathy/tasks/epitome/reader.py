@@ -1,4 +1,4 @@
-"""Reading EPITOME: a file of rated pairs for each mechanism, and the pairs with all three ratings."""
+"""Read EPITOME: one file of rated pairs per mechanism, combined into pairs with all three ratings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationale
 
 @dataclass(frozen=True)
 class Rating:
-    """A line of one mechanism's file.
+    """A row of one mechanism's file.
 
-    :param line: where it begins.
-    :param seeker: the post of who seeks support, cleaned (:func:`~parlai_empathy.tasks.epitome.spans.clean`).
+    :param line: the line on which the row begins.
+    :param seeker: the support seeker's post, cleaned (:func:`~parlai_empathy.tasks.epitome.spans.clean`).
     :param level: 0, 1 or 2.
-    :param quoted: the parts of the response that show the mechanism, as the raters quoted them, cleaned.
+    :param quoted: parts of the response that show the mechanism, as quoted by the raters, cleaned.
     """
 
     line: int
@@ -37,11 +37,11 @@ class Rating:
 
 @dataclass(frozen=True)
 class Pair:
-    """A post, a response to it, and what raters said of the response.
+    """A post, a response to it, and the raters' annotations of the response.
 
     :param levels: 0, 1 or 2, by mechanism.
-    :param rationales: places in the response that show the mechanism, by mechanism; none where the level is 0.
-    :param lost: quotations that are not in the response, of all mechanisms.
+    :param rationales: spans of the response that show the mechanism, by mechanism; none if the level is 0.
+    :param lost: quotations for any mechanism that were not found in the response.
     """
 
     seeker_id: str
@@ -54,13 +54,13 @@ class Pair:
 
 
 def read_epitome(folder: str | Path) -> Iterator[Pair]:
-    """Read the three files, which hold the same pairs in the same order; a pair that was rated twice comes twice.
+    """Read the three files, which have the same pairs in the same order; a pair that was rated twice occurs twice.
 
-    The texts are those of the interpretations' file: in the one of the emotional reactions some words were removed.
+    The texts come from the interpretations' file, because some words are missing in the emotional reactions' file.
 
-    :param folder: holds the three files.
-    :raises DataError: naming file, line, column and value, for a row that cannot be right or a text that is not UTF-8;
-        or if the files do not hold the same pairs.
+    :param folder: the folder of the three files.
+    :raises DataError: naming file, line, column and value, for an invalid row or a text that is not UTF-8; or if the
+        files do not have the same pairs.
     """
     paths = {mechanism: Path(folder) / file_name(mechanism) for mechanism in MECHANISMS}
     files = {mechanism: list(read_ratings(path)) for mechanism, path in paths.items()}
@@ -72,7 +72,7 @@ def read_epitome(folder: str | Path) -> Iterator[Pair]:
 
 
 def read_ratings(path: str | Path) -> Iterator[Rating]:
-    """Read one mechanism's file, in its order.
+    """Read one mechanism's file, in file order.
 
     :raises DataError: as :func:`read_epitome`.
     """
@@ -112,7 +112,7 @@ def _check_header(path: Path, names: list[str]) -> None:
 
 
 def _check_same(path: Path, ratings: list[Rating], other_path: Path, others: list[Rating]) -> None:
-    """See that two files hold the same pairs in the same order."""
+    """Check that two files have the same pairs in the same order."""
     for one, other in zip(ratings, others, strict=False):
         ids = f"{one.seeker_id}, {one.response_id}"
         if (other.seeker_id, other.response_id) != (one.seeker_id, one.response_id):
@@ -127,7 +127,7 @@ def _rating(path: Path, line: int, row: dict[str, str | None]) -> Rating:
     for column in COLUMNS:
         if row[column] is None:
             _wrong(path, line, column, None, f"is missing: a row has {len(COLUMNS)} fields")
-    if None in row:  # what csv puts what is behind the last column under
+    if None in row:  # the csv module stores surplus fields under None
         _wrong(path, line, len(COLUMNS) + 1, row[None], f"is one field too many: a row has {len(COLUMNS)}")  # type: ignore[index]
     fields = {column: row[column] or "" for column in COLUMNS}
     for column in ("sp_id", "rp_id", "seeker_post", "response_post"):

@@ -1,8 +1,8 @@
-"""Finding rationales: the places in a response that its raters quoted.
+"""Find rationales: the spans of a response that its raters quoted.
 
-The files hold quotations, not places, and a quotation can differ a little from the response: in white space, in HTML's
-``&lt;`` for ``<``, in words that were removed from one of the two. So a quotation that does not stand in the response
-letter by letter is looked for word by word.
+The files contain quotations, not positions, and a quotation can differ a little from the response: in white space, in
+HTML's ``&lt;`` for ``<``, or in words that were removed from one of the two. So a quotation without an exact match in
+the response is matched word by word.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 Span = tuple[int, int]
-"""First character, and the one behind the last."""
+"""Index of the first character, and of the one after the last."""
 
-# How much of a quotation's words must be found, and how much of the place found may be other words.
+# The minimum share of matching words, both in the quotation and in the span that is found.
 _ENOUGH = 0.8
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def clean(text: str) -> str:
-    """The text with HTML's escapes read, some of which were escaped again, and single spaces between its words."""
-    plain = html.unescape(html.unescape(text)).replace("\u200b", " ")  # a space of no width
+    """Return the text with HTML escapes decoded, some of which were escaped twice, and single spaces between words."""
+    plain = html.unescape(html.unescape(text)).replace("\u200b", " ")  # a zero-width space
     return " ".join(plain.split())
 
 
 def quotations(field: str) -> list[str]:
-    """The quotations that a file's field holds, each ended or parted by ``|``, cleaned."""
+    """Return the quotations in a file's field, separated or terminated by ``|``, cleaned."""
     return [text for text in map(clean, field.split("|")) if text]
 
 
 def find_spans(text: str, quoted: Iterable[str]) -> tuple[tuple[Span, ...], list[str]]:
-    """Find quotations.
+    """Find quotations in a text.
 
-    :param text: a cleaned text; so are the quotations.
-    :returns: the places, in the text's order, those that touch or overlap made one; and what was not found.
+    :param text: the cleaned text; the quotations must be cleaned too.
+    :returns: the spans in order, merged if they touch or overlap; and the quotations that were not found.
     """
     found, missing = [], []
     for quotation in quoted:
@@ -49,7 +49,7 @@ def find_spans(text: str, quoted: Iterable[str]) -> tuple[tuple[Span, ...], list
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """The spans in order, those that touch or overlap made one."""
+    """Return the spans in order, merged if they touch or overlap."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and start <= whole[-1][1]:
@@ -65,13 +65,13 @@ def _exact(text: str, quotation: str) -> Span | None:
 
 
 def _by_words(text: str, quotation: str) -> Span | None:
-    """From the first to the last of the quotation's words, if most are there in their order and little else between."""
+    """Return the span of the quotation's words, if most occur in order with few other words in between."""
     words = list(_WORD.finditer(text))
     wanted = [word.casefold() for word in _WORD.findall(quotation)]
     matcher = SequenceMatcher(None, [word[0].casefold() for word in words], wanted, autojunk=False)
     # A block that is far from the longest one is a chance match, such as a full stop at the response's end.
     longest = matcher.find_longest_match()
-    first, last = longest.a - longest.b, longest.a + len(wanted) - longest.b  # where it would stand if nothing differed
+    first, last = longest.a - longest.b, longest.a + len(wanted) - longest.b  # its position if all words matched
     room = len(wanted) // 5 + 2
     blocks = [
         block

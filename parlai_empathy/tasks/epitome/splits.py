@@ -1,9 +1,9 @@
-"""Which pairs are for training, validation and test. Neither the paper nor its repository has a split.
+"""Split the pairs into training, validation and test. Neither the paper nor its repository has a split.
 
-Posts are sorted by the levels of their responses and then by a hash of their id and a seed; of each ten, one is for
-test and one for validation. So each fold gets its share of the rare levels: a random tenth of all posts could have
-almost none. The hash makes the choice of posts random, and the same whatever the files' order. All responses to a post
-go into one fold, so that no post is in two.
+Posts are sorted by the levels of their responses, and then by a hash of their id and a seed. Of every ten posts, one is
+for test and one for validation. So each fold gets its share of the rare levels, of which a random tenth of all posts
+could have almost none. The hash makes the split random, but independent of the files' order. All responses to a post
+are in the same fold.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from parlai_empathy.tasks.epitome.reader import Pair
 
 SEED = "epitome 1"
 FOLDS = ("train", "valid", "test")
-_TEN = ("test", "valid", *["train"] * 8)  # of ten posts that follow each other
+_TEN = ("test", "valid", *["train"] * 8)  # of ten consecutive posts
 
 
 def split_pairs(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
-    """The pairs of each fold, in the order given."""
+    """Return the pairs of each fold, in the given order."""
     pairs = list(pairs)
     levels: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for pair in pairs:
@@ -38,5 +38,5 @@ def _hash(pair: Pair) -> str:
 
 
 def checksum(pairs: Iterable[Pair]) -> str:
-    """A SHA-256 of which posts a fold holds, whatever their order and number of responses."""
+    """Return the SHA-256 of a fold's set of posts, independent of their order and number of responses."""
     return hashlib.sha256("\n".join(sorted({_hash(pair) for pair in pairs})).encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""GoEmotions: comments from Reddit, and which of 28 emotions people found in them. See README.md beside this file."""
+"""GoEmotions: Reddit comments that people labelled with 28 emotions. See README.md beside this file."""

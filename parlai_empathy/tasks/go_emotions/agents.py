@@ -1,4 +1,4 @@
-"""The teacher of GoEmotions: which emotions does a comment show?"""
+"""The teacher of GoEmotions: the emotions of a comment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class GoEmotionsTeacher(WholeTeacher):
-    """A comment in, its emotions out; each of them is a right answer."""
+    """The emotions of a comment: each of them is a correct label."""
 
     title = "GoEmotions"
     build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message a comment, each the start of a new episode."""
+        """Yield one message per comment, each the start of a new episode."""
         given = 0
         for comment in read_go_emotions(datafile, self.fold):
             given += 1
@@ -41,4 +41,4 @@ class GoEmotionsTeacher(WholeTeacher):
 
 
 class DefaultTeacher(GoEmotionsTeacher):
-    """What ``-t empathy:go_emotions`` asks for."""
+    """The default of ``-t empathy:go_emotions``."""

@@ -1,4 +1,4 @@
-"""Where GoEmotions' three files are: the authors' repository, or the sample in this package."""
+"""Locate GoEmotions' three files: in the authors' repository, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.tasks.builder import Source, obtain
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.go_emotions.reader import FILES
 
-# The repository is shared by many projects and moves on every day; what is verified is the SHA-256 of the files.
+# Many projects share the repository, which changes daily: only the SHA-256 of the files is verified.
 SOURCE = Source(
     folder="goemotions",
     version="1.0",
@@ -22,5 +22,5 @@ SAMPLE = Path(__file__).parent / "sample"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The folder of the three files, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the folder of the three files for ``opt["edition"]`` (``full`` or ``sample``)."""
     return SAMPLE if is_sample(opt) else obtain(opt["datapath"], SOURCE)

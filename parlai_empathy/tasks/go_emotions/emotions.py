@@ -1,4 +1,4 @@
-"""The 28 labels of GoEmotions, and how its authors group them (Demszky et al. 2020, Figure 2)."""
+"""The 28 labels of GoEmotions, and their groups (Demszky et al. 2020, Figure 2)."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ NEGATIVE = (
 )
 AMBIGUOUS = ("confusion", "curiosity", "realization", "surprise")
 NEUTRAL = "neutral"
-"""Beside the emotions: no group holds it."""
+"""The only label that is in no group."""

@@ -1,4 +1,4 @@
-"""Reading GoEmotions: a tab-separated file a fold, without a header; text, numbers of its emotions, comment's id."""
+"""Read GoEmotions: one tab-separated file per fold, with a text, the numbers of its emotions, and a comment id."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FILES = {"train": "train.tsv", "valid": "dev.tsv", "test": "test.tsv"}
 """The authors' file of each fold."""
 
 COLUMNS = ("text", "emotions", "id")
-"""What the three columns hold; the files themselves do not name them."""
+"""The three columns; the files have no header."""
 
 _NUMBERS = {str(number): emotion for number, emotion in enumerate(EMOTIONS)}
 
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment, and the emotions that at least two of its raters found in it.
+    """A comment, and the emotions that at least two of its raters assigned to it.
 
     :param emotions: one or more of :data:`~parlai_empathy.tasks.go_emotions.emotions.EMOTIONS`, in the file's order.
     """
@@ -34,13 +34,13 @@ class Comment:
 
 
 def read_go_emotions(folder: str | Path, fold: str) -> Iterator[Comment]:
-    """Read a fold (``train``, ``valid`` or ``test``), in the order of its file.
+    """Read a fold (``train``, ``valid`` or ``test``), in file order.
 
-    :raises DataError: naming file, line, column and value, for a file that is missing or is not UTF-8, or a row that
-        is not what it should be.
+    :raises DataError: naming file, line, column and value, for a file that is missing or is not UTF-8, or an invalid
+        row.
     """
     path = Path(folder) / FILES[fold]
-    # A text with a quotation mark in it stands in quotation marks, and its own are doubled.
+    # A text that contains quotation marks is enclosed in quotation marks, and its own are doubled.
     rows = csv.reader(open_text(path, "it should be a file of GoEmotions"), delimiter="\t", strict=True)
     line = 0
     try:

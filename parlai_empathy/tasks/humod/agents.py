@@ -1,6 +1,6 @@
 """Teachers of HUMOD.
 
-Each example is an episode of its own: its text holds the turns before the label, one a line. Where a reply is to be
+Each example is an episode of its own. Its text contains the turns before the label, one per line. If a reply is to be
 judged, it is the last line of the text.
 """
 
@@ -27,14 +27,14 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class HumodTeacher(WholeTeacher):
-    """What the teachers below share: options, file, fold. Each says what its :meth:`examples` are."""
+    """Base class: options, file and fold. Subclasses implement :meth:`examples`."""
 
     title = "HUMOD"
     build = staticmethod(build)
 
     @classmethod
     def add_options(cls, group: Any) -> None:
-        """Add the options of the task, ``--edition`` among them."""
+        """Add the options of the task, including ``--edition``."""
         add_file_options(group)
         group.add_argument(
             "--humod-split",
@@ -45,12 +45,12 @@ class HumodTeacher(WholeTeacher):
         )
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        if opt.get("humod_split", "paper") not in SPLITS:  # behind a colon ParlAI takes any value
+        if opt.get("humod_split", "paper") not in SPLITS:  # ParlAI does not check options that follow a colon in -t
             raise OptionError(f"--humod-split {opt['humod_split']}: must be one of {', '.join(SPLITS)}")
         super().__init__(opt, shared)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message an example, each the start of a new episode."""
+        """Yield one message per example, each the start of a new episode."""
         pairs = read_pairs(datafile, bool(self.opt.get("skip_bad_rows")))
         given = 0
         for example in self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold]):
@@ -60,12 +60,12 @@ class HumodTeacher(WholeTeacher):
             raise DataError(f"{datafile}: its {self.fold} fold gives no example to {type(self).__name__}")
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """The examples of a fold: messages with at least ``text`` and ``labels``."""
+        """Yield the examples of a fold: messages with at least ``text`` and ``labels``."""
         raise NotImplementedError
 
 
 def read_pairs(path: str | Path, skip_bad_rows: bool = False) -> list[Pair]:
-    """All pairs of a file; rows that cannot be right end the reading, or are reported and left out."""
+    """Return all pairs of a file. Invalid rows raise an error, or are reported and left out."""
     bad_rows: list[DataError] | None = [] if skip_bad_rows else None
     pairs = list(read_humod(path, bad_rows))
     if bad_rows:
@@ -80,7 +80,7 @@ def read_pairs(path: str | Path, skip_bad_rows: bool = False) -> list[Pair]:
 
 
 def text_of(turns: tuple[str, ...]) -> str:
-    """One turn a line."""
+    """Return the turns as text, one per line."""
     return "\n".join(turns)
 
 
@@ -88,7 +88,7 @@ class DefaultTeacher(HumodTeacher):
     """The film's own reply, given the context; ``references`` holds it and the human replies."""
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """One example an original reply."""
+        """Yield one example per original reply."""
         for exchange in exchanges(pairs):
             if exchange.original:
                 reply = exchange.original.reply
@@ -101,10 +101,10 @@ class DefaultTeacher(HumodTeacher):
 
 
 class RelevanceTeacher(HumodTeacher):
-    """How relevant is the reply (the text's last line)? 1 to 5: the mean of three ratings, rounded."""
+    """The relevance of a reply (the text's last line), 1 to 5: the mean of three ratings, rounded."""
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """One example a rated pair; ``rating_mean`` and ``ratings`` hold the mean and each rater's own."""
+        """Yield one example per rated pair, with ``rating_mean`` and each rater's own rating, ``ratings``."""
         human = {pair: exchange.human_replies for exchange in exchanges(pairs) for pair in _pairs_of(exchange)}
         for pair in pairs:
             if pair.mean_rating is not None:
@@ -121,10 +121,10 @@ class RelevanceTeacher(HumodTeacher):
 
 
 class NextUtteranceTeacher(HumodTeacher):
-    """Which of two replies is the film's own, which was drawn at random?"""
+    """Which of two replies is the film's own? The other one was drawn at random."""
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """One example a context that has both; hits@1 is 50 % by chance."""
+        """Yield one example per context that has both replies; hits@1 is 50 % by chance."""
         for exchange in exchanges(pairs):
             if exchange.original and exchange.random:
                 candidates = [exchange.original.reply, exchange.random.reply]
@@ -138,10 +138,10 @@ class NextUtteranceTeacher(HumodTeacher):
 
 
 class DiverseRepliesTeacher(HumodTeacher):
-    """The replies of six people to one context: all of them are labels."""
+    """The replies of six people to a context, all of which are labels."""
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """One example a context; ParlAI trains on one label, another each time, and measures against the best."""
+        """Yield one example per context. ParlAI trains on a random label each time, and evaluates against the best."""
         for exchange in exchanges(pairs):
             if exchange.human_replies:
                 (first, *_) = _pairs_of(exchange)
@@ -153,11 +153,11 @@ class DiverseRepliesTeacher(HumodTeacher):
 
 
 class ExtendedTeacher(HumodTeacher):
-    """New dialogues: turns are replaced by what people said in their place (Merdivan et al. 2020, Figure 4)."""
+    """New dialogues, with turns replaced by people's replies in their place (Merdivan et al. 2020, Figure 4)."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add how many."""
+        """Add ``--humod-recombinations``."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group("HUMOD, extended")
         group.add_argument(
@@ -169,7 +169,7 @@ class ExtendedTeacher(HumodTeacher):
         return parser
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-        """One example a new dialogue; its last turn is the label. Only replies of the same fold take part."""
+        """Yield one example per new dialogue, whose last turn is the label. Only replies of the same fold are used."""
         limit = self.opt.get("humod_recombinations", 10)
         if not isinstance(limit, int) or limit < 1:
             raise OptionError(f"--humod-recombinations {limit}: must be a whole number, at least 1")

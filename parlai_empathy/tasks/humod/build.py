@@ -1,4 +1,4 @@
-"""Where the HUMOD file is: the one that an option names, the official one, or this package's sample."""
+"""Locate the HUMOD file: the one that an option names, the official one, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLE = Path(__file__).parent / "sample" / "HUMOD_Dataset.TXT"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The file to read: ``opt["humod_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the file to read: ``opt["humod_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``)."""
     if opt.get("humod_file"):
         return Path(opt["humod_file"]).expanduser()
     if is_sample(opt):

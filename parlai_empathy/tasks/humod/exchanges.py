@@ -1,4 +1,4 @@
-"""Contexts with all that was said next, and the new dialogues that can be put together from them."""
+"""Contexts with all replies to them, and the new dialogues that can be recombined from these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.tasks.humod.reader import Pair
 
 @dataclass(frozen=True)
 class Exchange:
-    """A context and its pairs: with the film's own reply, and with a random one."""
+    """A context with its pairs: that of the film's own reply, and that of a random reply."""
 
     context: tuple[str, ...]
     original: Pair | None
@@ -21,16 +21,16 @@ class Exchange:
 
     @property
     def human_replies(self) -> list[str]:
-        """What the raters of both pairs would have said, in the file's order, each once; empty ones are left out."""
+        """The distinct replies that the raters of both pairs wrote, in file order, without empty ones."""
         pairs = [pair for pair in (self.original, self.random) if pair]
         return list(dict.fromkeys(text for pair in pairs for text in pair.human_replies if text))
 
 
 def exchanges(pairs: Iterable[Pair]) -> list[Exchange]:
-    """Put the pairs of each context together, in the order of the file.
+    """Group the pairs by context, in file order.
 
-    A context that occurs several times in the films gives several exchanges: its first original reply goes with its
-    first random one, and so on.
+    A context that occurs several times in the films yields several exchanges: its first original reply is combined with
+    its first random one, and so on.
     """
     by_context: dict[tuple[str, ...], tuple[list[Pair], list[Pair]]] = defaultdict(lambda: ([], []))
     for pair in pairs:
@@ -43,7 +43,7 @@ def exchanges(pairs: Iterable[Pair]) -> list[Exchange]:
 
 
 def alternatives(dialogues: Iterable[Exchange]) -> dict[tuple[str, ...], list[str]]:
-    """Each context with the human replies to it."""
+    """Return the human replies to each context."""
     replies: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
     for exchange in dialogues:
         replies[exchange.context].update(dict.fromkeys(exchange.human_replies))
@@ -51,12 +51,12 @@ def alternatives(dialogues: Iterable[Exchange]) -> dict[tuple[str, ...], list[st
 
 
 def choices(exchange: Exchange, known: Mapping[tuple[str, ...], Sequence[str]]) -> list[list[str]]:
-    """What could be said at each turn of a dialogue, its last reply included (Merdivan et al. 2020, Figure 4).
+    """Return the possible texts of each turn of a dialogue, including its last reply (Merdivan et al. 2020, Figure 4).
 
-    At a turn whose turns before are a context of the data set, these are the turn itself and the human replies to that
-    context; at any other it is the turn alone.
+    If the turns before a turn are a context of the data set, these are the turn itself and the human replies to that
+    context; otherwise only the turn itself.
 
-    :param known: :func:`alternatives`.
+    :param known: the result of :func:`alternatives`.
     """
     reply = [exchange.original.reply] if exchange.original else []
     turns = [*exchange.context, *reply]
@@ -64,7 +64,7 @@ def choices(exchange: Exchange, known: Mapping[tuple[str, ...], Sequence[str]]) 
 
 
 def recombine(turns: Sequence[Sequence[str]], limit: int, seed: str = "") -> list[tuple[str, ...]]:
-    """Dialogues that take one of the possible texts at each turn: all of them, or ``limit`` drawn without repetition.
+    """Return dialogues with one of the possible texts at each turn: all, or ``limit`` sampled without replacement.
 
     :param turns: the possible texts of each turn, all different.
     """
@@ -74,7 +74,7 @@ def recombine(turns: Sequence[Sequence[str]], limit: int, seed: str = "") -> lis
 
 
 def _draw(count: int, limit: int, draw: random.Random) -> Iterable[int]:
-    """``limit`` different numbers below ``count``, which may be too large for :func:`random.sample`."""
+    """Return ``limit`` different numbers below ``count``, which may be too large for :func:`random.sample`."""
     drawn: dict[int, None] = {}
     while len(drawn) < limit:
         drawn[draw.randrange(count)] = None
@@ -82,7 +82,7 @@ def _draw(count: int, limit: int, draw: random.Random) -> Iterable[int]:
 
 
 def _combination(turns: Sequence[Sequence[str]], number: int) -> tuple[str, ...]:
-    """The ``number``-th of all combinations, as a clock counts: the last turn changes the fastest."""
+    """Return the ``number``-th of all combinations. The last turn varies fastest."""
     chosen = []
     for texts in reversed(turns):
         number, index = divmod(number, len(texts))

@@ -1,7 +1,7 @@
 """A HUMOD-like set from any dialogues: contexts with their true reply and with a random one, to be rated by people.
 
-This is how HUMOD was made of film dialogues (Merdivan et al. 2020, section 3): sample contexts, and draw to each a
-second reply at random from all others.
+HUMOD was made in the same way from film dialogues (Merdivan et al. 2020, section 3): sample contexts, and for each draw
+a second reply at random from all others.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from parlai_empathy.files.whole_file import remedy, write_whole
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply in its context, oldest turn first."""
+    """A reply and its context, oldest turn first."""
 
     context: tuple[str, ...]
     text: str
 
 
 def replies_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[Reply]:
-    """The replies of a ParlAI task, each with the whole conversation before it.
+    """Yield the replies of a ParlAI task, each with the whole conversation before it.
 
-    Where a message has several labels, each is a reply, and the conversation goes on with the first.
+    If a message has several labels, each is a reply, and the conversation continues with the first.
 
-    :param messages: a teacher's, in order: ``text``, one turn a line, ``labels``, and ``episode_done``.
+    :param messages: a teacher's messages, in order, with ``text`` (one turn per line), ``labels`` and
+        ``episode_done``.
     """
     turns: list[str] = []
     for message in messages:
@@ -42,16 +43,16 @@ def replies_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[Reply]:
 
 
 def _not_blank(texts: Iterable[str]) -> list[str]:
-    """The texts, each in one line, without those that are blank."""
+    """Return the texts that are not blank, each on one line."""
     return [" ".join(text.split()) for text in texts if text.strip()]
 
 
 def make_items(replies: Sequence[Reply], contexts: int, turns: range, seed: int) -> list[dict[str, Any]]:
-    """Two items a context, in the layout that the HUMOD reader takes.
+    """Return two items per context, in the layout that the HUMOD reader reads.
 
-    :param contexts: how many contexts to draw, each different.
-    :param turns: how many turns a context may have.
-    :param seed: decides what is drawn.
+    :param contexts: number of different contexts to sample.
+    :param turns: the allowed numbers of turns of a context.
+    :param seed: seed of the sample.
     :raises DataError: if there are too few contexts, or no other reply to draw.
     """
     draw = random.Random(seed)
@@ -77,7 +78,7 @@ def make_items(replies: Sequence[Reply], contexts: int, turns: range, seed: int)
 
 
 def _other(pool: Sequence[str], true: Sequence[str], draw: random.Random) -> str:
-    """A reply from the pool, each as probable, that does not follow this context anywhere, however it is spelt."""
+    """Draw a reply from the pool, uniformly, that never follows this context, ignoring case and punctuation."""
     known = set(map(_plain, true))
     if all(_plain(text) in known for text in pool):
         raise DataError("the task has no other reply to draw: take a larger one")
@@ -87,7 +88,7 @@ def _other(pool: Sequence[str], true: Sequence[str], draw: random.Random) -> str
 
 
 def _plain(text: str) -> str:
-    """What is left of a text without case and punctuation; all of it, if nothing is."""
+    """Return the text without case and punctuation; unchanged if nothing would be left."""
     return "".join(filter(str.isalnum, text.casefold())) or text
 
 
@@ -103,7 +104,7 @@ def _item(number: int, context: tuple[str, ...], reply: str, kind: str) -> dict[
 
 
 def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Write items, one JSON object a line: whole, or not at all.
+    """Write items atomically, one JSON object per line.
 
     :raises OptionError: if the file cannot be written.
     """

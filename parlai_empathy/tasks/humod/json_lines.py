@@ -1,7 +1,8 @@
-"""HUMOD as JSON lines: one object a pair.
+"""HUMOD as JSON lines: one object per pair.
 
-``id``, ``context`` (one turn a line, or a list), ``reply``, ``reply_kind`` (``original`` or ``random_distractor``),
-``human_replies``, and ``human_relevance_mean`` (1..5, or null) or ``ratings`` (a list of 1..5).
+Its fields are ``id``, ``context`` (a text with one turn per line, or a list), ``reply``, ``reply_kind`` (``original``
+or ``random_distractor``), ``human_replies``, and ``human_relevance_mean`` (1..5, or null) or ``ratings`` (a list of
+1..5).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _KINDS = {"original": True, "random_distractor": False}
 
 
 def pair_of_json(place: Place, line: bytes) -> Pair:
-    """The pair that a line holds. Raises :class:`DataError` if it cannot be right."""
+    """Return the pair on a line. Raises :class:`DataError` if it is invalid."""
     record = _record(place, line)
     kind, ratings, mean = record["reply_kind"], _ratings(place, record), _mean_rating(place, record)
     if not isinstance(kind, str) or kind not in _KINDS:
@@ -46,7 +47,7 @@ def _record(place: Place, line: bytes) -> dict[str, Any]:
     text = decode(place, line, lambda before: (re.findall(rb'"(\w+)"\s*:', before) or [b"1"])[-1].decode())
     try:
         record = json.loads(text)
-    except (ValueError, RecursionError) as error:  # Python refuses some JSON as well, such as very long numbers
+    except (ValueError, RecursionError) as error:  # Python also rejects some valid JSON, such as very long numbers
         reason = str(error).split(":")[0]
         place.wrong(getattr(error, "colno", 1), text, f"is not JSON ({reason}): one object a line was expected")
     if not isinstance(record, dict):

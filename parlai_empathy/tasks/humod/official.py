@@ -1,9 +1,9 @@
-"""HUMOD's official file: tab-separated, one row a rater.
+"""HUMOD's official file: tab-separated, one row per rater.
 
-A row holds a context, a reply, how relevant the rater found it, and what the rater would have said instead. Columns are
-taken by the header's names, but the turns of a context may be separated by tabs too, so that a row has as many fields
-more as its context has turns more than one. A few rows are known to lack the tab before their last number, or to spell
-a text otherwise than their two companions: both are put right.
+A row has a context, a reply, the reply's relevance according to the rater, and the reply that the rater would have
+given. Columns are found by the header's names. The turns of a context may be separated by tabs too: then a row has an
+additional field for each turn after the first. A few rows lack the tab before their last number, or spell a text
+differently from the other two rows of their pair; both are corrected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.humod.records import SCALE, Pair, Place, decode, words
 
 COLUMNS = ("Dialogue Context", "Reply", "User Relevance Score", "User Reply")
-"""Those that the header must have."""
+"""The required columns."""
 
 _NUMBER = ("dialogue id", "pair id", "id")
 _KINDS = {"0": True, "1": False}
@@ -27,12 +27,13 @@ _TEXT_AND_NUMBER = re.compile(r"(.*\S)\s+(\d+)")
 
 @dataclass(frozen=True)
 class Header:
-    """The columns, by their places.
+    """The positions of the columns.
 
-    :param names: as the file has them.
-    :param keys: in lower case, with spaces; all different.
-    :param number: the pair's number. Some copies lack it.
-    :param kind: 0 for the original reply, 1 for a random one: ``label``, or what stands behind the reply. Likewise.
+    :param names: names as in the file.
+    :param keys: names in lower case, with spaces; all different.
+    :param number: the pair's number; None in copies that lack it.
+    :param kind: 0 for the original reply, 1 for a random one: the column ``label``, or the one after the reply; None in
+        copies that lack it.
     """
 
     names: tuple[str, ...]
@@ -46,23 +47,23 @@ class Header:
 
     @property
     def further(self) -> list[int]:
-        """The columns that are none of these."""
+        """The other columns."""
         known = {self.context, self.reply, self.rating, self.human_reply, self.number, self.kind}
         return [place for place in range(len(self.keys)) if place not in known]
 
     def name(self, index: int, fields: int) -> str | int:
-        """The column of the ``index``-th of a row's ``fields``: the context's has all that the others leave."""
+        """Return the column of the ``index``-th of a row's ``fields``. Surplus fields belong to the context."""
         more = max(0, fields - len(self.names))
         place = index if index < self.context else max(self.context, index - more)
         return self.names[place] if place < len(self.names) else index + 1
 
 
 def read_header(place: Place, line: bytes) -> Header:
-    """The first line. Raises :class:`DataError` if a column is missing that must be there."""
+    """Parse the first line. Raises :class:`DataError` if a required column is missing."""
     text = decode(place, line, lambda before: before.count(b"\t") + 1)
     names = tuple(map(words, text.split("\t")))
     keys: list[str] = []
-    for name in names:  # copies write ``User_Relevance_Score`` as well
+    for name in names:  # some copies have ``User_Relevance_Score``
         key = name.lower().replace("_", " ")
         keys.append(key if key not in keys else f"{key} {len(keys) + 1}")
     if missing := ", ".join(name for name in COLUMNS if name.lower() not in keys):
@@ -79,7 +80,7 @@ def read_header(place: Place, line: bytes) -> Header:
 
 @dataclass(frozen=True)
 class Row:
-    """One rater's line."""
+    """One rater's row."""
 
     place: Place
     number: str
@@ -92,7 +93,7 @@ class Row:
 
 
 def read_row(place: Place, line: bytes, header: Header) -> Row:
-    """Another line. Raises :class:`DataError` if it cannot be right."""
+    """Parse any other line. Raises :class:`DataError` if it is invalid."""
     count = line.count(b"\t") + 1
     text = decode(place, line, lambda before: header.name(before.count(b"\t"), count))
     fields = _fields(place, text.split("\t"), header)
@@ -129,7 +130,7 @@ def read_row(place: Place, line: bytes, header: Header) -> Row:
 
 
 def _turns(text: str) -> tuple[str, ...]:
-    """Each ``Speaker n:`` begins a turn; without any, each field is one."""
+    """Split a text into turns: at each ``Speaker n:``, or at tabs if there is none."""
     if _SPEAKER.search(text):
         before, *turns = _SPEAKER.split(text)
         return tuple(map(words, [before, *turns] if before.strip() else turns))
@@ -137,7 +138,7 @@ def _turns(text: str) -> tuple[str, ...]:
 
 
 def _fields(place: Place, fields: list[str], header: Header) -> list[str]:
-    """One field a column; the context's holds the tabs between its turns."""
+    """Return one field per column. That of the context has tabs between its turns."""
     fields = _with_missing_tab(fields, header)
     more = len(fields) - len(header.names)
     if more < 0:
@@ -148,11 +149,11 @@ def _fields(place: Place, fields: list[str], header: Header) -> list[str]:
 
 
 def _with_missing_tab(fields: list[str], header: Header) -> list[str]:
-    """Take a human reply and the number behind it apart, where they share the last field for want of a tab.
+    """Split the last field into a human reply and a number, if the tab between them is missing.
 
-    Done only to rows that cannot be right as they stand. In the official order of the columns a row's turns and its
-    reply all begin with ``Speaker n:``, and if a row has one field too few for so many turns, then a spoken line would
-    have to be its kind or its rating.
+    Only rows that are otherwise invalid are changed. In the official order of the columns, a row's turns and its reply
+    all begin with ``Speaker n:``. If a row has one field too few for its number of such fields, one of them would be in
+    the column of the kind or of the rating.
     """
     beside = header.reply == header.context + 1 and header.reply + 1 in (header.kind, header.rating)
     last_but_one = header.human_reply == len(header.names) - 2
@@ -164,18 +165,18 @@ def _with_missing_tab(fields: list[str], header: Header) -> list[str]:
 
 
 def pair_key(row: Row) -> tuple[object, ...]:
-    """What the rows of one pair have in common: its number, or else its words."""
+    """Return the key by which the rows of a pair are grouped: its number, or else its words."""
     words = () if row.number else (*map(_letters, row.context), _letters(row.reply))
     return (row.number, row.is_original, *words)
 
 
 def _letters(text: str) -> str:
-    """What is left of a text without its punctuation, if anything is."""
+    """Return the text without case and punctuation; unchanged if nothing would be left."""
     return re.sub(r"\W", "", text).lower() or text
 
 
 def agreeing(row: Row, usual: tuple[tuple[str, ...], str]) -> Row:
-    """The row, if its texts differ in no letter from what most rows of its pair have."""
+    """Return the row if its texts match the most frequent ones of its pair, ignoring case and punctuation."""
     context, reply = usual
     if list(map(_letters, row.context)) != list(map(_letters, context)):
         row.place.wrong(COLUMNS[0], row.context, "is another context than other rows of the same pair have")
@@ -186,7 +187,7 @@ def agreeing(row: Row, usual: tuple[tuple[str, ...], str]) -> Row:
 
 @dataclass(frozen=True)
 class Before:
-    """The pair before: its last line, and whether it can have been the one with the original reply to its context."""
+    """The previous pair: its last line, its context, and whether its reply may have been the original one."""
 
     line: int = 1
     context: tuple[str, ...] = ()
@@ -194,13 +195,13 @@ class Before:
 
 
 def pair_of(rows: list[Row], said: tuple[tuple[str, ...], str], before: Before, rows_were_lost: bool) -> Pair:
-    """The pair of its raters' rows.
+    """Return the pair of its raters' rows.
 
-    Where no column tells its kind, the first pair of a context has the original reply and the next one a random one.
+    If no column states its kind, the first pair of a context has the original reply, and the next one a random reply.
 
-    :param said: context and reply, as most of the rows have them.
-    :param rows_were_lost: whether bad rows were left out of the file, and with them perhaps what tells the kind.
-    :raises DataError: if the kind cannot be known.
+    :param said: the most frequent context and reply of the rows.
+    :param rows_were_lost: whether invalid rows of the file were left out, perhaps some that determine the kind.
+    :raises DataError: if the kind cannot be determined.
     """
     first, (context, reply), ratings = rows[0], said, tuple(row.rating for row in rows)
     is_original = first.is_original

@@ -1,4 +1,4 @@
-"""The options that say which HUMOD file is read, for the task and for every command that reads it."""
+"""The options that select the HUMOD file, for the task and for every command that reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from parlai_empathy.tasks.edition import add_edition
 
 
 def add_file_options(group: Any) -> None:
-    """Add them to an argument group of ParlAI's parser."""
+    """Add the options to an argument group of ParlAI's parser."""
     add_edition(group)
     group.add_argument(
         "--humod-file",

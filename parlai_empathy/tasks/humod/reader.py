@@ -1,4 +1,4 @@
-"""Reading HUMOD: the official tab-separated file, and JSON lines with the same content."""
+"""Read HUMOD: the official tab-separated file, or JSON lines with the same content."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _T = TypeVar("_T")
 
 
 def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Iterator[Pair]:
-    """Read a HUMOD file, in its order.
+    """Read a HUMOD file, in file order.
 
-    :param bad_rows: where errors of single lines are put, and the lines left out; None raises the first of them.
+    :param bad_rows: a list to which the errors of invalid lines are appended, and these lines are left out; None raises
+        the first error.
     :raises DataError: naming file, line, column and value, for a line that is not UTF-8 or has too few fields, a rating
-        outside 1..5, a context without turns, or an empty reply. Whatever ``bad_rows`` is: naming the file, if it
-        cannot be opened or its header cannot be right.
+        outside 1..5, a context without turns, or an empty reply. Regardless of ``bad_rows``: naming the file, if it
+        cannot be opened or its header is invalid.
     """
     path = Path(path)
     lines = _lines(path)
@@ -48,7 +49,7 @@ def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Ite
 def _attempt(
     bad_rows: list[DataError] | None, make: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs
 ) -> Iterator[_T]:
-    """What ``make`` makes of the arguments, or nothing and a further entry of ``bad_rows``."""
+    """Yield the result of ``make``, or nothing and append its error to ``bad_rows``."""
     try:
         made = make(*arguments, **named)
     except DataError as error:
@@ -60,9 +61,9 @@ def _attempt(
 
 
 def _lines(path: Path) -> Iterator[tuple[Place, bytes]]:
-    """The lines that are not blank."""
+    """Yield the lines that are not blank."""
     try:
-        # Bytes, because only "\n" ends a line: a text may hold other characters that Python would split at.
+        # Read as bytes: only "\n" ends a line, and texts may contain other characters at which Python splits lines.
         file = path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): it should be a file of HUMOD") from error

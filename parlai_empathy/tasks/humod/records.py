@@ -1,4 +1,4 @@
-"""What both of HUMOD's formats are read into, and how their errors say where they are."""
+"""The records of both of HUMOD's formats, and the locations in error messages."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import NoReturn
 from parlai_empathy.errors import DataError, shown
 
 SCALE = (1, 2, 3, 4, 5)
-"""The ratings: 1 is irrelevant, 5 is relevant (Merdivan et al. 2020, section 3)."""
+"""The ratings, from 1 (irrelevant) to 5 (relevant) (Merdivan et al. 2020, section 3)."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A context with one reply, and what people said of it. Runs of white space in its texts are single spaces.
+    """A context with one reply, its ratings, and people's replies. Runs of white space are replaced by single spaces.
 
-    :param pair_id: the file's name of it.
-    :param context: the turns before the reply, oldest first, two speakers by turns. Where one of them says nothing, the
-        turn is empty; not all of them are.
-    :param is_original: whether the film goes on with this reply; else it was drawn at random.
-    :param ratings: each rater's relevance, 1..5; empty where the file does not tell.
-    :param mean_rating: their mean, 1..5; None for a pair that is not rated in this file.
-    :param human_replies: what each rater would have said, one a rater; empty ones too.
-    :param raters: for each of ``ratings`` the file's further columns, by their names in lower case.
+    :param pair_id: its identifier in the file.
+    :param context: the turns before the reply, oldest first, alternating between two speakers. Some turns may be empty,
+        but not all.
+    :param is_original: whether this is the film's own reply; otherwise it was drawn at random.
+    :param ratings: each rater's relevance, 1..5; empty if the file does not have them.
+    :param mean_rating: mean of the ratings, 1..5; None if the pair is not rated in this file.
+    :param human_replies: the reply that each rater would have given, one per rater, including empty ones.
+    :param raters: for each of ``ratings`` the file's other columns, by their names in lower case.
     """
 
     pair_id: str
@@ -39,7 +39,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file, for messages."""
+    """A line of a file, for error messages."""
 
     path: Path
     line: int
@@ -50,7 +50,7 @@ class Place:
 
 
 def decode(place: Place, line: bytes, column: Callable[[bytes], str | int]) -> str:
-    """A line's text. :param column: says from a line's beginning which column it ends in."""
+    """Return a line's text. :param column: returns the column in which a beginning of the line ends, for errors."""
     try:
         return line.rstrip(b"\r\n").decode("utf-8-sig" if place.line == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -60,5 +60,5 @@ def decode(place: Place, line: bytes, column: Callable[[bytes], str | int]) -> s
 
 
 def words(text: str) -> str:
-    """The text with single spaces between its words."""
+    """Return the text with single spaces between its words."""
     return " ".join(text.split())

@@ -1,7 +1,7 @@
-"""Which pairs are for training, validation and test. The paper's own split was never released.
+"""Split the pairs into training, validation and test. The paper's own split was never released.
 
-Contexts are sorted by a hash of their text and a seed: the order is random, and the same for each copy of the data,
-whatever its file's order. All pairs of a context go into one fold, so that no context is in two.
+Contexts are sorted by a hash of their text and a seed: the order is random, but the same for each copy of the data,
+independent of its file's order. All pairs of a context are in the same fold.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ FOLDS = ("train", "valid", "test")
 
 @dataclass(frozen=True)
 class Split:
-    """How the pairs are shared out; what is in neither test nor valid is for training.
+    """The sizes of the folds. Pairs that are in neither test nor valid are for training.
 
     :param test: the test fold's share of the pairs, 0..1.
-    :param valid: likewise; taken from what the paper trains on.
-    :param rated_only: whether the shares are of the rated pairs, and test and valid hold contexts with ratings alone.
+    :param valid: the validation fold's share of the pairs, 0..1; the paper trains on these.
+    :param rated_only: whether test and valid have only contexts whose pairs are all rated; the shares are then of the
+        pairs of these contexts.
     """
 
     test: float
@@ -36,13 +37,13 @@ class Split:
 SPLITS = {
     # The paper's 1,000 of 9,500 pairs for test (section 4.4); half as many of the other 8,500 for validation.
     "paper": Split(test=1000 / 9500, valid=500 / 9500, rated_only=False),
-    # For copies that tell the rating of a few pairs only: half of these to measure with.
+    # For copies with ratings of only a few pairs: half of these for test.
     "rated": Split(test=0.5, valid=0.1, rated_only=True),
 }
 
 
 def split_pairs(pairs: Iterable[Pair], name: str) -> dict[str, list[Pair]]:
-    """The pairs of each fold, in the order given. :param name: of :data:`SPLITS`."""
+    """Return the pairs of each fold, in the given order. :param name: a key of :data:`SPLITS`."""
     pairs, split = list(pairs), SPLITS[name]
     by_context: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
@@ -63,7 +64,7 @@ def _is_rated(pairs: list[Pair]) -> bool:
 
 
 def _take(keys: Sequence[str], by_context: dict[str, list[Pair]], wanted: int) -> set[str]:
-    """The first contexts, as long as their pairs fit into ``wanted``."""
+    """Return contexts, in order, with at most ``wanted`` pairs; those with too many pairs are skipped."""
     taken, size = set(), 0
     for key in keys:
         if size + len(by_context[key]) <= wanted:
@@ -73,11 +74,11 @@ def _take(keys: Sequence[str], by_context: dict[str, list[Pair]], wanted: int) -
 
 
 def _hash(pair: Pair) -> str:
-    """Of the context's words: copies differ in their white space and in turns that say nothing."""
+    """Return a hash of the context's words: copies differ in white space and in empty turns."""
     text = "\n".join(" ".join(turn.split()) for turn in pair.context if turn.strip())
     return hashlib.sha256(f"{SEED}\n{text}".encode()).hexdigest()
 
 
 def checksum(pairs: Iterable[Pair]) -> str:
-    """A SHA-256 of which contexts a fold holds, whatever their order and number of pairs."""
+    """Return the SHA-256 of a fold's set of contexts, independent of their order and number of pairs."""
     return hashlib.sha256("\n".join(sorted({_hash(pair) for pair in pairs})).encode()).hexdigest()

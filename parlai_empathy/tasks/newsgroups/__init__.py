@@ -1,1 +1,1 @@
-"""20 Newsgroups: posts of 1993 and their topics. See README.md beside this file."""
+"""20 Newsgroups: posts from 1993 and their topics. See README.md beside this file."""

@@ -1,4 +1,4 @@
-"""The teacher of 20 Newsgroups: which of 20 topics is a post about?"""
+"""The teacher of 20 Newsgroups: the topic of a post, one of 20."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class NewsgroupsTeacher(WholeTeacher):
-    """A post's text in, its topic out: the classifier that TopicPrepend needs (Rashkin et al. 2019, section 4.2)."""
+    """The topic of a post: the task of the classifier behind TopicPrepend (Rashkin et al. 2019, section 4.2)."""
 
     title = "20 Newsgroups"
     build = staticmethod(build)
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message a post of the fold, each the start of a new episode."""
+        """Yield one message per post of the fold, each the start of a new episode."""
         given = empty = 0
         for post in read_newsgroups(datafile):
             if not post.text:
@@ -49,4 +49,4 @@ class NewsgroupsTeacher(WholeTeacher):
 
 
 class DefaultTeacher(NewsgroupsTeacher):
-    """What ``-t empathy:newsgroups`` asks for: the topic of every post."""
+    """The default of ``-t empathy:newsgroups``: the topic of every post."""

@@ -1,24 +1,24 @@
-"""A post's own words: without headers, quotes of others, and signature. Pure functions.
+"""Extract a post's own words: without headers, quotes of others, and signature. Pure functions.
 
-What others said, and who somebody is, would give the group away without its topic being understood.
+Quotes and signatures would reveal the group to a model that has not understood the topic.
 """
 
 from __future__ import annotations
 
 import re
 
-# ">", perhaps behind the quoted person's initials, or the other marks that newsreaders put before a quoted line.
+# ">", perhaps after the quoted person's initials, or other marks that newsreaders put before a quoted line.
 _QUOTE = re.compile(r"\s*[A-Za-z]{0,4}>|<|[|:}]\s")
 _WHO_WROTE = re.compile(r"\s*In (?:article )?<|\s*In article\b|.*\b(?:writes?|wrote|says|said|writing)\s*[:.>]*\s*$")
-_SIGNATURE_LINES = 15  # "--" on a line of its own begins a signature if no more lines follow
+_SIGNATURE_LINES = 15  # a line "--" begins a signature if at most this many lines follow
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 def own_words(body: str) -> str:
-    """What the author wrote, with single spaces between the words; empty if that is nothing.
+    """Return the author's own words, separated by single spaces; empty if there are none.
 
-    Left out are quoted lines, the lines directly above them that say who wrote them, and a signature: what follows the
-    last line ``--``, if it is not more than 15 lines.
+    Left out are quoted lines, the lines directly above them that say who wrote them, and a signature: the lines after
+    the last line ``--``, if they are at most 15.
     """
     kept: list[str] = []
     above_quote = False

@@ -1,4 +1,4 @@
-"""Where 20 Newsgroups' archive is: the official one, or the sample in this package."""
+"""Locate 20 Newsgroups' archive: the official one, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from parlai_empathy.tasks.builder import Source, obtain
 from parlai_empathy.tasks.edition import is_sample
 
-# The archive stays packed: it holds 19,997 small files. Its publisher gives no checksum: this is the one that Hugging
-# Face's `datasets` recorded of the same address.
+# The archive is not unpacked, as it has 19,997 small files. Its publisher gives no checksum: this is the one that
+# Hugging Face's `datasets` recorded for the same URL.
 SOURCE = Source(
     folder="20newsgroups",
     version="1.0",
@@ -22,7 +22,7 @@ SAMPLE = Path(__file__).parent / "sample" / "20_newsgroups"
 
 
 def build(opt: dict[str, Any]) -> Path:
-    """The archive to read, or the sample's folder, by ``opt["edition"]`` (``full`` or ``sample``)."""
+    """Return the archive to read, or the sample's folder, for ``opt["edition"]`` (``full`` or ``sample``)."""
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]

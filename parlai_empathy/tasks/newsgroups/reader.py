@@ -1,4 +1,4 @@
-"""Reading 20 Newsgroups: a tar archive, or a folder, with one folder a group and one file a post."""
+"""Read 20 Newsgroups: a tar archive or a folder, with one folder per group and one file per post."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")  # RFC 1036: any visible charact
 
 @dataclass(frozen=True)
 class Post:
-    """One post in one group; a cross-post stands in several.
+    """One post in one group; a cross-post is in several.
 
     :param post_id: the group's name and the file's: ``sci.space/59497``.
-    :param headers: by their names in lower case; of a name that comes twice the first.
-    :param text: the author's own words in one line (:func:`~parlai_empathy.tasks.newsgroups.body.own_words`).
+    :param headers: by name in lower case; the first one if a name is repeated.
+    :param text: the author's own words on one line (:func:`~parlai_empathy.tasks.newsgroups.body.own_words`).
     """
 
     post_id: str
@@ -32,14 +32,14 @@ class Post:
 
     @property
     def topic(self) -> str:
-        """The group's word, one of :data:`~parlai_empathy.tasks.newsgroups.topics.TOPICS`."""
+        """The group's topic, a value of :data:`~parlai_empathy.tasks.newsgroups.topics.TOPICS`."""
         return TOPICS[self.group]
 
 
 def read_newsgroups(path: str | Path) -> Iterator[Post]:
-    """Read all posts, by groups and numbers, whatever their order in the archive.
+    """Read all posts, sorted by group and number, independent of their order in the archive.
 
-    The files are of many encodings, mostly ASCII; Latin-1 reads each.
+    The files have many encodings, mostly ASCII; Latin-1 can decode all of them.
 
     :raises DataError: naming archive and file, for an archive that cannot be read, a group that is not one of the 20,
         or a post without headers.
@@ -84,7 +84,7 @@ def _archive_files(path: Path) -> Iterator[tuple[str, bytes]]:
                 name = PurePosixPath(member.name)
                 if member.isfile() and len(name.parts) > 1:
                     content = tar.extractfile(member)
-                    assert content is not None  # of regular files it never is
+                    assert content is not None  # it is None only for other kinds of members
                     yield str(name), content.read()
     except OSError as error:
         reason = error.strerror or str(error)

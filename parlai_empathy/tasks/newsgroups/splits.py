@@ -1,7 +1,7 @@
-"""Which posts are for training, validation and test: decided by a hash of the text alone.
+"""Split the posts into training, validation and test, by a hash of their text alone.
 
-A cross-post stands in several groups, and some posts were sent again with another Message-ID. Their copies have the
-same text, so that they are all in the same fold.
+A cross-post is in several groups, and some posts were sent again with another Message-ID. Such copies have the same
+text, so they are all in the same fold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TEST = VALID = 10  # of 100 texts
 
 
 def fold_of(text: str) -> str:
-    """``train``, ``valid`` or ``test``. :param text: the author's own words."""
+    """Return ``train``, ``valid`` or ``test``. :param text: the author's own words."""
     digest = hashlib.sha256(f"{SEED}\n{text}".encode()).digest()
     number = int.from_bytes(digest[:8], "big") % 100
     return "test" if number < TEST else "valid" if number < TEST + VALID else "train"

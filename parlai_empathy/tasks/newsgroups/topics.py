@@ -1,4 +1,4 @@
-"""The 20 groups, and the one word that stands for each."""
+"""The 20 groups, and a one-word topic for each."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ TOPICS = {
     "talk.politics.misc": "politics",
     "talk.religion.misc": "religion",
 }
-"""The words are those that the released code of Rashkin et al. 2019 puts before a text, so that models can compare."""
+"""The words that the released code of Rashkin et al. 2019 prepends to a text, so that models are comparable."""

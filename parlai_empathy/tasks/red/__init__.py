@@ -1,1 +1,1 @@
-"""RED: posts of Reddit, engaging or not by how people reacted to them. See README.md beside this file."""
+"""RED: Reddit posts, labelled as engaging or not by people's reactions to them. See README.md beside this file."""

@@ -1,6 +1,6 @@
-"""The teachers of RED: is a post engaging, by how people reacted to it?
+"""Teachers of RED: whether a post is engaging, by people's reactions to it.
 
-Each example is an episode of its own: what the post answers in the first line, if that is known, then the post.
+Each example is an episode of its own: the post's parent on the first line, if it is known, then the post.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class RedTeacher(WholeTeacher):
-    """What the teachers below share: the option that says what is read of a post."""
+    """Base class, with the option ``--red-context``."""
 
     title = "RED"
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the option."""
+        """Add ``--red-context``."""
         super().add_cmdline_args(parser, partial_opt)
         options.add_context(parser.add_argument_group("RED, its texts"))
         return parser
 
     @abstractmethod
     def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
-        """The messages of the fold.
+        """Return the messages of the fold.
 
-        :param with_context: whether their texts begin with what the post answers.
+        :param with_context: whether their texts begin with the post's parent.
         """
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
@@ -53,23 +53,23 @@ class RedTeacher(WholeTeacher):
 
 
 class CuratedPosts(RedTeacher):
-    """Posts of RED's file. Each teacher says which of them it takes, and with what labels."""
+    """Posts of RED's file. Subclasses select and label them."""
 
     build = staticmethod(build)
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add where the file is."""
+        """Add ``--red-file``."""
         super().add_cmdline_args(parser, partial_opt)
         options.add_file(parser.add_argument_group("RED, its file"))
         return parser
 
     @abstractmethod
     def posts(self, posts: list[RedPost]) -> list[RedPost]:
-        """Those of a file's posts that are asked for, of all folds."""
+        """Return the posts of this teacher, of all folds, from those of a file."""
 
     def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
-        """One message a post of the fold; one of which nothing is left, as of a negative sample, gives none."""
+        """Return one message per post of the fold; posts without text, as negative samples may be, are skipped."""
         posts = [post for post in self.posts(read_red(path)) if post.text]
         fold = self._fold(posts)
         given = [post for post in posts if post.fold == fold]
@@ -78,7 +78,7 @@ class CuratedPosts(RedTeacher):
         return (red_message(post, with_context) for post in given)
 
     def _fold(self, posts: Sequence[RedPost]) -> str:
-        """The fold to give: RED is split in two, so that test is the validation fold where a file has no other."""
+        """Return the fold to use: the validation fold instead of test if the file has no test fold, as is usual."""
         if self.fold == "test" and not any(post.fold == "test" for post in posts):
             logging.info("RED has no test fold: the validation fold is taken; RED-Test is empathy:red:Test")
             return "valid"
@@ -86,7 +86,7 @@ class CuratedPosts(RedTeacher):
 
 
 def red_message(post: RedPost, with_context: bool) -> dict[str, Any]:
-    """What a judge is given of a post."""
+    """Return the message for a post, as a judge's input."""
     message = {
         "text": f"{post.parent}\n{post.text}" if with_context and post.parent else post.text,
         "labels": [post.label],
@@ -99,38 +99,38 @@ def red_message(post: RedPost, with_context: bool) -> dict[str, Any]:
 
 
 class DefaultTeacher(CuratedPosts):
-    """What ``-t empathy:red`` asks for: the posts that people reacted to."""
+    """The default of ``-t empathy:red``: the posts that people reacted to."""
 
     def posts(self, posts: list[RedPost]) -> list[RedPost]:
-        """Those that were not made to be negative samples."""
+        """Return the posts that are not negative samples."""
         return [post for post in posts if post.source == REACTION]
 
 
 class NegativeSamplesTeacher(CuratedPosts):
-    """The same and the negative samples, which were made to be not engaging (the paper's +NS)."""
+    """The same posts and the negative samples, which were made to be not engaging (the paper's +NS)."""
 
     def posts(self, posts: list[RedPost]) -> list[RedPost]:
-        """All of them."""
+        """Return all posts."""
         return posts
 
 
 class DimensionTeacher(CuratedPosts):
-    """The posts that people reacted to, with labels by one dimension alone: the paper's ablation.
+    """The posts that people reacted to, labelled by one dimension alone: the paper's ablation.
 
-    :cvar dimension: which it is; None where ``--red-dimension`` says it.
+    :cvar dimension: the dimension; None uses ``--red-dimension``.
     """
 
     dimension: ClassVar[str | None] = None
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add the dimension and its threshold."""
+        """Add ``--red-dimension`` and ``--red-kappa``."""
         super().add_cmdline_args(parser, partial_opt)
         options.add_dimension(parser.add_argument_group("RED, by one dimension"))
         return parser
 
     def posts(self, posts: list[RedPost]) -> list[RedPost]:
-        """Those that lie far enough from the mean."""
+        """Return the posts that are far enough from the mean, with their labels."""
         dimension = self.dimension or options.dimension_of(self.opt)
         return labelled_by(dimension, posts, options.kappa_of(self.opt))
 
@@ -154,31 +154,31 @@ class BETeacher(DimensionTeacher):
 
 
 class RETeacher(DimensionTeacher):
-    """Labels by reply engagement: how many replies."""
+    """Labels by reply engagement: the number of replies."""
 
     dimension = "re"
 
 
 class TestTeacher(RedTeacher):
-    """RED-Test, posts that three people scored, with RED's classes: engaging above the middle of the scale.
+    """RED-Test: posts that three people scored, with RED's classes. Engaging is above the middle of the scale.
 
     It is the same in each fold.
     """
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
-        """Add where the file is."""
+        """Add ``--engagement-file``."""
         super().add_cmdline_args(parser, partial_opt)
         add_file(parser.add_argument_group("RED-Test, another file"))
         return parser
 
     @staticmethod
     def build(opt: dict[str, Any]) -> Path:
-        """The file of RED-Test. ``--red-file`` is not asked: a trained model brings that of its training along."""
+        """Return the file of RED-Test. ``--red-file`` is ignored: a trained model keeps that of its training."""
         return rated_file("red_test", opt)
 
     def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
-        """One message a post: its class, with people's mean score beside."""
+        """Yield one message per post, with its class and its mean score."""
         replies = read_set("red_test", path)
         scale = EVALUATION_SETS["red_test"].scale_with(replies)
         for one in replies:

@@ -1,4 +1,4 @@
-"""Where RED is: a file that is named, the one that ``parlai curate_red`` made, or the sample in this package."""
+"""Locate RED: a given file, the one that ``parlai curate_red`` made, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ REPOSITORY = "https://github.com/gxxu-ml/EnDex"
 
 
 def build(opt: Mapping[str, Any]) -> Path:
-    """The file or folder to read: ``opt["red_file"]``, or by ``opt["edition"]`` (``full`` or ``sample``).
+    """Return the file or folder to read: ``opt["red_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``).
 
-    :raises DownloadError: if it is not there: no address can be fetched without a person.
+    :raises DownloadError: if it does not exist. RED cannot be downloaded automatically.
     """
     if given := opt.get("red_file"):
         path = Path(given).expanduser()

@@ -1,4 +1,4 @@
-"""Labels by one dimension alone, as the paper's ablation trains on them (Xu et al. 2022, Figure 2)."""
+"""Labels by one dimension alone, for the paper's ablation (Xu et al. 2022, Figure 2)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from parlai_empathy.tasks.red.records import CLASSES, REACTION, RedPost
 
 
 def labelled_by(dimension: str, posts: Sequence[RedPost], kappa: float = 1.0) -> list[RedPost]:
-    """The posts that people reacted to, with labels by the z-score of one dimension's normalised score.
+    """Return the posts that people reacted to, labelled by the z-score of one dimension's normalised score.
 
-    Posts above ``kappa`` are engaging, those below ``-kappa`` are not, and those between are left out: the rule by
-    which the aggregate makes RED's own labels, but of the larger class none are left out. Where it leaves a class
-    empty, as with a score that is 0 for most posts, the median decides: what lies above it is engaging, and the rest
-    is not.
+    Posts above ``kappa`` are engaging, those below ``-kappa`` are not, and those between are left out. RED's own labels
+    follow the same rule with the aggregate, but there the larger class is sampled down. If the rule leaves a class
+    empty, as with a score that is 0 for most posts, the threshold is the median: posts above it are engaging, all
+    others are not.
 
     :param dimension: one of :data:`~parlai_empathy.tasks.red.records.DIMENSIONS`.
-    :param posts: of all folds, so that one threshold holds for all.
+    :param posts: posts of all folds, so that the threshold is the same for all.
     :param kappa: at least 0; the paper's is 1.
-    :raises DataError: if a post has no such score, or all have the same.
+    :raises DataError: if a post lacks this score, or all have the same.
     """
     real = [post for post in posts if post.source == REACTION]
     if lacking := [post for post in real if dimension not in post.dimensions]:

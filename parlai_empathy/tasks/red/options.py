@@ -1,4 +1,4 @@
-"""The options of RED's teachers, and what they may be."""
+"""The options of RED's teachers, and their valid values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai_empathy.tasks.red.records import DIMENSIONS
 
 
 def add_file(group: Any) -> None:
-    """Add where RED is."""
+    """Add ``--red-file``."""
     group.add_argument(
         "--red-file",
         type=str,
@@ -22,7 +22,7 @@ def add_file(group: Any) -> None:
 
 
 def add_context(group: Any) -> None:
-    """Add whether what a post answers is read too."""
+    """Add ``--red-context``."""
     group.add_argument(
         "--red-context",
         type="bool",
@@ -32,7 +32,7 @@ def add_context(group: Any) -> None:
 
 
 def add_dimension(group: Any) -> None:
-    """Add what a label is made of, for teachers of one dimension."""
+    """Add ``--red-dimension`` and ``--red-kappa``, for teachers of one dimension."""
     group.add_argument(
         "--red-dimension", choices=list(DIMENSIONS), default="ee", help="The dimension that decides the label."
     )
@@ -45,7 +45,7 @@ def add_dimension(group: Any) -> None:
 
 
 def with_context(opt: Mapping[str, Any]) -> bool:
-    """``--red-context``. Behind a colon ParlAI takes any value."""
+    """Return ``--red-context``. ParlAI does not check options that follow a colon in ``-t``."""
     value = opt.get("red_context", True)
     if not isinstance(value, bool):
         raise OptionError(f"--red-context {value}: must be true or false")
@@ -53,7 +53,7 @@ def with_context(opt: Mapping[str, Any]) -> bool:
 
 
 def dimension_of(opt: Mapping[str, Any]) -> str:
-    """``--red-dimension``, one of the four."""
+    """Return ``--red-dimension``, one of the four."""
     value = opt.get("red_dimension", "ee")
     if value not in DIMENSIONS:
         raise OptionError(f"--red-dimension {value}: must be one of {', '.join(DIMENSIONS)}")
@@ -61,7 +61,7 @@ def dimension_of(opt: Mapping[str, Any]) -> str:
 
 
 def kappa_of(opt: Mapping[str, Any]) -> float:
-    """``--red-kappa``, at least 0."""
+    """Return ``--red-kappa``, at least 0."""
     value = opt.get("red_kappa", 1.0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise OptionError(f"--red-kappa {value}: must be a number, at least 0")

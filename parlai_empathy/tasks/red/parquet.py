@@ -1,4 +1,4 @@
-"""Reading the Parquet file that ``parlai curate_red`` writes."""
+"""Read the Parquet file that ``parlai curate_red`` writes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from parlai_empathy.tasks.red.records import COLUMNS, TEXTS, RedPost, check_colu
 
 
 def read_parquet(path: str | Path) -> Iterator[RedPost]:
-    """Read the posts, in the order of the file.
+    """Read the posts, in file order.
 
     :raises MissingDependencyError: if pyarrow is not installed.
-    :raises DataError: naming the file, and row or column, if it is no Parquet file, is broken or lacks a column, or if
-        a column is of another type or holds what it should not.
+    :raises DataError: naming the file, and row or column, if it is not a Parquet file, is broken or lacks a column, or
+        if a column has the wrong type or an invalid value.
     """
     path = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""Reading RED, whatever it is kept in: our own Parquet file, the authors' tables, or a folder of either."""
+"""Read RED in any of its formats: our own Parquet file, the authors' tables, or a folder of either."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PARQUET = "red.parquet"
 
 
 def read_red(path: str | Path) -> list[RedPost]:
-    """All posts, of all folds and sources.
+    """Return all posts, of all folds and sources.
 
-    :param path: a ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl`` file; or a folder that holds ``red.parquet``, or
-        tables whose names tell their folds (``train.csv``).
+    :param path: a ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl`` file; or a folder that contains ``red.parquet``, or
+        tables with their fold in the name (``train.csv``).
     :raises DataError: naming the file, if there is nothing to read, or as
         :func:`~parlai_empathy.tasks.red.parquet.read_parquet` and
         :func:`~parlai_empathy.tasks.red.released.read_tables` do.

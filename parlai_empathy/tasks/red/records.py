@@ -1,4 +1,4 @@
-"""A post of RED as it is kept in files: its columns, and what they have to hold."""
+"""The record of a RED post: the columns of its files, and their valid values."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.engagement.reader import number, one_line, whole
 
 CLASSES = ("not engaging", "engaging")
-"""In this order, so that a judge's second probability is that of an engaging post."""
+"""The two labels, in this order, so that a judge's second probability is that of an engaging post."""
 
 DIMENSIONS = ("ee", "ae", "be", "re")
 """Emotional, attentional, behavioural and reply engagement (Xu et al. 2022, section 3)."""
 
 FOLDS = ("train", "valid", "test")
 REACTION = "reaction"
-"""The source of posts that people reacted to; those of any other source are made to be not engaging (+NS)."""
+"""The source of posts that people reacted to; posts of any other source are negative samples (+NS)."""
 
 TEXTS = ("post", "parent", "label", "fold", "subreddit", "source")
 NUMBERS = (*(f"{dimension}_norm" for dimension in DIMENSIONS), "engagement")
 COLUMNS = (*TEXTS, *NUMBERS)
-"""The columns that have to be there; others are left aside."""
+"""The required columns; others are ignored."""
 
 
 @dataclass(frozen=True)
 class RedPost:
-    """A post, what it answers, and how engaging it is.
+    """A post, its parent, and how engaging it is.
 
-    :param text: in one line, as the parent is.
-    :param parent: what the post answers; empty if that is not known.
+    :param text: on one line, like the parent.
+    :param parent: the text that the post answers; empty if it is unknown.
     :param label: one of :data:`CLASSES`.
     :param fold: one of :data:`FOLDS`.
-    :param source: :data:`REACTION`, or how a negative sample was made.
-    :param engagement: the aggregate of all dimensions, 0..1; None if the file does not tell it.
-    :param dimensions: the normalised scores, 0..1, of the dimensions that the file tells.
+    :param source: :data:`REACTION`, or the kind of a negative sample.
+    :param engagement: the aggregate of all dimensions, 0..1; None if the file does not have it.
+    :param dimensions: the normalised scores, 0..1, of the dimensions that the file has.
     """
 
     text: str
@@ -49,12 +49,12 @@ class RedPost:
 
 
 def post_of(fields: Mapping[str, Any], where: str) -> RedPost:
-    """A row of a file that has all :data:`COLUMNS`.
+    """Return the post of a row that has all :data:`COLUMNS`.
 
-    A dimension need not have been measured. A negative sample may have no score at all, and no text either.
+    Dimensions may be missing. A negative sample may have no scores and no text.
 
-    :param where: file and row, as an error begins with them.
-    :raises DataError: naming the column, if one is missing or holds something else than it should.
+    :param where: file and row, for the beginning of error messages.
+    :raises DataError: naming the column, if one is missing or has an invalid value.
     """
     check_columns(list(fields), where)
     texts = {name: _text(fields[name], f"{where}, column {name}") for name in TEXTS}
@@ -85,9 +85,9 @@ def post_of(fields: Mapping[str, Any], where: str) -> RedPost:
 
 
 def check_columns(found: list[str], where: str) -> None:
-    """See that a file has all :data:`COLUMNS`.
+    """Check that a file has all :data:`COLUMNS`.
 
-    :raises DataError: naming the first that is missing, and those that are there.
+    :raises DataError: naming the first missing column, and the existing ones.
     """
     if missing := [name for name in COLUMNS if name not in found]:
         raise DataError(
@@ -103,4 +103,4 @@ def _text(value: object, where: str) -> str:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or value == "" or value != value  # NaN alone is not what it is
+    return value is None or value == "" or value != value  # only NaN differs from itself

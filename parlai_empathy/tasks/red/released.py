@@ -1,6 +1,6 @@
-"""Reading RED as its authors release it: tables of a text and a label, 1 for engaging and 0 for not.
+"""Read RED as its authors release it: tables of a text and a label, 1 for engaging and 0 for not.
 
-Their layout is described nowhere: several names of each column are taken.
+Their layout is not documented, so several names are accepted for each column.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _FOLDS = {"train": "train", "valid": "valid", "validation": "valid", "val": "val
 
 
 def read_tables(path: str | Path, fold: str | None = None) -> Iterator[RedPost]:
-    """Read a ``.csv``, ``.tsv`` or ``.jsonl`` file: our own columns, where there is a ``source``, or the authors'.
+    """Read a ``.csv``, ``.tsv`` or ``.jsonl`` file: with our own columns if it has ``source``, or with the authors'.
 
-    :param fold: that of all the file's posts; None if a column ``fold`` or ``split`` tells it, or else a hash of the
-        text, which puts one of five into ``valid``.
-    :raises DataError: naming file, line and column, for a column that is missing or holds what it should not.
+    :param fold: the fold of all posts in the file; None takes it from the column ``fold`` or ``split``, or else from a
+        hash of the text, which puts one of five into ``valid``.
+    :raises DataError: naming file, line and column, for a missing column or an invalid value.
     """
     for row in read_table(path):
         yield post_of(row.fields, row.where) if "source" in row.fields else _released(row, fold)
 
 
 def fold_in_name(path: Path) -> str | None:
-    """The fold that a file's name tells by one of its words: ``RED_train.csv`` is for training."""
+    """Return the fold that is a word of the file's name, as in ``RED_train.csv``; None if there is none."""
     words = path.stem.lower().replace("-", "_").replace(".", "_").split("_")
     return next((_FOLDS[word] for word in words if word in _FOLDS), None)
 

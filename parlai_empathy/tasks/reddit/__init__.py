@@ -1,1 +1,1 @@
-"""Reddit: comments and what they answer, streamed from Pushshift's dumps. See README.md beside this file."""
+"""Reddit: comments and their parents, streamed from Pushshift's dumps. See README.md beside this file."""

@@ -1,6 +1,6 @@
-"""The teacher of Reddit. Training is streamed: a dump may be far larger than memory.
+"""The teacher of Reddit. Training data are streamed, because a dump may be far larger than memory.
 
-Each example is an episode of its own: its text holds the turns before the label, one a line.
+Each example is an episode of its own: its text contains the turns before the label, one per line.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from parlai_empathy.tasks.reddit.tally import Tally
 class RedditTeacher(DialogTeacher):
     """A comment, given the comment or submission that it answers and the turns before.
 
-    The training fold is streamed, whether or not ``train:stream`` is asked for, and of several processes each reads
-    other threads. Valid and test are the first pairs of their folds, ``--reddit-eval-size`` of them, with 100
-    candidates each: the true reply and 99 others of these, the same in every run.
+    The training fold is streamed, with or without ``train:stream``, and each of several processes reads other threads.
+    Valid and test are the first ``--reddit-eval-size`` pairs of their folds, with 100 candidates each: the true reply
+    and 99 others from these pairs, the same in every run.
     """
 
     @classmethod
@@ -54,25 +54,25 @@ class RedditTeacher(DialogTeacher):
         self._eval_size = options.number(opt, "eval_size")
         self._shares = _shares(opt) if DatatypeHelper.should_cycle(datatype) else (0, 1)
         self._files: list[Path] = shared["files"] if shared else build(opt)
-        # The root teacher and its copies, one for each place in a batch, count together.
+        # Shared by the root teacher and its copies, one for each position in a batch.
         self._known: dict[str, int] = shared["known"] if shared else {"passes": 0}
         opt["datatype"] = datatype + (":stream" if self.fold == "train" else "")
         opt["datafile"] = self._described()
         super().__init__(opt, shared)
 
     def share(self) -> dict[str, Any]:
-        """What the copies of this teacher have in common with it."""
+        """Return what this teacher shares with its copies."""
         shared: dict[str, Any] = super().share()
         return {**shared, "files": self._files, "known": self._known}
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message an example, each the start of a new episode. In training, one pass over the dumps."""
+        """Yield one message per example, each the start of a new episode: in training, for one pass over the dumps."""
         tally = Tally()
         pairs = self._pairs(tally)
         examples = self._training(pairs) if self.fold == "train" else self._evaluation(pairs)
         for example in examples:
             yield Message({**example, "fold": self.fold}), True
-        if self._known["passes"] <= 1:  # later passes find the same
+        if self._known["passes"] <= 1:  # later passes have the same counts
             tally.report(f"{datafile}, {self.fold}")
         if not tally.pairs:
             raise DataError(f"{datafile}: no pair is left for {self.fold} ({tally}): give more or other dumps")
@@ -96,7 +96,7 @@ class RedditTeacher(DialogTeacher):
             yield {**_example(pair), "candidates_source": "sampled", "label_candidates": candidates}
 
     def num_examples(self) -> int:
-        """The pairs of the fold; of training those of all processes, or ``--reddit-epoch-size``."""
+        """Return the number of pairs in the fold; for training that of all processes, or ``--reddit-epoch-size``."""
         if self.fold != "train":
             return int(super().num_examples())
         if "count" not in self._known:
@@ -104,7 +104,7 @@ class RedditTeacher(DialogTeacher):
         return self._known["count"]
 
     def num_episodes(self) -> int:
-        """The same: each example is an episode."""
+        """Return the number of examples, since each is an episode."""
         return self.num_examples() if self.fold == "train" else int(super().num_episodes())
 
     def _count(self) -> int:
@@ -125,11 +125,11 @@ class RedditTeacher(DialogTeacher):
 
 
 class DefaultTeacher(RedditTeacher):
-    """What ``-t empathy:reddit`` asks for: every pair that the filters leave."""
+    """The default of ``-t empathy:reddit``: every pair that passes the filters."""
 
 
 def _shares(opt: Opt) -> tuple[int, int]:
-    """Which share of the threads this process reads, and how many there are: ParlAI's workers included."""
+    """Return the index of this process's share of the threads, and the number of shares, ParlAI's workers included."""
     helpers = max(1, opt.get("num_workers") or 0)
     return get_rank() * helpers + (opt.get("background_index") or 0), num_workers() * helpers
 

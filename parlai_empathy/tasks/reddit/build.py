@@ -1,6 +1,6 @@
-"""Where the dumps are: those that an option names, those in a mirror's or the data folder, or the sample.
+"""Locate the dumps: those that an option names, those in the data folder or on a mirror, or the sample.
 
-Nothing is downloaded or copied: the dumps are public by way of BitTorrent alone, and a single month may take 30 GB.
+Nothing is downloaded or copied: the dumps are available only by BitTorrent, and a single month may take 30 GB.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _DUMP = re.compile(r"R[CS]_[\w-]+|.+\.(jsonl|ndjson|zst|bz2|gz|xz)")
 
 
 def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
-    """The files to read: those of ``opt["reddit_file"]``, or of ``opt["edition"]`` (``full`` or ``sample``).
+    """Return the files to read: those of ``opt["reddit_file"]``, or of ``opt["edition"]`` (``full`` or ``sample``).
 
-    :param option: what names dumps on the command line, for errors.
-    :raises DataError: if there is none, or one that is named does not exist.
+    :param option: option that names dumps on the command line, for error messages.
+    :raises DataError: if there is no dump, or a given one does not exist.
     """
     if opt.get("reddit_file"):
         named = [Path(part.strip()).expanduser() for part in opt["reddit_file"].split(",") if part.strip()]
@@ -50,9 +50,9 @@ def _folders(opt: Mapping[str, Any]) -> list[Path]:
 
 
 def files_of(path: Path, option: str = "--reddit-file") -> list[Path]:
-    """The dumps in a folder, by name; or the dump itself.
+    """Return the dumps in a folder, sorted by name; or the dump itself if ``path`` is a file.
 
-    :raises DataError: if there is none.
+    :raises DataError: if there is no dump.
     """
     if not path.is_dir():
         if not path.is_file():

@@ -1,10 +1,10 @@
-"""A post's text in plain words, and what makes a post no use. Pure functions."""
+"""Clean a post's text, and find the flaws that make a post unusable. Pure functions."""
 
 from __future__ import annotations
 
 import re
 
-# Reddit stores these three as entities, and people type the other two, which Reddit then shows as a space or nothing.
+# Reddit stores these three as entities. People type those of BLANKS, which Reddit shows as a space or as nothing.
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 BLANKS = re.compile(r"&nbsp;|&#x200B;|\u200b", re.IGNORECASE)
 LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
@@ -15,23 +15,23 @@ DELETED_LINE = re.compile(
 )
 BOT_NAME = re.compile(r"AutoModerator|[\w-]*[_-]bot\d*|[\w-]*[a-z0-9]Bot\d*|bot[_-][\w-]*", re.ASCII)
 BOT_WORDS = re.compile(r"\bI(?:'| a)m\s+a\s+(?:ro)?bot\b|\bperformed automatically\b|\bbeep boop\b", re.IGNORECASE)
-CHARACTERS_A_WORD = 20  # a text without spaces is as long as one of so many characters a word
+CHARACTERS_A_WORD = 20  # assumed length of a word, to limit the length of texts without spaces
 
 
 def decoded(text: str) -> str:
-    """A post's text with the characters that Reddit writes as entities. What follows expects it so."""
-    for entity, character in ENTITIES.items():  # & last: "&amp;lt;" is how somebody wrote "&lt;"
+    """Return a post's text with Reddit's entities decoded. The functions below expect decoded texts."""
+    for entity, character in ENTITIES.items():  # & last: "&amp;lt;" stands for a literal "&lt;"
         text = text.replace(entity, character)
     return BLANKS.sub(" ", text)
 
 
 def clean(text: str) -> str:
-    """The text without the addresses of links in brackets, with single spaces between its words."""
+    """Return the text with links in brackets replaced by their texts, and single spaces between words."""
     return " ".join(LINK.sub(r"\1", text).split())
 
 
 def flaw_of(text: str, author: str) -> str | None:
-    """Why a post is neither a reply to learn from nor a context; None if it may be one.
+    """Return why a post can be neither a label nor a context; None if it has no flaw.
 
     ``deleted`` (or removed), ``empty``, ``by a bot``, ``links only``, or ``quotes only``.
     """
@@ -48,9 +48,9 @@ def flaw_of(text: str, author: str) -> str | None:
 
 
 def reply_flaw_of(text: str, min_words: int, max_words: int) -> str | None:
-    """Why a comment without other flaws is no reply to learn from; None if it is one.
+    """Return why a comment without other flaws cannot be a label; None if it can.
 
-    ``quote``: it holds a quoted line, without which it is not understood. ``too short``, ``too long``: in words.
+    ``quote``: it has a quoted line, without which it is hard to understand. ``too short``, ``too long``: in words.
     """
     if QUOTED_LINE.search(text):
         return "quote"
@@ -62,7 +62,7 @@ def reply_flaw_of(text: str, min_words: int, max_words: int) -> str | None:
 
 
 def as_context(text: str, max_words: int) -> str:
-    """The text without quoted lines, or a submission's deleted text under its title, cut to its first words."""
+    """Return the text without quoted lines, and without a submission's deleted body, truncated to its first words."""
     text = clean(DELETED_LINE.sub("", QUOTED_LINE.sub("", text)))
     return " ".join(text.split(" ", max_words)[:max_words])[: CHARACTERS_A_WORD * max_words].rstrip()
 

@@ -1,4 +1,4 @@
-"""How many pairs a fold has. ParlAI has to know before it trains; that takes a pass over the dumps, made once."""
+"""The number of pairs in a fold, which ParlAI must know before it trains: counted in one pass and then cached."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from parlai_empathy.files.whole_file import whole_file
 
 
 def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:
-    """The number that ``count`` gives, from a file in ``folder`` if it was counted before.
+    """Return the result of ``count``, from a cache file in ``folder`` if it was counted before.
 
-    :param files: what is counted: another size or time of change makes the number be counted anew.
-    :param settings: all else that the number depends on, as plain data.
-    :param count: gives the number, and whether it is that of whole files: another one is not stored, for next time
-        more of a file may be read.
+    :param files: the files to count; if the size or modification time of one changes, they are counted again.
+    :param settings: everything else that the number depends on, as JSON-serialisable data.
+    :param count: returns the number, and whether all files were read completely. If not, the number is not cached,
+        because more may be readable next time.
     """
     about = {"files": [_about(file) for file in files], "settings": settings}
     path = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]}.json"

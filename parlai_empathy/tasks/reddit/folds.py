@@ -1,4 +1,4 @@
-"""Which fold a thread is in, and which of several processes reads it: decided by a hash of its name alone."""
+"""Assign threads to folds, and to processes, by a hash of the thread's name alone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ TEST = VALID = 5  # of 100 threads
 
 
 def fold_of(thread: str) -> str:
-    """``train``, ``valid`` or ``test``. :param thread: the full name of its submission (``t3_22569``)."""
+    """Return ``train``, ``valid`` or ``test``. :param thread: the full name of its submission (``t3_22569``)."""
     return _fold(_hash(thread))
 
 
 def thread_filter(fold: str, share: int = 0, shares: int = 1) -> Callable[[str], bool]:
-    """Whether a thread is in the fold, and in the ``share``-th (from 0) of so many equal shares of it."""
+    """Return a test of whether a thread is in the fold, and in the given one (from 0) of ``shares`` equal shares."""
 
     def is_wanted(thread: str) -> bool:
         number = _hash(thread)

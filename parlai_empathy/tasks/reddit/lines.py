@@ -1,4 +1,4 @@
-"""The lines of a file, packed or not. Never more of it is in memory than a block, or a line, at a time."""
+"""Read the lines of a file, compressed or not, with at most a block or a line in memory at a time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
-_PACKED_BLOCK = 1 << 13  # bytes; of zstandard, which may make some thousand times as many of them
+_PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard may expand them some thousand times
 _OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
 READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
-"""What is raised where a file cannot be read on."""
-_WIDEST_WINDOW = 1 << 31  # bytes; the dumps are packed with --long=31, which the decoder refuses unless told
+"""The exceptions that are raised if reading a file fails midway."""
+_WIDEST_WINDOW = 1 << 31  # bytes; the dumps are compressed with --long=31, which decoders reject by default
 
 
 class BrokenFileError(DataError):
-    """A file ends early, or cannot be read on: what could be read of it has come before.
+    """A file is truncated or damaged. The readable lines before the error have been yielded.
 
     :param line: the number of the line that cannot be read; 1 if no line can.
     """
@@ -39,12 +39,12 @@ def _reason(error: Exception) -> str:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a ``.zst``, ``.bz2``, ``.gz`` or ``.xz`` file, or of one that is not packed, each with its number.
+    """Yield the lines of a ``.zst``, ``.bz2``, ``.gz``, ``.xz`` or uncompressed file, each with its number.
 
     :returns: None in place of a line that is longer than any post can be.
     :raises DataError: if the file cannot be opened.
-    :raises BrokenFileError: naming file and line, if it cannot be read on.
-    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    :raises BrokenFileError: naming file and line, if reading fails midway.
+    :raises MissingDependencyError: for a ``.zst`` file, if zstandard is not installed.
     """
     path, number = Path(path), 0
     try:
@@ -68,12 +68,12 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
 
 
 def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Iterator[bytes]:
-    """A file's content, unpacked, piece by piece.
+    """Yield a file's decompressed content, piece by piece.
 
-    :param seen: told of how many bytes of the file, as it is packed, each time that some were read.
+    :param seen: called after each read with the number of bytes read from the (compressed) file.
     :raises DataError: if it cannot be opened.
-    :raises OSError: or another of :data:`READ_ERRORS`, where it cannot be read on.
-    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    :raises OSError: or another of :data:`READ_ERRORS`, if reading fails midway.
+    :raises MissingDependencyError: for a ``.zst`` file, if zstandard is not installed.
     """
     try:
         packed = path.open("rb")
@@ -85,13 +85,13 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
             yield from _unpacked(file)
         elif path.suffix in _OPENERS:
             file = _OPENERS[path.suffix](file)
-            yield from iter(lambda: file.read1(_BLOCK), b"")  # read would keep what comes before an error
+            yield from iter(lambda: file.read1(_BLOCK), b"")  # read would lose the data before an error
         else:
             yield from iter(lambda: file.read(_BLOCK), b"")
 
 
 def _unpacked(file: Any) -> Iterator[bytes]:
-    """The frames of a zstandard file. Unlike the library's own reader this does not take a cut file for a whole one."""
+    """Decompress the frames of a zstandard file. Unlike the library's own reader, this detects truncated files."""
     try:
         import zstandard
     except ImportError as error:

@@ -12,7 +12,7 @@ from parlai_empathy.tasks.edition import add_edition
 from parlai_empathy.tasks.history import DEFAULT, check_history
 from parlai_empathy.tasks.reddit.reader import Limits
 
-# Each with its default, the least value that can work, and what it is.
+# Each with its default, its minimum, and its help.
 _NUMBERS = {
     "window": (1_000_000, 1, "Number of latest posts of the dumps in which a comment's parent is looked up."),
     "min_words": (2, 1, "Leave out replies with fewer words."),
@@ -28,7 +28,7 @@ _NUMBERS = {
 
 
 def add(parser: ParlaiParser) -> None:
-    """Add them to ParlAI's parser."""
+    """Add the options to ParlAI's parser."""
     group = parser.add_argument_group("Reddit")
     add_edition(group)
     group.add_argument(
@@ -48,7 +48,7 @@ def add(parser: ParlaiParser) -> None:
 
 
 def number(opt: Mapping[str, Any], name: str) -> int:
-    """One of the numbers. Raises :class:`OptionError` if it cannot work."""
+    """Return the value of a numeric option. Raises :class:`OptionError` if it is invalid."""
     default, least, _ = _NUMBERS[name]
     value = opt.get(f"reddit_{name}", default)
     if not isinstance(value, int) or value < least:
@@ -57,7 +57,7 @@ def number(opt: Mapping[str, Any], name: str) -> int:
 
 
 def limits(opt: Mapping[str, Any]) -> Limits:
-    """What bounds the reading. Raises :class:`OptionError` for numbers that cannot work."""
+    """Return the reader's limits. Raises :class:`OptionError` for invalid numbers."""
     found = Limits(
         window=number(opt, "window"),
         min_words=number(opt, "min_words"),

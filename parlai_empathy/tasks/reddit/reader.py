@@ -1,4 +1,4 @@
-"""Pairs of a comment and what it answers, read from Pushshift's dumps in bounded memory."""
+"""Read pairs of a comment and its context from Pushshift's dumps, in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _TOO_LONG = BadLine("too long a line")
 
 @dataclass(frozen=True)
 class Limits:
-    """What bounds the reading.
+    """The reader's limits.
 
-    :param window: how many of the latest posts a parent is looked for in.
-    :param min_words: of a reply.
-    :param max_words: of a reply; a context's turn is cut to so many.
-    :param history: how many turns the context has at most; -1 for all that are known.
+    :param window: number of latest posts in which a parent is looked up.
+    :param min_words: minimum number of words of a reply.
+    :param max_words: maximum number of words of a reply; the context's turns are truncated to this many.
+    :param history: maximum number of turns of the context; -1 for all that are known.
     """
 
     window: int
@@ -40,9 +40,10 @@ class Limits:
 class Pair:
     """A reply and the turns before it, oldest first.
 
-    :param comment: the reply's full name.
-    :param thread: the full name of the thread's submission.
-    :param turn: the reply's place in the thread, the submission's being 1; the least, where the window does not tell.
+    :param comment: full name of the reply.
+    :param thread: full name of the thread's submission.
+    :param turn: the reply's position in the thread, the submission's being 1; the lowest possible one if some earlier
+        turns are not in the window.
     """
 
     context: tuple[str, ...]
@@ -56,13 +57,13 @@ class Pair:
 def read_reddit(
     files: Iterable[Path], limits: Limits, is_wanted: Callable[[str], bool], tally: Tally
 ) -> Iterator[Pair]:
-    """The pairs of the dumps, in the order of time.
+    """Yield the pairs of the dumps, in chronological order.
 
-    :param files: dumps of comments and of submissions. Those of the same month are read side by side.
-    :param is_wanted: whether a thread, given by its submission's full name, shall be read.
+    :param files: dumps of comments and of submissions. Those of the same month are merged by time.
+    :param is_wanted: whether to read a thread, given its submission's full name.
     :param tally: counts what is read and left out.
-    :raises DataError: if a file cannot be opened. One that is broken is read as far as it goes.
-    :raises MissingDependencyError: for a ``.zst`` file without the library zstandard.
+    :raises DataError: if a file cannot be opened. A broken file is read as far as possible.
+    :raises MissingDependencyError: for a ``.zst`` file, if zstandard is not installed.
     """
     window = Window(limits.window)
     for position, post in enumerate(posts_of(files, tally), start=1):
@@ -84,7 +85,7 @@ def read_reddit(
 
 
 def _pair(post: Post, position: int, window: Window, limits: Limits) -> Pair | str | None:
-    """What a post gives: a pair, or why it gives none, or None for a submission. The window then knows it."""
+    """Add a post to the window. Return its pair, or why it gives none, or None for a submission."""
     parent = window.get(post.parent)
     text = decoded(post.text)
     flaw = flaw_of(text, post.author)
@@ -114,15 +115,15 @@ def _depth(post: Post, parent: Turn | None) -> int:
 
 
 def posts_of(files: Iterable[Path], tally: Tally) -> Iterator[Post]:
-    """The posts of all files, month after month. Inside a month, comments and submissions go by time."""
+    """Yield the posts of all files, month by month. Within a month, comments and submissions are merged by time."""
     for month in by_month(files):
         yield from heapq.merge(*(_posts(path, tally) for path in month), key=attrgetter("created"))
 
 
 def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
-    """Files of the same month together, by month; after them, each alone, those whose names do not tell one.
+    """Group the files by month, in order. Files without a month in their names come last, each in a group of its own.
 
-    In a month submissions come first, so that of two posts of the same second a submission does.
+    Within a month, dumps of submissions come first, so that of two posts of the same second a submission does.
     """
     files = sorted(files, key=lambda path: (_when(path), not path.name.startswith("RS_"), path.name))
     return [list(group) for _, group in itertools.groupby(files, key=_when)]

@@ -1,7 +1,7 @@
-"""What a line of Pushshift's dumps says: one JSON object, a comment or a submission.
+"""Parse a line of Pushshift's dumps: one JSON object, a comment or a submission.
 
-The fields have hardly changed since 2005, their types have: times are numbers, or texts of digits, with or without a
-fraction, and only newer dumps give the full name (``t1_`` and the id) as well.
+The fields have hardly changed since 2005, but their types have: times are numbers or texts of digits, with or without a
+fraction, and only newer dumps also have the full name (``t1_`` and the id).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _LATEST = 1 << 34  # seconds, in the year 2514
 class Post:
     """A comment, or a submission, which begins a thread.
 
-    :param name: Reddit's full name: ``t1_`` and the id of a comment, ``t3_`` and that of a submission.
-    :param parent: the full name of what a comment answers; None for a submission.
-    :param thread: the full name of the thread's submission.
-    :param text: as the author typed it, in Reddit's Markdown; of a submission its title, and its text if it has one.
+    :param name: Reddit's full name: ``t1_`` and the id of a comment, or ``t3_`` and the id of a submission.
+    :param parent: full name of the post that a comment answers; None for a submission.
+    :param thread: full name of the thread's submission.
+    :param text: as typed by the author, in Reddit's Markdown; for a submission its title, and its text if it has one.
     :param created: seconds since 1970.
     """
 
@@ -48,23 +48,23 @@ class Post:
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line that is no post. ``reason`` is one of few, ``detail`` says more."""
+    """A line that is not a post. ``reason`` is one of a few fixed texts, ``detail`` says more."""
 
     reason: str
     detail: str = ""
 
 
 class _Wrong(Exception):
-    """What :func:`post_of_line` turns into a :class:`BadLine`."""
+    """An error that :func:`post_of_line` turns into a :class:`BadLine`."""
 
 
 def post_of_line(line: bytes) -> Post | BadLine:
-    """The post that a line holds, or why it is none. Never raises, whatever the line."""
+    """Return the post on a line, or why there is none. Never raises an error."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         return BadLine("not UTF-8", error.reason)
-    except (ValueError, RecursionError) as error:  # Python refuses some JSON as well, such as very long numbers
+    except (ValueError, RecursionError) as error:  # Python also rejects some valid JSON, such as very long numbers
         return BadLine("not JSON", str(error).split(":")[0])
     if not isinstance(record, dict):
         return BadLine("no object", type(record).__name__)
@@ -112,7 +112,7 @@ def _text(record: dict[str, Any], name: str) -> str:
         raise _Wrong("wrong type", f"{name} is {_kind(value)}")
     try:
         value.encode()
-    except UnicodeEncodeError as error:  # half of a pair of \u escapes: no character, and it could not be saved
+    except UnicodeEncodeError as error:  # an unpaired surrogate from a \u escape, which could not be saved
         raise _Wrong("not UTF-8", f"{name}: {error.reason}") from error
     return value
 
@@ -134,7 +134,7 @@ def _created(record: dict[str, Any]) -> float:
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Wrong("wrong type", f"created_utc is {_kind(value)}")
-    if not 0 <= value < _LATEST:  # nor NaN, nor infinity
+    if not 0 <= value < _LATEST:  # also rejects NaN and infinity
         raise _Wrong("wrong type", "created_utc is no time")
     return float(value)
 

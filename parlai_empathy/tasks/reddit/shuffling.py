@@ -1,4 +1,4 @@
-"""A random order of a stream that does not fit into memory."""
+"""Shuffle a stream that does not fit into memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _T = TypeVar("_T")
 
 
 def shuffled(items: Iterable[_T], size: int, draw: random.Random) -> Iterator[_T]:
-    """The items, each once: a buffer of ``size`` is filled, and each further one takes the place of one that is given.
+    """Yield each item once: a buffer of ``size`` is filled, then each new item replaces a random one, which is yielded.
 
-    So none comes more than ``size`` places too early; how late it may come has no bound, and is ``size`` on average.
+    So no item comes more than ``size`` positions early. The delay is not bounded, and is ``size`` on average.
     """
     buffer: list[_T] = []
     for item in items:

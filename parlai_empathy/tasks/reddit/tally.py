@@ -1,4 +1,4 @@
-"""What became of the lines of the dumps: nothing is left out without being counted."""
+"""Counts of what became of the dumps' lines: whatever is left out is counted."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from parlai_empathy.tasks.reddit.records import BadLine
 
 
 class Tally:
-    """Counts of what was read, given and left out.
+    """Counts of what was read, used and left out.
 
-    Of each line that is not blank exactly one is true: it gave one of ``pairs``, is one of ``submissions``, belongs
-    ``elsewhere`` (to another fold, or to another process), was ``left_out`` for a reason, or is ``bad`` for one.
+    Each line that is not blank is counted exactly once: in ``pairs``, in ``submissions``, in ``elsewhere`` (it belongs
+    to another fold or process), in ``left_out`` by reason, or in ``bad`` by reason.
     """
 
     def __init__(self) -> None:
         self.lines = self.pairs = self.submissions = self.elsewhere = 0
         self.left_out: Counter[str] = Counter()
         self.bad: Counter[str] = Counter()
-        self.broken: list[str] = []  # what is wrong with the files that cannot be read to their end
+        self.broken: list[str] = []  # messages about files that cannot be read to their end
         self._first: dict[str, str] = {}
 
     def add_bad(self, path: Path, line: int, bad: BadLine) -> None:
-        """Count a line that is no post, and remember the first place of each reason."""
+        """Count a line that is not a post, and remember the first location for each reason."""
         self.bad[bad.reason] += 1
         detail = f" ({bad.detail})" if bad.detail else ""
         self._first.setdefault(bad.reason, f"{path}, line {line}{detail}")

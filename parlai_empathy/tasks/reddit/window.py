@@ -1,4 +1,4 @@
-"""The latest posts of a dump. Most comments follow what they answer within hours, so older posts can be forgotten."""
+"""The latest posts of a dump. Most comments follow their parents within hours, so older posts can be forgotten."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 class Turn:
     """What is kept of a post.
 
-    :param position: how many posts of the dumps were read up to it.
-    :param text: cleaned and cut; empty if there is a flaw.
-    :param flaw: why it can be no context; None if it can.
-    :param depth: its place in the thread: 1 is the submission. Where the turns before were not known, the least.
+    :param position: its number among all posts read from the dumps, from 1.
+    :param text: cleaned and truncated; empty if there is a flaw.
+    :param flaw: why it cannot be a context; None if it can.
+    :param depth: its position in the thread, the submission's being 1; the lowest possible one if some earlier turns
+        were unknown.
     """
 
     position: int
@@ -25,7 +26,7 @@ class Turn:
 
 
 class Window:
-    """The turns by their posts' full names, as far as they are among the latest ``size`` posts of the dumps."""
+    """The turns of the latest ``size`` posts of the dumps, by full name."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -33,7 +34,7 @@ class Window:
         self._names: deque[str] = deque()  # in the order of their positions
 
     def move_to(self, position: int) -> None:
-        """Forget what is more than ``size`` posts before this position. Positions must grow."""
+        """Forget posts that are more than ``size`` before this position. Positions must increase."""
         while self._names and self._turns[self._names[0]].position < position - self._size:
             del self._turns[self._names.popleft()]
 
@@ -44,19 +45,19 @@ class Window:
         return len(self._turns)
 
     def get(self, name: str | None) -> Turn | None:
-        """The turn of that name; None if it is not, or no longer, known."""
+        """Return the turn of that name; None if it is not, or no longer, in the window."""
         return self._turns.get(name) if name else None
 
     def add(self, name: str, turn: Turn) -> None:
-        """Keep a turn, whose name is not known yet."""
+        """Add a turn whose name is not in the window."""
         self._turns[name] = turn
         self._names.append(name)
 
     def back_from(self, turn: Turn) -> Iterator[Turn]:
-        """The turn and those before it, as far as they are known and may be a context."""
+        """Yield the turn and those before it, until one is not in the window or cannot be a context."""
         found: Turn | None = turn
         while found and not found.flaw:
             yield found
             before = self.get(found.parent)
-            # A parent was read before its child. Whatever a file says, nobody goes round in a circle here.
+            # Follow only parents that were read before their children: an invalid file could contain circles.
             found = before if before and before.position < found.position else None
