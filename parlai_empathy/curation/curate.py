@@ -199,7 +199,7 @@ def _count(engine: Engine, table: str) -> int:
     return int(engine.rows(f"SELECT count(*) FROM {table}")[0][0])
 
 
-# --- what the data card shows ----------------------------------------------------------------------------------------
+# --- contents of the data card ---------------------------------------------------------------------------------------
 
 
 def _classes(engine: Engine, measures: Measures) -> dict[str, dict[str, float]]:

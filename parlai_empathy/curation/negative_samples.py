@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 KINDS = ("insertion", "deletion", "copy", "generic")
 """The four kinds, in the order in which they alternate."""
 
-_SHARE = 0.5  # of a post's words are inserted or deleted: enough to confuse a reader
+_SHARE = 0.5  # inserted or deleted words per word of a post: enough to confuse a reader
 
 # Written for this package: replies that fit any post and invite no answer.
 GENERIC = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from parlai_empathy.errors import OptionError
 
-DEFAULT = 4  # as in Rashkin et al. 2019; both roles count
+DEFAULT = 4  # turns of both roles, as in Rashkin et al. 2019
 
 
 def check_history(option: str, size: int) -> int:

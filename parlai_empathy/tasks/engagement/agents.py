@@ -44,7 +44,7 @@ class EngagementTeacher(WholeTeacher):
             raise DataError(f"{datafile}: it gives no example to the {self.fold} fold of {type(self).__name__}")
 
 
-# --- sets that people rated ------------------------------------------------------------------------------------------
+# --- sets rated by people --------------------------------------------------------------------------------------------
 
 
 class RatedSet(EngagementTeacher):
@@ -110,7 +110,7 @@ class DefaultTeacher(Predeng600Teacher):
     """The default of ``-t empathy:engagement``: PREDENG-600."""
 
 
-# --- what Predictive Engagement learns from --------------------------------------------------------------------------
+# --- training data of Predictive Engagement --------------------------------------------------------------------------
 
 
 class LabelledPairs(EngagementTeacher):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 
 SEED = "newsgroups 1"
-TEST = VALID = 10  # of 100 texts
+TEST = VALID = 10  # percent of the texts
 
 
 def fold_of(text: str) -> str:

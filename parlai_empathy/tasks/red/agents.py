@@ -160,7 +160,7 @@ class RETeacher(DimensionTeacher):
 
 
 class TestTeacher(RedTeacher):
-    """RED-Test: posts that three people scored, with RED's classes. Engaging is above the middle of the scale.
+    """RED-Test: posts that three people scored, with RED's classes: a score above the middle of the scale is engaging.
 
     It is the same in each fold.
     """

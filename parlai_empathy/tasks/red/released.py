@@ -17,7 +17,7 @@ from parlai_empathy.tasks.red.records import CLASSES, RedPost, post_of
 POSTS = ("text", "post", "sentence")
 PARENTS = ("parent", "context")
 SEED = "red 1"
-VALID = 20  # of 100 posts: the paper's share
+VALID = 20  # percent of the posts, as in the paper
 
 _LABELS = {"0": CLASSES[0], "0.0": CLASSES[0], "1": CLASSES[1], "1.0": CLASSES[1]} | {name: name for name in CLASSES}
 _FOLDS = {"train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test"}

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 
 SEED = "reddit 1"
-TEST = VALID = 5  # of 100 threads
+TEST = VALID = 5  # percent of the threads
 
 
 def fold_of(thread: str) -> str:
