@@ -213,10 +213,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.exceptions.SSLError):
         return "no secure connection"
     if isinstance(error, requests.Timeout):
-        return "no answer in time"
+        return "no response in time"
     text = str(error)
     if "ended after" in text or "IncompleteRead" in text or "Connection broken" in text:
-        return "the connection broke off"
+        return "the connection was lost"
     return "no connection" if isinstance(error, requests.ConnectionError) else text.split("\n")[0]
 
 
@@ -241,7 +241,7 @@ def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None
                     shutil.copyfileobj(content, out)
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, gzip.BadGzipFile, zlib.error) as error:
         reason = str(error).split("\n")[0].rstrip(":")  # tarfile adds a line for each compression that it tried
-        raise DownloadError(f"{origin} cannot be unpacked ({reason}): it is broken, fetch it again") from error
+        raise DownloadError(f"{origin} cannot be unpacked ({reason}): it is damaged, fetch it again") from error
 
 
 @contextlib.contextmanager
@@ -270,7 +270,7 @@ def _verify(path: Path, origin: str, expected: str) -> None:
 
 def _other_file(origin: str, found: str, expected: str) -> str:
     return (
-        f"{origin} is not the file it should be: its SHA-256 is {found}, expected {expected}. Fetch it again, or put "
+        f"{origin} is not the expected file: its SHA-256 is {found}, expected {expected}. Fetch it again, or put "
         "the right one there"
     )
 
@@ -315,4 +315,4 @@ def _put_aside(home: Path, source: Source) -> None:
     if _is_built(aside, source):  # another process has finished it since the check
         aside.rename(home)
     else:
-        logging.warning(f"{home} was unfinished or of another version: it is now {aside.name}")
+        logging.warning(f"{home} was incomplete or of another version: it has been renamed to {aside.name}")

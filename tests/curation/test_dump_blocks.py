@@ -110,7 +110,7 @@ def test_of_a_cut_archive_whole_lines_come_before_the_error(
     assert content.startswith(read)
     assert read == b"" or read.endswith(b"\n")
     place = f"{path}, line {read.count(bytes([10])) + 1}" if read else str(path)
-    assert_one_line(caught.value, f"{place}: it cannot be read on", "fetch the file again")
+    assert_one_line(caught.value, f"{place}: reading failed", "fetch the file again")
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
@@ -119,7 +119,7 @@ def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_
     (path := tmp_path / f"a{ending}").write_bytes(content)
     with pytest.raises(DataError) as caught:
         list(read_blocks(path))
-    assert_one_line(caught.value, f"{path}: it cannot be read on")
+    assert_one_line(caught.value, f"{path}: reading failed")
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst", ".jsonl"])

@@ -138,7 +138,7 @@ def test_what_could_not_be_read_once_is_read_next_time(tmp_path: Path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr("parlai_empathy.curation.blocks.read_bytes", failing)
         part = unpacked([dump], tmp_path / "parts")[0]
-    assert "it cannot be read on (Input/output error)" in part.account.broken
+    assert "reading failed (Input/output error)" in part.account.broken
     assert 0 < len(rows(part)) < 60
     part = unpacked([dump], tmp_path / "parts")[0]
     assert (len(rows(part)), part.account.broken) == (60, "")
@@ -185,7 +185,7 @@ def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_en
     assert read == [post["id"] for post in many][: len(read)]
     assert part.account.lines == len(read)
     place = f"{dump}, line {len(read) + 1}: " if read else f"{dump}: "
-    assert part.account.broken.startswith(f"{place}it cannot be read on (")
+    assert part.account.broken.startswith(f"{place}reading failed (")
     assert read or ending == ".xz"  # which is read in larger pieces than this dump has
 
 
@@ -197,9 +197,9 @@ def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_en
         ("a.bz2", PACKERS[".bz2"](b""), 0, ""),
         ("a.zst", PACKERS[".zst"](b""), 0, ""),
         ("a.zst", b"", 0, ""),
-        ("a.bz2", b"", 0, "it cannot be read on"),
-        ("a.xz", b"", 0, "it cannot be read on"),
-        ("a.zst", b"corrupt from the start", 0, "it cannot be read on"),
+        ("a.bz2", b"", 0, "reading failed"),
+        ("a.xz", b"", 0, "reading failed"),
+        ("a.zst", b"corrupt from the start", 0, "reading failed"),
         ("a.jsonl", lines([comment("a", "t1_b")])[0].encode(), 1, ""),  # no line end in all of the file
         ("a.jsonl", b"\xef\xbb\xbf" + lines([comment("a", "t1_b")])[0].encode(), 1, ""),
         ("a.jsonl", b"\xef\xbb\xbf", 0, ""),

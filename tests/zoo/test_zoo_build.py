@@ -166,7 +166,7 @@ def test_a_published_file_is_downloaded_once_under_its_own_name(tmp_path: Path, 
 def test_a_checksum_that_is_known_is_compared(tmp_path: Path) -> None:
     right = replace(PUBLISHED, sha256=hashlib.sha256(b"weights").hexdigest())
     right.download(str(tmp_path / "right"))
-    with pytest.raises(ModelFileError, match=r"^https://example.org/a.mdl is not the file it should be: its SHA-256"):
+    with pytest.raises(ModelFileError, match=r"^https://example.org/a.mdl is not the expected file: its SHA-256"):
         replace(right, sha256="0" * 64).download(str(tmp_path / "wrong"))
     assert not (tmp_path / "wrong" / "models" / "empathy" / "pub").exists()
 

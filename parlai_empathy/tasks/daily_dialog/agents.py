@@ -74,7 +74,7 @@ class DailyDialogTeacher(WholeTeacher):
         kept = without_overlap(dialogues, held_out)
         logging.info(f"{path}: left out {len(dialogues) - len(kept)} dialogue(s) that overlap with valid or test")
         if not kept:
-            raise DataError(f"{path}: --dd-drop-overlap leaves no dialogue: all of them stand in valid or test")
+            raise DataError(f"{path}: --dd-drop-overlap leaves no dialogue: all of them occur in valid or test")
         return kept
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:

@@ -76,9 +76,9 @@ def _turns(place: str, line: str) -> list[str]:
     if not parts[-1]:
         parts.pop()  # after the last end of turn
     if not parts:
-        raise DataError(f"{place}: it holds no turn; one dialogue a line was expected")
+        raise DataError(f"{place}: it has no turn; one dialogue per line was expected")
     if not all(parts):
-        raise DataError(f"{place}: turn {parts.index('') + 1} is empty: it should say something before {_END_OF_TURN}")
+        raise DataError(f"{place}: turn {parts.index('') + 1} is empty: text was expected before {_END_OF_TURN}")
     first = _SPLIT_IN_TWO.get(hashlib.sha256(line.strip().encode()).hexdigest())
     if first is not None:
         parts[first : first + 2] = [" ".join(parts[first : first + 2])]
@@ -92,7 +92,7 @@ def _named(place: str, line: str, names: tuple[str, ...], turns: int) -> list[st
     if len(numbers) != turns:
         raise DataError(f"{place}: {len(numbers)} number(s) for {turns} turn(s); each turn needs one")
     if strange := [number for number in numbers if number not in known]:
-        raise DataError(f"{place}: {strange[0]!r} is none of {', '.join(known)}")
+        raise DataError(f"{place}: {strange[0]!r} is not one of {', '.join(known)}")
     return [known[number] for number in numbers]
 
 

@@ -140,7 +140,7 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     evaluations = dict(zip([*header, *COLUMNS[len(header) :]], fields, strict=False)).get("selfeval", "")
     if len(fields) > len(header) and _seems_shifted(evaluations, candidates):
         raise DataError(
-            f"{path}, line {number}: {len(fields)} fields, and {shown(evaluations)} behind the utterance is no "
+            f"{path}, line {number}: {len(fields)} fields, and {shown(evaluations)} after the utterance is not an "
             "evaluation: write a comma in a text as _comma_"
         )
     named = dict(zip(header, fields, strict=False))
@@ -150,7 +150,7 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
         )
     if not _TURN_NUMBER.fullmatch(named["utterance_idx"]):
         raise DataError(
-            f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a turn's number (1, 2 ...)"
+            f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a turn number (1, 2 ...)"
         )
     return _Row(number, named, named.pop("candidates", candidates))
 
@@ -168,7 +168,7 @@ def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:
         if int(row.fields["utterance_idx"]) != expected:
             raise DataError(
                 f"{path}, line {row.line}, column utterance_idx: turn {row.fields['utterance_idx']} of conversation "
-                f"{row.conv_id!r} stands where turn {expected} was expected"
+                f"{row.conv_id!r} found where turn {expected} was expected"
             )
     first = rows[0].fields
     return Dialogue(

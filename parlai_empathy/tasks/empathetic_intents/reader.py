@@ -55,12 +55,12 @@ def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention
             label, between, utterance = text.partition(_BETWEEN)
             if not between or label.strip() != str(number) or not utterance.strip():
                 raise DataError(
-                    f"{path}, line {line}: {text[:40]!r} is not of the form '{number}{_BETWEEN}utterance': take the "
+                    f"{path}, line {line}: {text[:40]!r} is not of the form '{number}{_BETWEEN}utterance': use the "
                     "file as its authors published it"
                 )
             yield Intention(utterance.strip(), intent)
 
 
 def _lines(path: Path) -> list[str]:
-    text = read_text(path, "each intent has a file in each fold")
+    text = read_text(path, "each intent needs a file in each fold")
     return text.removesuffix("\n").split("\n") if text else []  # not splitlines(): texts may contain other line breaks

@@ -41,7 +41,7 @@ class EngagementTeacher(WholeTeacher):
             given += 1
             yield Message(message), True
         if not given:
-            raise DataError(f"{datafile}: it gives no example to the {self.fold} fold of {type(self).__name__}")
+            raise DataError(f"{datafile}: it has no example for the {self.fold} fold of {type(self).__name__}")
 
 
 # --- sets rated by people --------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class RatedSet(EngagementTeacher):
     def messages(self, path: Path) -> Iterator[dict[str, Any]]:
         """Yield one message per reply."""
         if self.fold == "train":
-            logging.warning(f"{self.name} is a set to evaluate on: what learns from it cannot be measured on it")
+            logging.warning(f"{self.name} is an evaluation set: do not evaluate a model on it that was trained on it")
         replies = read_set(self.name, path)
         scale = EVALUATION_SETS[self.name].scale_with(replies)
         return (rated_message(one, scale) for one in replies)

@@ -93,7 +93,9 @@ def read_ids(path: str | Path) -> set[str]:
 def _objects(entry: dict[str, Any], field: str, where: str) -> list[dict[str, Any]]:
     found = entry.get(field)
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise DataError(f"{where}: its field {field} is no list of objects: take the file as its authors published it")
+        raise DataError(
+            f"{where}: its field {field} is not a list of objects: use the file as its authors published it"
+        )
     return found
 
 

@@ -28,11 +28,11 @@ def read_fed(path: str | Path) -> Iterator[RatedReply]:
         where = f"{path}, entry {place}"
         reply = _SPEAKER.sub("", one_line(text_of(entry, "response", where)))
         if not reply:
-            raise DataError(f"{where}: its response is empty: take the file as its authors published it")
+            raise DataError(f"{where}: its response is empty: use the file as its authors published it")
         annotations = entry.get("annotations")
         scores = annotations.get(QUALITY) if isinstance(annotations, dict) else None
         if not isinstance(scores, list) or not scores:
-            raise DataError(f"{where}: it has no list annotations.{QUALITY}: take the file as its authors published it")
+            raise DataError(f"{where}: it has no list annotations.{QUALITY}: use the file as its authors published it")
         ratings = tuple(number(score, f"{where}, annotations.{QUALITY}", SCALE[0], SCALE[-1]) for score in scores)
         system = entry.get("system")
         yield RatedReply(str(place), _turns(text_of(entry, "context", where)), reply, ratings, system and str(system))

@@ -24,7 +24,7 @@ def read_grade(path: str | Path) -> Iterator[RatedReply]:
         where = f"{path}, entry {place}"
         reply = one_line(text_of(entry, "Response", where))
         if not reply:
-            raise DataError(f"{where}: its Response is empty: take the file as its authors published it")
+            raise DataError(f"{where}: its Response is empty: use the file as its authors published it")
         turns = map(one_line, text_of(entry, "Context", where).split(_BETWEEN_TURNS))
         system = f"{text_of(entry, 'Dataset', where)}/{text_of(entry, 'DialogModel', where)}"
         ratings = _ratings(entry.get("HumanScores"), f"{where}, HumanScores")
@@ -38,5 +38,5 @@ def _ratings(scores: Any, where: str) -> tuple[float, ...]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not found:
-        raise DataError(f"{where}: {shown(scores)} is no list of scores: take the file as its authors published it")
+        raise DataError(f"{where}: {shown(scores)} is not a list of scores: use the file as its authors published it")
     return tuple(number(score, where, SCALE[0], SCALE[-1]) for score in found)

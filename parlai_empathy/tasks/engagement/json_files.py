@@ -21,12 +21,12 @@ def read_objects(path: str | Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): check its name") from error
     except (ValueError, RecursionError) as error:  # also raised if it is not UTF-8
-        raise DataError(f"{path}: it is no JSON ({str(error).splitlines()[0]}): fetch it again") from error
+        raise DataError(f"{path}: it is not JSON ({str(error).splitlines()[0]}): fetch it again") from error
     if not isinstance(found, list):
         raise DataError(f"{path}: it holds {shown(found)} where a list of objects was expected")
     for place, one in enumerate(found):
         if not isinstance(one, dict):
-            raise DataError(f"{path}, entry {place}: {shown(one)} is no object")
+            raise DataError(f"{path}, entry {place}: {shown(one)} is not an object")
     return found
 
 

@@ -21,5 +21,5 @@ def read_labelled(path: str | Path) -> Iterator[Labelled]:
     for row in read_table(path):
         label = row.text("label")
         if label not in LABELS:
-            raise DataError(f"{row.where}, column label: {label[:40]!r} is neither 0 nor 1: take the published file")
+            raise DataError(f"{row.where}, column label: {label[:40]!r} is neither 0 nor 1: use the published file")
         yield Labelled(one_line(row.text("query")), one_line(row.text("reply")), label)

@@ -23,7 +23,7 @@ def read_predeng(path: str | Path) -> Iterator[RatedReply]:
     for row in read_table(path):
         query, response = one_line(row.text("query")), one_line(row.text("response"))
         if not response:
-            raise DataError(f"{row.where}, column response: it is empty: take the file as its authors published it")
+            raise DataError(f"{row.where}, column response: it is empty: use the file as its authors published it")
         rating = number(row.text("human_score"), f"{row.where}, column human_score", SCALE[0], SCALE[-1])
         pairs.setdefault((query, response), []).append(rating)
     for place, ((query, response), ratings) in enumerate(pairs.items()):

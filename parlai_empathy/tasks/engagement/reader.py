@@ -47,7 +47,7 @@ def whole(text: str, where: str) -> str:
     :raises DataError: if it has an unpaired surrogate.
     """
     if has_half_characters(text):
-        raise DataError(f"{where}: {shown(text)} has half a character: write it whole")
+        raise DataError(f"{where}: {shown(text)} has half a character (an unpaired surrogate): write it whole")
     return text
 
 
@@ -64,7 +64,7 @@ def number(value: object, where: str, low: float = -math.inf, high: float = math
         rating = math.nan
     if not math.isfinite(rating) or not low <= rating <= high:
         wanted = "a number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
-        raise DataError(f"{where}: {str(value)[:40]!r} is not {wanted}: take the file as its authors published it")
+        raise DataError(f"{where}: {str(value)[:40]!r} is not {wanted}: use the file as its authors published it")
     return rating
 
 

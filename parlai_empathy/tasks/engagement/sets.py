@@ -98,5 +98,5 @@ def read_set(name: str, path: str | Path) -> list[RatedReply]:
     """
     replies = list(EVALUATION_SETS[name].read(path))
     if not replies:
-        raise DataError(f"{path}: it holds no rated reply: take the file as its authors published it")
+        raise DataError(f"{path}: it holds no rated reply: use the file as its authors published it")
     return replies

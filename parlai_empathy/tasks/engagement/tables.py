@@ -38,7 +38,7 @@ class Row:
             if name in self.fields:
                 return name
         found = shown(", ".join(self.fields))
-        raise DataError(f"{self.where}: it has no column {' or '.join(names)}, but {found}")
+        raise DataError(f"{self.where}: it has no column {' or '.join(names)}; its columns are {found}")
 
     def text(self, *names: str) -> str:
         """Return the value of the first of ``names`` that is a column, as text without surrounding white space.
@@ -62,7 +62,7 @@ def read_table(path: str | Path) -> Iterator[Row]:
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in KINDS:
-        raise DataError(f"{path}: a table is a file whose name ends in {', '.join(KINDS)}")
+        raise DataError(f"{path}: the name of a table must end in {', '.join(KINDS)}")
     file = open_text(path, "check its name")
     yield from _objects(path, file) if kind == ".jsonl" else _rows(path, file, _DELIMITERS[kind])
 
@@ -84,7 +84,9 @@ def _rows(path: Path, file: IO[str], delimiter: str) -> Iterator[Row]:
             else:
                 yield Row(where, dict(zip(header, values, strict=True)))
     except csv.Error as error:
-        raise DataError(f"{path}, after line {line}: it is no row of a table ({error}): fetch it again") from error
+        raise DataError(
+            f"{path}, after line {line}: it is not a valid row of a table ({error}): fetch it again"
+        ) from error
 
 
 def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
@@ -95,9 +97,11 @@ def _objects(path: Path, file: IO[str]) -> Iterator[Row]:
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: it is no JSON ({str(error).splitlines()[0]}): one object a line") from error
+            raise DataError(
+                f"{where}: it is not JSON ({str(error).splitlines()[0]}): one object per line was expected"
+            ) from error
         if not isinstance(found, dict):
-            raise DataError(f"{where}: {shown(found)} is no object with columns: one object a line")
+            raise DataError(f"{where}: {shown(found)} is not an object: one object per line was expected")
         yield Row(where, dict(zip(_names(list(found), where), found.values(), strict=True)))
 
 

@@ -32,10 +32,12 @@ class EpitomeTeacher(WholeTeacher):
         """Yield one message per pair of the fold, each the start of a new episode."""
         pairs = list(read_epitome(datafile))
         if lost := [quotation for pair in pairs for quotation in pair.lost]:
-            logging.info(f"{datafile}: {len(lost)} quotation(s) of all folds are not in their response, and left out")
+            logging.info(
+                f"{datafile}: {len(lost)} quotation(s) of all folds were not found in their responses and are left out"
+            )
         given = split_pairs(pairs)[self.fold]
         if not given:
-            raise DataError(f"{datafile}: it gives no pair to the {self.fold} fold")
+            raise DataError(f"{datafile}: it has no pair for the {self.fold} fold")
         all_levels = product(LEVELS, repeat=len(self.mechanisms))
         candidates = [in_words(dict(zip(self.mechanisms, levels, strict=True))) for levels in all_levels]
         for pair in given:

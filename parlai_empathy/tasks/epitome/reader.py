@@ -86,7 +86,9 @@ def read_ratings(path: str | Path) -> Iterator[Rating]:
             yield _rating(path, before + 1, row)
             before = rows.line_num
     except csv.Error as error:
-        raise DataError(f"{path}, after line {before}: it is no row of a CSV file ({error}): fetch it again") from error
+        raise DataError(
+            f"{path}, after line {before}: it is not a valid row of a CSV file ({error}): fetch it again"
+        ) from error
 
 
 def _pair(text: Rating, ratings: dict[str, Rating]) -> Pair:
@@ -116,10 +118,12 @@ def _check_same(path: Path, ratings: list[Rating], other_path: Path, others: lis
     for one, other in zip(ratings, others, strict=False):
         ids = f"{one.seeker_id}, {one.response_id}"
         if (other.seeker_id, other.response_id) != (one.seeker_id, one.response_id):
-            _wrong(other_path, other.line, "sp_id", other.seeker_id, f"is of another pair than {ids} in {path.name}")
+            _wrong(
+                other_path, other.line, "sp_id", other.seeker_id, f"belongs to another pair than {ids} in {path.name}"
+            )
     if len(ratings) != len(others):
         raise DataError(
-            f"{other_path} holds {len(others):,} pairs and {path.name} {len(ratings):,}: fetch the one that is cut off"
+            f"{other_path} holds {len(others):,} pairs and {path.name} {len(ratings):,}: fetch the truncated one again"
         )
 
 
@@ -134,10 +138,16 @@ def _rating(path: Path, line: int, row: dict[str, str | None]) -> Rating:
         if not clean(fields[column]):
             _wrong(path, line, column, fields[column], "is empty")
     if fields["level"] not in map(str, LEVELS):
-        _wrong(path, line, "level", fields["level"], "is none of the levels 0, 1 and 2")
+        _wrong(path, line, "level", fields["level"], "is not one of the levels 0, 1 and 2")
     level, quoted = int(fields["level"]), quotations(fields["rationales"])
     if quoted and not level:
-        _wrong(path, line, "rationales", fields["rationales"], "quotes what shows a mechanism of level 0: one is wrong")
+        _wrong(
+            path,
+            line,
+            "rationales",
+            fields["rationales"],
+            "quotes the response for a mechanism of level 0: one is wrong",
+        )
     return Rating(
         line,
         fields["sp_id"],

@@ -48,7 +48,9 @@ def read_go_emotions(folder: str | Path, fold: str) -> Iterator[Comment]:
             yield _comment(path, line + 1, row)
             line = rows.line_num
     except csv.Error as error:
-        raise DataError(f"{path}, after line {line}: it is no row of the file ({error}): fetch it again") from error
+        raise DataError(
+            f"{path}, after line {line}: it is not a valid row of the file ({error}): fetch it again"
+        ) from error
 
 
 def _comment(path: Path, line: int, row: list[str]) -> Comment:
@@ -59,7 +61,7 @@ def _comment(path: Path, line: int, row: list[str]) -> Comment:
         _wrong(path, line, "text", row[0], "is empty")
     found = numbers.split(",")
     if strange := [number for number in found if number not in _NUMBERS]:
-        _wrong(path, line, "emotions", strange[0], f"is no number from 0 to {len(EMOTIONS) - 1}")
+        _wrong(path, line, "emotions", strange[0], f"is not a number from 0 to {len(EMOTIONS) - 1}")
     if len(set(found)) < len(found):
         _wrong(path, line, "emotions", numbers, "names an emotion twice")
     return Comment(comment_id, text, tuple(_NUMBERS[number] for number in found))

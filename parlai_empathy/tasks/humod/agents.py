@@ -57,7 +57,7 @@ class HumodTeacher(WholeTeacher):
             given += 1
             yield Message({**example, "fold": self.fold}), True
         if not given:
-            raise DataError(f"{datafile}: its {self.fold} fold gives no example to {type(self).__name__}")
+            raise DataError(f"{datafile}: its {self.fold} fold has no example for {type(self).__name__}")
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
         """Yield the examples of a fold: messages with at least ``text`` and ``labels``."""

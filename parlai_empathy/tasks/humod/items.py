@@ -81,7 +81,7 @@ def _other(pool: Sequence[str], true: Sequence[str], draw: random.Random) -> str
     """Draw a reply from the pool, uniformly, that never follows this context, ignoring case and punctuation."""
     known = set(map(_plain, true))
     if all(_plain(text) in known for text in pool):
-        raise DataError("the task has no other reply to draw: take a larger one")
+        raise DataError("the task has no other reply to draw: use a larger task")
     while _plain(text := draw.choice(pool)) in known:
         pass
     return text

@@ -49,14 +49,14 @@ def _record(place: Place, line: bytes) -> dict[str, Any]:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:  # Python also rejects some valid JSON, such as very long numbers
         reason = str(error).split(":")[0]
-        place.wrong(getattr(error, "colno", 1), text, f"is not JSON ({reason}): one object a line was expected")
+        place.wrong(getattr(error, "colno", 1), text, f"is not JSON ({reason}): one object per line was expected")
     if not isinstance(record, dict):
-        place.wrong(1, record, "is no object: one a line was expected")
+        place.wrong(1, record, "is not an object: one per line was expected")
     needed = ["context", "reply", "reply_kind", "human_replies"]
     needed += [] if "ratings" in record else ["human_relevance_mean"]
     for name in needed:
         if name not in record:
-            place.wrong(name, sorted(record), "is all that the object names: this one is missing")
+            place.wrong(name, sorted(record), "are the object's only fields: this one is missing")
     return record
 
 
@@ -93,5 +93,5 @@ def _mean_rating(place: Place, record: dict[str, Any]) -> float | None:
     if mean is None:
         return None
     if not isinstance(mean, int | float) or isinstance(mean, bool) or not SCALE[0] <= mean <= SCALE[-1]:
-        place.wrong("human_relevance_mean", mean, "is no rating: a number from 1 to 5, or null, was expected")
+        place.wrong("human_relevance_mean", mean, "is not a rating: a number from 1 to 5, or null, was expected")
     return float(mean)

@@ -111,10 +111,10 @@ def read_row(place: Place, line: bytes, header: Header) -> Row:
     if header.kind is not None and fields[header.kind].strip() not in _KINDS:
         wrong(
             header.kind,
-            "is neither 0 (the original reply) nor 1 (a random one): are there as many tabs as there should be?",
+            "is neither 0 (the original reply) nor 1 (a random one): check the number of tabs",
         )
     if (rating := fields[header.rating].strip()) not in map(str, SCALE):
-        wrong(header.rating, "is no rating: 1, 2, 3, 4 or 5 was expected")
+        wrong(header.rating, "is not a rating: 1, 2, 3, 4 or 5 was expected")
     if header.number is not None and _SPEAKER.search(fields[header.number]):
         wrong(header.number, "holds a turn: is a tab missing?")
     return Row(
@@ -142,7 +142,7 @@ def _fields(place: Place, fields: list[str], header: Header) -> list[str]:
     fields = _with_missing_tab(fields, header)
     more = len(fields) - len(header.names)
     if more < 0:
-        found = f"is all there is: {len(fields)} fields, expected {len(header.names)} with tabs between"
+        found = f"is incomplete: {len(fields)} fields, expected {len(header.names)} separated by tabs"
         place.wrong(header.names[len(fields)], "\t".join(fields), found)
     first, last = header.context, header.context + more
     return [*fields[:first], "\t".join(fields[first : last + 1]), *fields[last + 1 :]]
@@ -179,9 +179,9 @@ def agreeing(row: Row, usual: tuple[tuple[str, ...], str]) -> Row:
     """Return the row if its texts match the most frequent ones of its pair, ignoring case and punctuation."""
     context, reply = usual
     if list(map(_letters, row.context)) != list(map(_letters, context)):
-        row.place.wrong(COLUMNS[0], row.context, "is another context than other rows of the same pair have")
+        row.place.wrong(COLUMNS[0], row.context, "differs from the context in other rows of the same pair")
     if _letters(row.reply) != _letters(reply):
-        row.place.wrong(COLUMNS[1], row.reply, "is another reply than other rows of the same pair have")
+        row.place.wrong(COLUMNS[1], row.reply, "differs from the reply in other rows of the same pair")
     return row
 
 
@@ -208,7 +208,7 @@ def pair_of(rows: list[Row], said: tuple[tuple[str, ...], str], before: Before, 
     if is_original is None:
         is_original = not (before.is_original and before.context == context)
         if is_original and rows_were_lost and first.place.line - before.line > len(rows):
-            told = f"may be original or random: what tells was left out before it (with it go {len(rows)} row(s))"
+            told = f"may be original or random: rows left out before it would tell; its {len(rows)} row(s) are left out"
             first.place.wrong(COLUMNS[1], reply, told)
     return Pair(
         pair_id=first.number or f"line {first.place.line}",

@@ -43,9 +43,9 @@ class NewsgroupsTeacher(WholeTeacher):
                     True,
                 )
         if empty:
-            logging.info(f"{datafile}: left out {empty:,} post(s) of all folds that say nothing of their own")
+            logging.info(f"{datafile}: left out {empty:,} post(s) of all folds without text of their own")
         if not given:
-            raise DataError(f"{datafile}: it gives no post to the {self.fold} fold")
+            raise DataError(f"{datafile}: it has no post for the {self.fold} fold")
 
 
 class DefaultTeacher(NewsgroupsTeacher):

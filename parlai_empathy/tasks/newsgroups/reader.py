@@ -58,7 +58,7 @@ def _order(name: str) -> tuple[str, int, str]:
 
 def _post(place: str, group: str, number: str, content: str) -> Post:
     if group not in TOPICS:
-        raise DataError(f"{place}: {group!r} is none of the 20 groups; a folder for each was expected")
+        raise DataError(f"{place}: {group!r} is not one of the 20 groups; a folder for each was expected")
     head, _, body = content.replace("\r\n", "\n").partition("\n\n")
     headers: dict[str, str] = {}
     for line in head.split("\n"):
@@ -66,7 +66,7 @@ def _post(place: str, group: str, number: str, content: str) -> Post:
             headers.setdefault(found[1].lower(), found[2].strip())
     if "from" not in headers:
         raise DataError(
-            f"{place}: its first lines are no headers (From: is missing); a post of a newsgroup was expected"
+            f"{place}: its first lines are not headers (From: is missing); a post of a newsgroup was expected"
         )
     return Post(f"{group}/{number}", group, headers, own_words(body))
 

@@ -74,13 +74,13 @@ class CuratedPosts(RedTeacher):
         fold = self._fold(posts)
         given = [post for post in posts if post.fold == fold]
         if not given:
-            raise DataError(f"{path}: its {fold} fold gives no post to {type(self).__name__}")
+            raise DataError(f"{path}: its {fold} fold has no post for {type(self).__name__}")
         return (red_message(post, with_context) for post in given)
 
     def _fold(self, posts: Sequence[RedPost]) -> str:
         """Return the fold to use: the validation fold instead of test if the file has no test fold, as is usual."""
         if self.fold == "test" and not any(post.fold == "test" for post in posts):
-            logging.info("RED has no test fold: the validation fold is taken; RED-Test is empathy:red:Test")
+            logging.info("RED has no test fold: the validation fold is used instead; RED-Test is empathy:red:Test")
             return "valid"
         return self.fold
 

@@ -29,6 +29,7 @@ def build(opt: Mapping[str, Any]) -> Path:
     path = Path(opt["datapath"]) / "red" / PARQUET
     if not path.is_file():
         raise DownloadError(
-            f"there is no {path}: make it with `parlai curate_red`, or name with --red-file what {REPOSITORY} links to"
+            f"{path} does not exist: make it with `parlai curate_red`, or download the file that {REPOSITORY} links to "
+            "and name it with --red-file"
         )
     return path

@@ -28,12 +28,12 @@ def labelled_by(dimension: str, posts: Sequence[RedPost], kappa: float = 1.0) ->
     real = [post for post in posts if post.source == REACTION]
     if lacking := [post for post in real if dimension not in post.dimensions]:
         raise DataError(
-            f"the post {lacking[0].text[:40]!r} has no score of {dimension}: take a file of `parlai curate_red` with "
+            f"the post {lacking[0].text[:40]!r} has no score of {dimension}: use a file of `parlai curate_red` with "
             "this dimension measured"
         )
     scores = [post.dimensions[dimension] for post in real]
     if len(set(scores)) < 2:
-        raise DataError(f"all {len(real):,} posts have the same score of {dimension}: no label can be made of it")
+        raise DataError(f"all {len(real):,} posts have the same score of {dimension}: it cannot give labels")
     mean, deviation = statistics.fmean(scores), statistics.pstdev(scores)
     distances = [(score - mean) / deviation for score in scores]
     if min(distances) < -kappa and max(distances) > kappa:
@@ -45,7 +45,9 @@ def labelled_by(dimension: str, posts: Sequence[RedPost], kappa: float = 1.0) ->
     middle = statistics.median_low(scores)
     if middle == max(scores):  # more than half of the posts have the highest score
         middle = max(score for score in scores if score < middle)
-    logging.info(f"{dimension}: a kappa of {kappa:g} leaves a class empty; above {middle:g} is engaging instead")
+    logging.info(
+        f"{dimension}: a kappa of {kappa:g} leaves a class empty; instead, scores above {middle:g} are engaging"
+    )
     return [_with_label(post, score > middle) for post, score in zip(real, scores, strict=True)]
 
 

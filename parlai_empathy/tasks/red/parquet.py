@@ -35,7 +35,7 @@ def read_parquet(path: str | Path) -> Iterator[RedPost]:
                     yield post_of(fields, f"{path}, row {row}")
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
-        raise DataError(f"{path}, after row {row}: it cannot be read as Parquet ({reason}): make it anew") from error
+        raise DataError(f"{path}, after row {row}: it cannot be read as Parquet ({reason}): make it again") from error
 
 
 def _check_types(path: Path, schema: Any) -> None:
@@ -51,4 +51,4 @@ def _check_types(path: Path, schema: Any) -> None:
             fits = types.is_floating(inner) or types.is_integer(inner) or types.is_null(inner)
         if not fits:
             wanted = "texts" if name in TEXTS else "numbers"
-            raise DataError(f"{path}, column {name}: it is of type {kind}, not of {wanted}: make the file anew")
+            raise DataError(f"{path}, column {name}: it is of type {kind}, not of {wanted}: make the file again")

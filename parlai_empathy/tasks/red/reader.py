@@ -30,9 +30,9 @@ def read_red(path: str | Path) -> list[RedPost]:
     elif path.suffix.lower() in KINDS:
         posts = list(read_tables(path))
     else:
-        raise DataError(f"{path}: RED is a .parquet, {', '.join(KINDS)} file, or a folder: check --red-file")
+        raise DataError(f"{path}: RED must be a .parquet, {', '.join(KINDS)} file, or a folder: check --red-file")
     if not posts:
-        raise DataError(f"{path}: it holds no post: make it anew, or name another with --red-file")
+        raise DataError(f"{path}: it holds no post: make it again, or name another with --red-file")
     return posts
 
 

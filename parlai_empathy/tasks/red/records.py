@@ -61,12 +61,12 @@ def post_of(fields: Mapping[str, Any], where: str) -> RedPost:
     for name, allowed in (("label", CLASSES), ("fold", FOLDS)):
         if texts[name] not in allowed:
             raise DataError(
-                f"{where}, column {name}: {shown(texts[name])} is none of {', '.join(allowed)}: make the file anew"
+                f"{where}, column {name}: {shown(texts[name])} is not one of {', '.join(allowed)}: make the file again"
             )
     made = texts["source"] != REACTION
     if not texts["source"] or (not texts["post"] and not made):
         column = "post" if texts["source"] else "source"
-        raise DataError(f"{where}, column {column}: it is empty: make the file anew")
+        raise DataError(f"{where}, column {column}: it is empty: make the file again")
     scores = {
         name: number(fields[name], f"{where}, column {name}", 0, 1)
         for name in NUMBERS
@@ -91,14 +91,14 @@ def check_columns(found: list[str], where: str) -> None:
     """
     if missing := [name for name in COLUMNS if name not in found]:
         raise DataError(
-            f"{where}: the column {missing[0]} is missing, found {shown(', '.join(found))}: make the file anew "
+            f"{where}: the column {missing[0]} is missing, found {shown(', '.join(found))}: make the file again "
             "with `parlai curate_red`"
         )
 
 
 def _text(value: object, where: str) -> str:
     if value is not None and not isinstance(value, str):
-        raise DataError(f"{where}: {shown(value)} is no text: make the file anew")
+        raise DataError(f"{where}: {shown(value)} is not a text: make the file again")
     return one_line(whole(value or "", where))
 
 

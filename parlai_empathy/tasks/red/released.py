@@ -43,11 +43,11 @@ def fold_in_name(path: Path) -> str | None:
 def _released(row: Row, fold: str | None) -> RedPost:
     text = one_line(row.text(*POSTS))
     if not text:
-        raise DataError(f"{row.where}, column {row.column(POSTS)}: it is empty: take the file as it was released")
+        raise DataError(f"{row.where}, column {row.column(POSTS)}: it is empty: use the file as it was released")
     label = row.text("label").lower()
     if label not in _LABELS:
         raise DataError(
-            f"{row.where}, column label: {label[:40]!r} is neither 0 nor 1: take the file as it was released"
+            f"{row.where}, column label: {label[:40]!r} is neither 0 nor 1: use the file as it was released"
         )
     parent = one_line(row.text(*PARENTS)) if any(name in row.fields for name in PARENTS) else ""
     return RedPost(text, parent, _LABELS[label], fold or _fold_of(row, text))
@@ -60,6 +60,6 @@ def _fold_of(row: Row, text: str) -> str:
     name = row.text("fold", "split").lower()
     if name not in _FOLDS:
         raise DataError(
-            f"{row.where}, column {row.column(('fold', 'split'))}: {name[:40]!r} is no fold: train, valid, test"
+            f"{row.where}, column {row.column(('fold', 'split'))}: {name[:40]!r} is not a fold (train, valid or test)"
         )
     return _FOLDS[name]

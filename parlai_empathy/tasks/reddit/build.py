@@ -60,5 +60,5 @@ def files_of(path: Path, option: str = "--reddit-file") -> list[Path]:
         return [path]
     found = sorted(file for file in path.iterdir() if file.is_file() and _DUMP.fullmatch(file.name))
     if not found:
-        raise DataError(f"{path} holds no dump: files such as RC_2006-01.bz2, RS_2006-01.zst or any.jsonl")
+        raise DataError(f"{path} holds no dump: expected files such as RC_2006-01.bz2, RS_2006-01.zst or any.jsonl")
     return found

@@ -28,7 +28,7 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
         stored = json.loads(path.read_text())
         if stored["about"] == about:
             return int(stored["count"])
-    logging.info(f"counting the pairs once (stored in {path}); --reddit-epoch-size spares a large dump this pass")
+    logging.info(f"counting the pairs once (stored in {path}); --reddit-epoch-size avoids this pass for a large dump")
     number, is_whole = count()
     if not is_whole:
         return number

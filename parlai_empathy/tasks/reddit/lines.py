@@ -31,7 +31,7 @@ class BrokenFileError(DataError):
 
     def __init__(self, path: Path, line: int, cause: Exception) -> None:
         place = f"{path}, line {line}" if line > 1 else str(path)
-        super().__init__(f"{place}: it cannot be read on ({_reason(cause)}); fetch the file again")
+        super().__init__(f"{place}: reading failed ({_reason(cause)}); fetch the file again")
 
 
 def _reason(error: Exception) -> str:
@@ -109,4 +109,4 @@ def _unpacked(file: Any) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from error
     if frame:
-        raise EOFError("it ends in the middle")
+        raise EOFError("the file is truncated")

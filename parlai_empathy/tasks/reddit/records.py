@@ -120,7 +120,7 @@ def _text(record: dict[str, Any], name: str) -> str:
 def _matching(record: dict[str, Any], name: str, pattern: re.Pattern[str]) -> str:
     value = _text(record, name)
     if not pattern.fullmatch(value):
-        raise _Wrong("wrong type", f"{name} is no name of Reddit's")
+        raise _Wrong("wrong type", f"{name} is not a Reddit name")
     return value
 
 
@@ -135,7 +135,7 @@ def _created(record: dict[str, Any]) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Wrong("wrong type", f"created_utc is {_kind(value)}")
     if not 0 <= value < _LATEST:  # also rejects NaN and infinity
-        raise _Wrong("wrong type", "created_utc is no time")
+        raise _Wrong("wrong type", "created_utc is not a time")
     return float(value)
 
 

@@ -45,9 +45,9 @@ def test_scores_may_be_a_list_as_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        ({"HumanScores": "3, 5"}, ["HumanScores", "no list of scores"]),
-        ({"HumanScores": "[]"}, ["HumanScores", "no list of scores"]),
-        ({"HumanScores": "[" * 100_000}, ["HumanScores", "no list of scores"]),
+        ({"HumanScores": "3, 5"}, ["HumanScores", "not a list of scores"]),
+        ({"HumanScores": "[]"}, ["HumanScores", "not a list of scores"]),
+        ({"HumanScores": "[" * 100_000}, ["HumanScores", "not a list of scores"]),
         ({"HumanScores": "[3, 6]"}, ["HumanScores", "'6'"]),
         ({"HumanScores": None}, ["HumanScores"]),
         ({"Response": " "}, ["Response is empty"]),

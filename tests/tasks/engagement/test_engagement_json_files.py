@@ -22,13 +22,13 @@ def test_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "parts"),
     [
-        (b"", ["no JSON"]),
-        (b'[{"a": 1}', ["no JSON"]),
-        (b'["caf\xe9"]', ["no JSON"]),
-        (b"<html>\n</html>", ["no JSON"]),
-        (b"[" * 100_000, ["no JSON"]),
+        (b"", ["not JSON"]),
+        (b'[{"a": 1}', ["not JSON"]),
+        (b'["caf\xe9"]', ["not JSON"]),
+        (b"<html>\n</html>", ["not JSON"]),
+        (b"[" * 100_000, ["not JSON"]),
         (b'{"a": 1}', ["a list of objects"]),
-        (b'[{"a": 1}, 3]', ["entry 1", "no object"]),
+        (b'[{"a": 1}, 3]', ["entry 1", "not an object"]),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, assert_one_line: OneLine, content: bytes, parts: list[str]) -> None:
@@ -54,5 +54,7 @@ def test_a_field_that_is_no_text() -> None:
 def test_a_text_with_half_a_character(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text('[{"a": "\\ude00"}]', encoding="utf-8")
-    with pytest.raises(DataError, match=r"^here, its field a: .* has half a character: write it whole$"):
+    with pytest.raises(
+        DataError, match=r"^here, its field a: .* has half a character \(an unpaired surrogate\): write it whole$"
+    ):
         text_of(read_objects(path)[0], "a", "here")

@@ -33,7 +33,7 @@ def test_no_number(value: object) -> None:
 
 
 def test_no_number_where_any_would_do() -> None:
-    with pytest.raises(DataError, match=r"^here: 'x' is not a number: take"):
+    with pytest.raises(DataError, match=r"^here: 'x' is not a number: use"):
         number("x", "here")
 
 
@@ -55,5 +55,7 @@ def test_a_rating_that_no_scale_has() -> None:
 
 def test_half_a_character() -> None:
     assert whole("é \U0001f600", "here") == "é \U0001f600"
-    with pytest.raises(DataError, match=r"^here: 'a.ud83d' has half a character: write it whole$"):
+    with pytest.raises(
+        DataError, match=r"^here: 'a.ud83d' has half a character \(an unpaired surrogate\): write it whole$"
+    ):
         whole("a\ud83d", "here")

@@ -60,8 +60,8 @@ def test_no_such_column(tmp_path: Path, assert_one_line: OneLine) -> None:
         ("t.tsv", b"\na\thuman score\tHuman_Score\n1\t2\t3\n", ["line 2", "'human_score' is the name of two columns"]),
         ("t.jsonl", b'{"a": 1}\n{"Human Score": 1, "human_score": 2}\n', ["line 2", "two columns"]),
         ("t.tsv", b"a\ncaf\xe9\n", ["UTF-8"]),
-        ("t.jsonl", b"{}\n{\n", ["line 2", "no JSON"]),
-        ("t.jsonl", b"[1]\n", ["line 1", "no object"]),
+        ("t.jsonl", b"{}\n{\n", ["line 2", "not JSON"]),
+        ("t.jsonl", b"[1]\n", ["line 1", "not an object"]),
         ("t.xlsx", b"", [".csv, .tsv, .jsonl"]),
     ],
 )

@@ -38,7 +38,7 @@ def test_training_on_an_evaluation_set_is_warned_of(load_teacher: Load, log: pyt
     load_teacher(f"{TASK}:Fed", "valid", edition="sample")
     assert "to evaluate on" not in log.text
     load_teacher(f"{TASK}:Fed", "train", edition="sample")
-    assert "fed is a set to evaluate on" in log.text
+    assert "fed is an evaluation set" in log.text
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_a_fold_without_an_example(load_teacher: Load, tmp_path: Path, monkeypat
     (mirror / SCORED).write_text("")
     monkeypatch.setenv("EMPATHY_MIRROR", str(mirror.parent))
     for teacher in ("ConvAI", "ConvAIRated", "DailyDialogFinetune"):
-        with pytest.raises(DataError, match=f"no example to the valid fold of {teacher}Teacher"):
+        with pytest.raises(DataError, match=f"no example for the valid fold of {teacher}Teacher"):
             load_teacher(f"{TASK}:{teacher}", "valid")

@@ -72,7 +72,7 @@ def test_the_line_is_that_where_a_row_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        ((*SECOND, "3", ""), ["line 3", "column level", "'3'", "is none of the levels 0, 1 and 2"]),
+        ((*SECOND, "3", ""), ["line 3", "column level", "'3'", "is not one of the levels 0, 1 and 2"]),
         ((*SECOND, "", ""), ["line 3", "column level", "''"]),
         ((*SECOND, "1.0", ""), ["line 3", "column level", "'1.0'"]),
         ((*SECOND, "0", "I know"), ["line 3", "column rationales", "'I know'", "level 0"]),
@@ -121,8 +121,11 @@ def test_a_column_that_is_missing_is_named(tmp_path: Path, assert_one_line: OneL
         (b"", ["line 1", "column sp_id is missing"]),
         (b"<!DOCTYPE html>\n<html>", ["line 1", "column sp_id is missing", "<!DOCTYPE"]),
         (",".join(COLUMNS).encode() + b"\na,b,c,d,0,\na,b,c,caf\xe9,0,\n", ["line 3", "is not UTF-8"]),
-        (",".join(COLUMNS).encode() + b'\na,b,c,d,0,\na,b,"c" x,d,0,\n', ["after line 2", "no row of a CSV file"]),
-        (",".join(COLUMNS).encode() + b'\na,b,c,d,0,\na,b,"c', ["after line 2", "no row of a CSV file"]),
+        (
+            ",".join(COLUMNS).encode() + b'\na,b,c,d,0,\na,b,"c" x,d,0,\n',
+            ["after line 2", "not a valid row of a CSV file"],
+        ),
+        (",".join(COLUMNS).encode() + b'\na,b,c,d,0,\na,b,"c', ["after line 2", "not a valid row of a CSV file"]),
     ],
 )
 def test_a_file_that_is_something_else_is_named(

@@ -80,7 +80,7 @@ def test_too_few_pairs_for_a_fold_are_named(
     assert load_teacher("empathy:epitome", "test").num_examples() == 1
     with pytest.raises(DataError) as caught:
         load_teacher("empathy:epitome", "valid")
-    assert_one_line(caught.value, tmp_path / "data" / "epitome", "gives no pair to the valid fold")
+    assert_one_line(caught.value, tmp_path / "data" / "epitome", "has no pair for the valid fold")
 
 
 def test_quotations_that_are_nowhere_are_counted(
@@ -91,4 +91,4 @@ def test_quotations_that_are_nowhere_are_counted(
         (folder / path.name).write_text(f"{','.join(COLUMNS)}\ns,r,post,response,1,something else|\n")
     monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
     load_teacher("empathy:epitome", "test")
-    assert "3 quotation(s) of all folds are not in their response, and left out" in log.text
+    assert "3 quotation(s) of all folds were not found in their responses and are left out" in log.text

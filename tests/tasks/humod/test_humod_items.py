@@ -159,7 +159,7 @@ def test_another_spelling_of_the_true_reply_is_not_a_random_one() -> None:
     [[Reply(("hi",), "a")], [Reply(("hi",), "a"), Reply(("ho",), "A!")], [Reply(("hi",), "a"), Reply(("hi",), "b")]],
 )
 def test_without_another_reply_there_is_nothing_to_draw(found: list[Reply]) -> None:
-    with pytest.raises(DataError, match=r"^the task has no other reply to draw: take a larger one$"):
+    with pytest.raises(DataError, match=r"^the task has no other reply to draw: use a larger task$"):
         make_items(found, 1, ANY, 0)
 
 

@@ -548,7 +548,7 @@ def test_a_fold_without_an_example(
     path = fixtures / "humod/HUMOD_Dataset.TXT"
     with pytest.raises(DataError) as caught:
         load(f"{TASK}:{teacher}", fold, humod_file=str(path))
-    assert_one_line(caught.value, path, f"its {fold} fold gives no example to {teacher}Teacher")
+    assert_one_line(caught.value, path, f"its {fold} fold has no example for {teacher}Teacher")
 
 
 def test_a_fold_without_a_rated_pair(load: Load, write: Callable[..., str], assert_one_line: OneLine) -> None:
@@ -556,7 +556,7 @@ def test_a_fold_without_a_rated_pair(load: Load, write: Callable[..., str], asse
     assert load(TASK, humod_file=path).num_examples() == 1
     with pytest.raises(DataError) as caught:
         load(f"{TASK}:Relevance", humod_file=path)
-    assert_one_line(caught.value, path, "its train fold gives no example to RelevanceTeacher")
+    assert_one_line(caught.value, path, "its train fold has no example for RelevanceTeacher")
 
 
 @pytest.mark.parametrize("skip", [False, True])

@@ -87,9 +87,9 @@ def test_links_are_no_posts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
-        ("sci.spice/1", POSTS["sci.space/9"], "'sci.spice' is none of the 20 groups"),
-        ("sci.space/1", b"Just a text.\n", "no headers"),
-        ("sci.space/1", b"", "no headers"),
+        ("sci.spice/1", POSTS["sci.space/9"], "'sci.spice' is not one of the 20 groups"),
+        ("sci.space/1", b"Just a text.\n", "are not headers"),
+        ("sci.space/1", b"", "are not headers"),
         ("sci.space/1", b"Subject: x\n\nText", "From: is missing"),
     ],
 )

@@ -87,14 +87,14 @@ def test_posts_that_say_nothing_are_counted(
     words = [str(n) for n in range(99)]
     archive(*words, "> only a quote", "-- \nonly a signature", "")
     assert sum(load_teacher(TASK, datatype).num_examples() for datatype in FOLDS.values()) == 99
-    assert "left out 3 post(s) of all folds that say nothing of their own" in log.text
+    assert "left out 3 post(s) of all folds without text of their own" in log.text
 
 
 def test_a_fold_without_a_post(load_teacher: Load, archive: Callable[..., None], assert_one_line: OneLine) -> None:
     archive("> nothing")
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, "test")
-    assert_one_line(caught.value, "20_newsgroups_19997.tar.gz", "no post to the test fold")
+    assert_one_line(caught.value, "20_newsgroups_19997.tar.gz", "no post for the test fold")
 
 
 def test_counts_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

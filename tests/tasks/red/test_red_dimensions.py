@@ -58,7 +58,7 @@ def test_where_most_are_0_the_median_decides(log: pytest.LogCaptureFixture) -> N
     # z of 0 is -(1.1 / 5) / .316 = -.70: no post is below -1, and the median is 0.
     found = labels(labelled_by("ae", posts_of([0, 0, 0, 0.3, 0.8])))
     assert found == {"0": "not engaging", "1": "not engaging", "2": "not engaging", "3": "engaging", "4": "engaging"}
-    assert "ae: a kappa of 1 leaves a class empty; above 0 is engaging" in log.text
+    assert "ae: a kappa of 1 leaves a class empty; instead, scores above 0 are engaging" in log.text
 
 
 def test_where_most_have_the_highest_score_these_are_engaging() -> None:

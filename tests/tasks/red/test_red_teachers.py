@@ -127,5 +127,5 @@ def test_a_released_file_tells_no_dimension(load_teacher: Load, tmp_path: Path) 
 
 def test_a_fold_without_a_post(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "red.csv").write_text("text,label,fold\nGoats!,1,train\n")
-    with pytest.raises(DataError, match="its valid fold gives no post to DefaultTeacher"):
+    with pytest.raises(DataError, match="its valid fold has no post for DefaultTeacher"):
         load_teacher(TASK, "valid", red_file=str(path))

@@ -85,7 +85,7 @@ def test_a_cut_archive_gives_what_is_left_and_then_the_place(
     with pytest.raises(DataError) as caught:
         found.extend(line for _, line in read_lines(path))
     assert found == (TEXT * 5).split(b"\n")[: len(found)]
-    assert_one_line(caught.value, path, "cannot be read on", f"line {len(found) + 1}" if found else "a.")
+    assert_one_line(caught.value, path, "reading failed", f"line {len(found) + 1}" if found else "a.")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine
     path = write(tmp_path, ending, bytes(packed))
     with pytest.raises(DataError) as caught:
         read(path)
-    assert_one_line(caught.value, path, "cannot be read on")
+    assert_one_line(caught.value, path, "reading failed")
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
@@ -123,7 +123,7 @@ def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line:
     path = write(tmp_path, ending, b"<html>Please log in</html>\n")
     with pytest.raises(DataError) as caught:
         read(path)
-    assert_one_line(caught.value, path, "cannot be read on")
+    assert_one_line(caught.value, path, "reading failed")
 
 
 def test_no_file_or_one_that_may_not_be_read(

@@ -126,7 +126,7 @@ def test_null_where_something_is_needed(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("id", ""), ("id", "t1_a"), ("parent_id", "c2700"), ("link_id", "t5_6")])
 def test_what_is_no_name_of_reddits(name: str, value: str) -> None:
-    assert post(COMMENT, **{name: value}) == BadLine("wrong type", f"{name} is no name of Reddit's")
+    assert post(COMMENT, **{name: value}) == BadLine("wrong type", f"{name} is not a Reddit name")
 
 
 @pytest.mark.parametrize(
