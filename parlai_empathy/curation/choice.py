@@ -55,8 +55,8 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
     if not all(ends):
         empty = CLASSES[ends.index(0)]
         raise NotComputableError(
-            f"of {measures.posts:,} posts none is {empty}: none lies {recipe.kappa:g} standard deviation(s) from the "
-            "mean on that side. Lower --kappa, or give more dumps"
+            f"none of {measures.posts:,} posts counts as {empty!r}: none is {recipe.kappa:g} standard deviation(s) "
+            "from the mean on that side. Lower --kappa, or give more dumps"
         )
     engine.table("chosen", f"SELECT * FROM ends WHERE turn <= {min(ends)}")
     return Chosen(ends, min(ends))

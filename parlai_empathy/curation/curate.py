@@ -75,7 +75,8 @@ class Plan:
     def __post_init__(self) -> None:
         if not any(self.recipe.weights.get(name) for name in self.dimensions):
             raise OptionError(
-                "--weights: only ee has one, and nothing measures it: name an --emotion-model, or give ae, be or re one"
+                "--weights: only ee has a weight, and it is not measured: name an --emotion-model, or give ae, be or "
+                "re a weight"
             )
 
     @property
@@ -106,12 +107,12 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
         raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
     gather(engine, [part.file for part in parts])
-    logging.info("who answers whom")
+    logging.info("joining comments with their parents")
     relate(engine, plan.recipe)
     fates: Counter[str] = Counter(dict(engine.rows("SELECT fate, count(*) FROM comments GROUP BY fate")))
     fates["submission"] = engine.rows("SELECT count(*) FROM posts WHERE parent IS NULL")[0][0]
     scorers = _make_candidates(engine, plan, parts, fates)
-    logging.info("how engaging the posts are")
+    logging.info("computing engagement")
     measures = measure(engine, plan.recipe, plan.dimensions, fates)
     chosen = choose(engine, plan.recipe, measures)
     fates["neither engaging nor not"] = measures.posts - sum(chosen.ends)

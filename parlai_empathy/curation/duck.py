@@ -26,7 +26,7 @@ def connect(memory: str, threads: int, folder: Path | None = None) -> Any:
         config: dict[str, Any] = {"memory_limit": memory, "threads": threads, "preserve_insertion_order": False}
         return duckdb.connect(config={**config, **({"temp_directory": str(folder)} if folder else {})})
     except duckdb.Error as error:
-        raise OptionError(f"--memory {memory}: {_reason(error)}: write it as 4GB") from error
+        raise OptionError(f"--memory {memory}: {_reason(error)}: write it like 4GB") from error
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], fates: 
         most = sorted(fates.items(), key=lambda fate: -fate[1])[:3]
         others = ", ".join(f"{number:,} {fate}" for fate, number in most if number) or "there are none"
         raise NotComputableError(
-            f"{count} post(s) with a known parent and replies are left (of the others most are: {others}): give more "
+            f"{count} post(s) with a known parent and replies are left (most of the others are: {others}): give more "
             "dumps, with the submissions (RS_) of the same months, lower --min-replies, or leave fewer out"
         )
     medians = _medians(engine, recipe, dimensions, count)
@@ -77,7 +77,7 @@ def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], count:
         if not value > 0:
             meaning = DIMENSIONS.get(name, "popularity").split(":")[0]
             raise NotComputableError(
-                f"the median of {meaning} is {value:g} over {count:,} posts, and nothing can be divided by it: give "
+                f"the median of {meaning} is {value:g} over {count:,} posts, which cannot be a divisor: give "
                 f"one with --medians {name}=1, or more dumps"
             )
     return medians

@@ -88,7 +88,7 @@ class _Duck:
         try:
             folder.mkdir(parents=True)
         except OSError as error:
-            raise DataError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
+            raise DataError(f"{folder} cannot be created ({error.strerror}): name another folder with --out") from error
         self._connection = connect(memory, threads, folder)
 
     def view(self, name: str, files: Sequence[Path]) -> None:
@@ -127,7 +127,7 @@ def _clear_errors() -> Iterator[None]:
     except (Py4JError, PySparkException) as error:
         raise OptionError(
             f"--engine spark: Spark fails ({one_line(error)}): if memory is short, give it more with "
-            "spark.driver.memory in its settings; or take --engine duckdb"
+            "spark.driver.memory in its settings; or use --engine duckdb"
         ) from error
 
 

@@ -24,8 +24,8 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / FILE).open("wb")  # never deleted, or two runs could lock two files of this name
     except OSError as error:
-        raise DataError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
+        raise DataError(f"{folder} cannot be created ({error.strerror}): name another folder with --out") from error
     with file:
         if not lock(file, wait=False):
-            raise DataError(f"another run writes to {folder}: wait for its end, or name another folder with --out")
+            raise DataError(f"another run writes to {folder}: wait for it to end, or name another folder with --out")
         yield

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from parlai_empathy.errors import OptionError
 
 DIMENSIONS = {
-    "ee": "emotional engagement: the probability of a positive emotion, added up over the replies",
+    "ee": "emotional engagement: the probability of a positive emotion, summed over the replies",
     "ae": "attentional engagement: the content words of the longest reply, and 10 for each reply that was edited",
-    "be": "behavioural engagement: upvotes less downvotes, 0 if controversial",
-    "re": "reply engagement: how many replies",
+    "be": "behavioural engagement: upvotes minus downvotes, 0 if controversial",
+    "re": "reply engagement: the number of replies",
 }
 """The four dimensions, and what each of them counts."""
 
@@ -74,7 +74,7 @@ class Recipe:
 def _check_names(option: str, values: Mapping[str, float], known: Mapping[str, str] | list[str]) -> None:
     for name in values:
         if name not in known:
-            raise OptionError(f"{option}: {name!r} is none of {', '.join(known)}")
+            raise OptionError(f"{option}: {name!r} is not one of {', '.join(known)}")
 
 
 def _check(option: str, values: Mapping[str, float], least: float = -math.inf, above: float = -math.inf) -> None:

@@ -61,7 +61,7 @@ def _millionths(scorer: TextScorer, texts: Sequence[str]) -> NDArray[np.int64]:
     """Return the scores of texts in millionths, ``(n,)``. Raises :class:`ModelFileError` if one is not finite."""
     scores = scorer.score(texts)
     if not np.isfinite(scores).all():
-        raise ModelFileError(f"{scorer.signature} gives a text a score that is no number: its model is broken")
+        raise ModelFileError(f"{scorer.signature} gives a score that is not a number: its model is broken")
     return np.clip(np.rint(scores * MILLION), 0, MILLION).astype(np.int64)
 
 

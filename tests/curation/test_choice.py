@@ -74,7 +74,9 @@ def test_an_end_without_posts(
 ) -> None:
     with pytest.raises(NotComputableError) as caught:
         ends(engine, values)
-    assert_one_line(caught.value, f"of {len(values)} posts none is {empty}", "--kappa", "1 standard deviation(s)")
+    assert_one_line(
+        caught.value, f"none of {len(values)} posts counts as '{empty}", "--kappa", "1 standard deviation(s)"
+    )
 
 
 # --- their rows ------------------------------------------------------------------------------------------------------

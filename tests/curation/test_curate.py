@@ -284,7 +284,7 @@ def test_emotion_alone_needs_a_scorer(dumps: list[Path], tmp_path: Path, assert_
     assert records(tmp_path)
     with pytest.raises(OptionError) as caught:
         run(dumps, tmp_path / "none", recipe={"weights": {"ee": 1.0, "re": 0.0}})
-    assert_one_line(caught.value, "--weights: only ee has one", "--emotion-model")
+    assert_one_line(caught.value, "--weights: only ee has a weight", "--emotion-model")
 
 
 # --- what is no dump -------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_a_broken_archive_of_nothing_says_so(tmp_path: Path, assert_one_line: On
     (dump := tmp_path / "a.zst").write_bytes(b"none at all")
     with pytest.raises(DataError) as caught:
         run([dump], tmp_path / "out")
-    assert_one_line(caught.value, "no line is a post", "it cannot be read on")
+    assert_one_line(caught.value, "no line is a post", "reading failed")
 
 
 @pytest.mark.parametrize(

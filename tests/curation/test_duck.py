@@ -30,7 +30,7 @@ def test_it_takes_as_much_memory_and_as_many_threads_as_are_allowed(tmp_path: Pa
 def test_memory_has_to_be_an_amount(memory: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         connect(memory, 1)
-    assert_one_line(caught.value, f"--memory {memory}: ", "write it as 4GB")
+    assert_one_line(caught.value, f"--memory {memory}: ", "write it like 4GB")
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, assert_one_line: OneLine) -> None:

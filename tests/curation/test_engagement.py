@@ -97,7 +97,7 @@ def test_too_few_posts(engine: Engine, tmp_path: Path, count: int, assert_one_li
     with pytest.raises(NotComputableError) as caught:
         measured(engine, tmp_path, POSTS[:count])
     assert_one_line(
-        caught.value, f"{count} post(s)", "RS_", "(of the others most are: 1,200 submission, 6 deleted, 5 quote)"
+        caught.value, f"{count} post(s)", "RS_", "(most of the others are: 1,200 submission, 6 deleted, 5 quote)"
     )
 
 

@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, assert_one_line: OneLine) 
     (tmp_path / "a").write_text("a file")
     with pytest.raises(DataError) as caught, locked(tmp_path / "a" / "work"):
         pass
-    assert_one_line(caught.value, tmp_path / "a" / "work", "cannot be made", "--out")
+    assert_one_line(caught.value, tmp_path / "a" / "work", "cannot be created", "--out")
 
 
 def test_a_disk_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def test_a_recipe_that_is_changed_leaves_the_papers_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"weights": {"xx": 1.0}}, ("--weights", "'xx' is none of ee, ae, be, re")),
+        ({"weights": {"xx": 1.0}}, ("--weights", "'xx' is not one of ee, ae, be, re")),
         ({"weights": {"pv": 1.0}}, ("--weights", "'pv'")),
         ({"alphas": {"": 1.0}}, ("--alphas", "''")),
         ({"medians": {"zz": 1.0}}, ("--medians", "'zz'", "pv")),

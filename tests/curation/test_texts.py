@@ -115,7 +115,7 @@ def test_a_score_that_is_no_number(
 ) -> None:
     with pytest.raises(ModelFileError) as caught:
         score_texts(engine, "found", QUERY, Lengths(gives=given), tmp_path / "kept")
-    assert_one_line(caught.value, "lengths gives a text a score that is no number")
+    assert_one_line(caught.value, "lengths gives a score that is not a number")
     assert list((tmp_path / "kept").iterdir()) == []
 
 

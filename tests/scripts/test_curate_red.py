@@ -114,7 +114,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
     notes = "\n".join(table["notes"])
     assert f"not JSON: first {bad}, line 2" in notes
     assert f"missing field: first {bad}, line 3 (id)" in notes
-    assert f"{cut}: it cannot be read on" in notes
+    assert f"{cut}: reading failed" in notes
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"negative_samples": -0.1}, OptionError, ("--negative-samples -0.1",)),
         ({"weights": "ae"}, OptionError, ("--weights 'ae': must be of the form ae=3,re=3",)),
         ({"weights": "ae=x"}, OptionError, ("--weights 'ae=x'",)),
-        ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is none of",)),
-        ({"weights": "ee=1,re=0"}, OptionError, ("--weights: only ee has one", "--emotion-model")),
+        ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is not one of",)),
+        ({"weights": "ee=1,re=0"}, OptionError, ("--weights: only ee has a weight", "--emotion-model")),
         ({"weights": ""}, OptionError, ("--weights: all are 0",)),
         ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number above 0",)),
         ({"medians": "pv=nan"}, OptionError, ("--medians pv=nan",)),
@@ -144,7 +144,11 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"valid_share": 2.0}, OptionError, ("--valid-share 2.0",)),
         ({"toxic_above": -1.0}, OptionError, ("--toxic-above -1.0",)),
         ({"seed": -1}, OptionError, ("--seed -1",)),
-        ({"subreddits": ["nobodys"]}, NotComputableError, ("0 post(s)", "most are: ", " in another subreddit")),
+        (
+            {"subreddits": ["nobodys"]},
+            NotComputableError,
+            ("0 post(s)", "most of the others are: ", " in another subreddit"),
+        ),
         ({"toxicity": "words:nowhere.txt"}, DataError, ("nowhere.txt cannot be read",)),
         ({"toxicity": "words:"}, DataError, ("cannot be read",)),
         ({"toxicity": "/no/such/model"}, ModelFileError, ("--toxicity /no/such/model cannot be loaded",)),
@@ -200,7 +204,7 @@ def test_a_second_run_leaves_the_first_alone(dump: Path, tmp_path: Path, monkeyp
     curated = curate(dump, tmp_path / "red")
     assert len(records(tmp_path / "red")) == curated.fates["chosen"]
     work = tmp_path / "red" / "work"
-    assert refused == [f"another run writes to {work}: wait for its end, or name another folder with --out"]
+    assert refused == [f"another run writes to {work}: wait for it to end, or name another folder with --out"]
 
 
 def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str]) -> None:
