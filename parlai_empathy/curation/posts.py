@@ -39,7 +39,7 @@ def posts_query() -> str:
 
     - ``bad``: why a line is not a post, with the field in ``detail``; null for a post.
     - ``flaw``: why a post can be neither chosen nor a context, as in
-      :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`, or ``quote``.
+      :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``, for a post that can only be a context.
     - ``text``: the text without quoted lines; null if there is a flaw other than ``quote``.
     - ``words``: number of content words; 0 for posts that do not answer a comment, for which it is not needed.
     - ``parent``: null for submissions.
