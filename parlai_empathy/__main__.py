@@ -1,4 +1,4 @@
-"""``python -m parlai_empathy``: is everything in place? Says what was found, or what to do."""
+"""``python -m parlai_empathy``: check the installation, and print versions and problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from parlai_empathy import __version__, hook
 
 
 def problems() -> list[str]:
-    """What keeps ParlAI from working with this package, one line each."""
+    """Return what keeps ParlAI from working with this package, one line per problem."""
     found = []
     if not hook.is_installed():
         found.append(
@@ -25,7 +25,7 @@ def problems() -> list[str]:
 
 
 def main() -> int:
-    """Print versions and problems; 0 if there is no problem."""
+    """Print versions and problems; return the exit status, 0 if there is no problem."""
     print(f"parlai-empathy {__version__}, Python {sys.version.split()[0]}")
     for name in ("parlai", "torch", "numpy", "transformers"):
         try:

@@ -1,27 +1,27 @@
-"""The errors of this package. Each message is one line: what is wrong, where, and what to do.
+"""The exceptions of this package. Each message is one line: what is wrong, where, and what to do.
 
 ::
 
     EmpathyError
     |-- DataError               a data file cannot be read: names file, line and column
-    |-- StoreError              a store of ratings fails, or is of another format
-    |-- CrowdError              a marketplace of crowd work refuses something, or cannot be reached
-    |-- DownloadError           data are neither here, nor on the mirror, nor to be downloaded
-    |-- OptionError             an option has a value that cannot work
-    |-- ModelFileError          a model, pool or vectors file is missing, broken or does not fit
-    |-- TrainingError           a training cannot go on: its loss is no number any more
-    |-- LanguageModelError      a language model, or the server that it runs on, fails for good
-    |-- NotComputableError      a metric has nothing, or too little, to score
+    |-- StoreError              a ratings store fails, or its format or study version does not match
+    |-- CrowdError              a crowdsourcing marketplace rejects a request, or cannot be reached
+    |-- DownloadError           data are missing, also on the mirror, and cannot be downloaded
+    |-- OptionError             an option is missing or has an invalid value
+    |-- ModelFileError          a model, pool or vectors file is missing, broken or incompatible
+    |-- TrainingError           training cannot continue: the loss is no longer finite
+    |-- LanguageModelError      a language model or its server fails permanently
+    |-- NotComputableError      there is no data, or too little, to compute a metric
     `-- MissingDependencyError  an optional library is not installed (also an ImportError)
 
-On the command line these errors are shown without a traceback; ``--loglevel debug`` shows it.
+The command line prints these errors without a traceback, unless ``--loglevel debug`` is given.
 """
 
 from reprlib import Repr
 
 
 class EmpathyError(Exception):
-    """Anything that this package reports to its user."""
+    """Base class of all errors that this package reports to its users."""
 
 
 class DataError(EmpathyError):
@@ -29,35 +29,35 @@ class DataError(EmpathyError):
 
 
 class StoreError(EmpathyError):
-    """A store of ratings fails, or is of another format."""
+    """A ratings store fails, or its format or study version does not match."""
 
 
 class CrowdError(EmpathyError):
-    """A marketplace of crowd work refuses something, or cannot be reached."""
+    """A crowdsourcing marketplace rejects a request, or cannot be reached."""
 
 
 class DownloadError(EmpathyError):
-    """Data are neither here, nor on the mirror, nor to be downloaded."""
+    """Data are missing, also on the mirror, and cannot be downloaded."""
 
 
 class OptionError(EmpathyError):
-    """An option has a value that cannot work."""
+    """An option is missing or has an invalid value."""
 
 
 class ModelFileError(EmpathyError):
-    """A model, pool or vectors file is missing, broken or does not fit."""
+    """A model, pool or vectors file is missing, broken or incompatible."""
 
 
 class TrainingError(EmpathyError):
-    """A training cannot go on."""
+    """Training cannot continue."""
 
 
 class LanguageModelError(EmpathyError):
-    """A language model, or the server that it runs on, fails for good."""
+    """A language model or its server fails permanently."""
 
 
 class NotComputableError(EmpathyError):
-    """A metric has nothing, or too little, to score."""
+    """There is no data, or too little, to compute a metric."""
 
 
 class MissingDependencyError(EmpathyError, ImportError):
@@ -69,10 +69,10 @@ _values.maxstring = _values.maxother = 60
 
 
 def shown(value: object) -> str:
-    """A value of a file as a message shows it: in one line, and not too long a one."""
+    """Return the ``repr`` of a value for an error message: one line, shortened if it is long."""
     return _values.repr(value)
 
 
 def one_line(error: BaseException) -> str:
-    """What an error of another library says, in one line of at most 200 characters."""
+    """Return the message of another library's error as one line of at most 200 characters."""
     return " ".join(str(error).split())[:200]

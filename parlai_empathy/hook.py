@@ -1,8 +1,9 @@
-"""The hook of every Python start: it waits for ``import parlai`` and then hands over to :mod:`parlai_empathy.plugin`.
+"""Import hook, installed at every start of Python: on ``import parlai`` it runs :mod:`parlai_empathy.plugin`.
 
-ParlAI knows no entry points, so a one-line ``.pth`` file in site-packages imports this module. A ``.pth`` runs in each
-process, hence also in ``python -m parlai.scripts.X`` and in the children that ``multiprocessing_train`` spawns.
-Only ``sys`` is imported here: a Python that never uses ParlAI pays well under a millisecond.
+ParlAI does not support entry points, so a one-line ``.pth`` file in site-packages imports this module. A ``.pth`` file
+is processed by every Python process, including ``python -m parlai.scripts.X`` and the children that
+``multiprocessing_train`` spawns. Only ``sys`` is imported here, so a process that never uses ParlAI loses well under a
+millisecond.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # for type checkers alone: `typing` would triple the cost of the hook
+if TYPE_CHECKING:  # not `from typing import TYPE_CHECKING`, which would triple the cost of the hook
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
@@ -27,13 +28,13 @@ class ParlaiFinder:
     """A meta-path finder that lets :mod:`parlai_empathy.plugin` act right before and after ParlAI's modules run."""
 
     def __init__(self) -> None:
-        # Only the top-level package at first; the plug-in names the modules it cares about once ParlAI is really used.
+        # At first only the top-level package; once it is imported, the plug-in adds the modules that it patches.
         self.watched = {"parlai"}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find ``name`` as the other finders would, and wrap its execution. ``None`` for what is not watched."""
+        """Return the other finders' spec of a watched module, its execution wrapped; ``None`` for other modules."""
         if name not in self.watched:
             return None
         spec = self._find_elsewhere(name, path, target)
@@ -46,15 +47,15 @@ class ParlaiFinder:
         def exec_module(module: ModuleType) -> None:
             from parlai_empathy import plugin
 
-            vars(loader).pop("get_code", None)  # from here on the module's own
+            vars(loader).pop("get_code", None)  # restore the class's method
             self.watched |= plugin.watched_modules()
             plugin.before_import(name)
             run(module)
             plugin.after_import(name, module)
 
-        # On the instance: each search makes a loader of its own, and it keeps all its other methods.
+        # Patch the instance: each search creates a new loader, and its other methods stay as they are.
         loader.exec_module = exec_module  # type: ignore[method-assign]
-        # `python -m` asks for nothing but the code, and would run it under another name, which nobody watches.
+        # `python -m` only calls get_code, and would run the code as `__main__`, which is not watched.
         loader.get_code = lambda _: compile(AS_SCRIPT.format(name), "<parlai_empathy>", "exec")  # type: ignore[attr-defined]
         return spec
 

@@ -1,16 +1,16 @@
-"""What becomes of memory that is freed."""
+"""Settings of the C library's memory allocator."""
 
 from __future__ import annotations
 
-_LARGEST = 2**25 - 2**16  # bytes; from 32 MB on the C library learns nothing
+_LARGEST = 2**25 - 2**16  # bytes; blocks of 32 MB or more do not change glibc's threshold
 
 
 def keep_freed_memory() -> None:
-    """Have Linux's C library keep what is freed, in pieces of up to 32 MB, for what is asked for next.
+    """Make glibc keep freed blocks of up to 32 MB for reuse.
 
-    It gives large pieces back to the system, which clears them anew, page by page, whenever the same is asked for
-    again: up to a third of the time in which a small encoder reads, and a tenth of what curation took. From which size
-    on it does so it learns from the largest piece that it was ever given back: here is one. In return some 64 MB may
-    stay with the process.
+    By default glibc returns large blocks to the system, which must zero their pages again at the next allocation: this
+    took up to a third of a small encoder's inference time, and a tenth of the time of curation. glibc raises its
+    threshold (``M_MMAP_THRESHOLD``) to the size of the largest such block freed so far, so allocating and freeing one
+    is enough. In return the process may hold some 64 MB of unused memory.
     """
     bytes(_LARGEST)

@@ -1,7 +1,7 @@
-"""What makes ParlAI know this package. The only writer of ParlAI's globals, :mod:`parlai_empathy.repairs` apart.
+"""Registers this package with ParlAI. Only this module and :mod:`parlai_empathy.repairs` modify ParlAI's globals.
 
-:mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` round each ParlAI module that is named
-in the two tables at the end, so everything is in place before ParlAI itself or anybody else uses the module.
+:mod:`parlai_empathy.hook` calls :func:`before_import` and :func:`after_import` around the import of each ParlAI module
+in the two tables at the end, so that every module is patched before any code uses it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HERE = Path(__file__).parent
 
 
 def check_version(parlai: ModuleType) -> None:
-    """Warn, in one line, about a ParlAI that this package was not made for."""
+    """Warn, in one line, about a version of ParlAI that this package was not tested with."""
     if parlai.__version__ != TESTED_PARLAI:
         warnings.warn(
             f"parlai-empathy is made for ParlAI {TESTED_PARLAI} and found {parlai.__version__}: "
@@ -54,7 +54,7 @@ def check_version(parlai: ModuleType) -> None:
 
 
 def show_our_errors_in_one_line(parlai: ModuleType) -> None:
-    """End what meets one of our errors with its one line, not with a traceback; and so the command on Ctrl-C."""
+    """Print our errors as one line, without a traceback; also ``parlai`` stopped by Ctrl-C ends with one line."""
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -62,8 +62,8 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
         if issubclass(kind, EmpathyError) and not debug:
             print(f"error: {error}", file=sys.stderr)
         elif issubclass(kind, KeyboardInterrupt) and not debug and _is_the_command(sys.argv):
-            print("\nStopped.", file=sys.__stderr__)  # torch.distributed keeps the other, and writes after us
-            raise SystemExit(128 + signal.SIGINT)  # as shells do
+            print("\nStopped.", file=sys.__stderr__)  # torch.distributed's hook buffers sys.stderr until we return
+            raise SystemExit(128 + signal.SIGINT)  # as in shells
         else:
             previous(kind, error, traceback)
 
@@ -71,16 +71,16 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
 
 
 def _is_the_command(arguments: list[str]) -> bool:
-    """Whether it is ``parlai`` that runs, or ``python -m parlai``: what Ctrl-C says in others' programs is theirs."""
+    """Whether this process is ``parlai`` or ``python -m parlai``; other programs handle Ctrl-C themselves."""
     program = Path(*arguments[:1])
     return program.stem == "parlai" or program.parts[-2:] == ("parlai", "__main__.py")
 
 
-# --- names: `empathy:x`, and plain `x` where ParlAI has none ---------------------------------------------------------
+# --- names: `empathy:x`, or plain `x` if ParlAI has no `x` -----------------------------------------------------------
 
 
 def register_prefix(loader: Any) -> None:
-    """Make ``empathy:`` a prefix of ParlAI's loader, for agents, tasks, teachers and worlds."""
+    """Register the prefix ``empathy:`` with ParlAI's loader, for agents, tasks, teachers and worlds."""
     loader.REGISTERED_REPOS[PREFIX] = {"repo": PACKAGE, "source": "pip install parlai-empathy"}
     agents, teachers = loader.AGENT_REGISTRY, loader.TEACHER_REGISTRY
     loader.load_agent_module = _with_prefix(_checked(loader.load_agent_module, "agents"), "agents", agents)
@@ -90,9 +90,9 @@ def register_prefix(loader: Any) -> None:
 
 
 def canonical_name(name: str, kind: str) -> str:
-    """``name`` with the prefix ``empathy:`` put before it if it is ours and ParlAI has none of that name.
+    """Return ``name``, with the prefix ``empathy:`` if this package has that name and ParlAI does not.
 
-    :param name: what the user typed after ``-t`` or ``-m``, teacher and options included.
+    :param name: the value of ``-t`` or ``-m``, including teacher and options.
     :param kind: ``"tasks"`` or ``"agents"``.
     """
     name = name.strip()
@@ -110,7 +110,7 @@ def _parlai_has(name: str, kind: str) -> bool:
 
 
 def _with_prefix(load: Callable[..., Any], kind: str, registered: Container[str]) -> Callable[..., Any]:
-    """``load`` for our plain names too; what a user's own script has registered under such a name stays the user's."""
+    """Wrap ``load`` to accept our names without prefix; names that a user's script has registered take precedence."""
 
     @functools.wraps(load)
     def load_canonical(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -120,13 +120,13 @@ def _with_prefix(load: Callable[..., Any], kind: str, registered: Container[str]
 
 
 def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
-    """``load`` with one line that says what there is, for a name with our prefix that is none of ours."""
+    """Wrap ``load`` so that an unknown name with our prefix raises a one-line error that lists the known ones."""
 
     @functools.wraps(load)
     def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.startswith(PREFIX):
             head, *rest = name.removeprefix(PREFIX).split(":")
-            name = ":".join([PREFIX + head.lower(), *rest])  # which is how ParlAI reads a task's name
+            name = ":".join([PREFIX + head.lower(), *rest])  # ParlAI lower-cases task names too
             _check_name(name.removeprefix(PREFIX), kind)
         try:
             return load(name, *args, **kwargs)
@@ -140,7 +140,7 @@ def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
 
 
 def _check_name(name: str, kind: str) -> None:
-    """See that there is such a task, or such an agent and, behind a ``/``, such a base of it."""
+    """Raise :class:`OptionError` unless the task exists, or the agent and, after a ``/``, its base agent."""
     wanted, *rest = re.split("[:/]", name.lower())
     if not _is_ours(wanted, kind):
         there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
@@ -150,7 +150,7 @@ def _check_name(name: str, kind: str) -> None:
 
 
 def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:
-    """What to say if a task of ours was asked for a teacher that it does not have; ``None`` if that is not it."""
+    """Return the error for an unknown teacher of one of our tasks; ``None`` if ``error`` has another cause."""
     module = error.obj
     if not (isinstance(module, ModuleType) and str(error.name).endswith("Teacher")):
         return None
@@ -159,7 +159,7 @@ def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:
     own = [key for key, kind in vars(module).items() if getattr(kind, "__module__", None) == module.__name__]
     teachers = {key.removesuffix("Teacher") for key in own if key.endswith("Teacher")}
     task = module.__name__.split(".")[2].replace("_", "")
-    there_are = ", ".join(sorted(key for key in teachers if key.lower() != task))  # the task's name: what they share
+    there_are = ", ".join(sorted(key for key in teachers if key.lower() != task))  # without the base class
     return OptionError(f"{name}: there is no such teacher; there are: {there_are}")
 
 
@@ -168,7 +168,7 @@ def _is_ours(name: str, kind: str) -> bool:
 
 
 def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any]:
-    """ParlAI looks for worlds only below itself: give it ours as a full path, which it also takes."""
+    """Wrap ``load_world_module``: it searches only ParlAI's own tasks, but accepts the full path of ours."""
 
     @functools.wraps(load_world_module)
     def load(taskname: str, *args: Any, **kwargs: Any) -> Any:
@@ -181,11 +181,11 @@ def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any
     return load
 
 
-# --- sub-commands, zoo, data, numbers --------------------------------------------------------------------------------
+# --- sub-commands, zoo, data, metrics --------------------------------------------------------------------------------
 
 
 def register_scripts(script: Any) -> None:
-    """Make our scripts, and ParlAI's forgotten ``distributed_train``, sub-commands of ``parlai``."""
+    """Make our scripts sub-commands of ``parlai``, and ``distributed_train``, which ParlAI does not register."""
     setup_parlais = script.setup_script_registry
 
     def setup_script_registry() -> None:
@@ -200,7 +200,7 @@ def register_scripts(script: Any) -> None:
 
 
 def run_script(name: str) -> None:
-    """What ``python -m`` does with a ParlAI module that is named in the tables: import it, then run its script."""
+    """Import a ParlAI module from the tables and run its script: what ``python -m`` does with such a module."""
     module = importlib.import_module(name)
     parlai_script = importlib.import_module("parlai.core.script").ParlaiScript
     kinds: list[Any] = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
@@ -210,7 +210,7 @@ def run_script(name: str) -> None:
 
 
 def register_zoo(zoo: Any) -> None:
-    """Let ``zoo:empathy/<name>/model`` find our models: ParlAI imports ``parlai.zoo.empathy.<name>`` to download it."""
+    """Register our models as ``zoo:empathy/<name>/model``: ParlAI imports ``parlai.zoo.empathy.<name>`` to download."""
     ours = importlib.import_module(f"{PACKAGE}.zoo")
     sys.modules["parlai.zoo.empathy"] = zoo.empathy = ours
     for name, model in importlib.import_module(f"{PACKAGE}.zoo.model_list").MODELS.items():
@@ -220,7 +220,7 @@ def register_zoo(zoo: Any) -> None:
 
 
 def share_our_builder(build_module: Any) -> None:
-    """Let ParlAI's own ``-t empathetic_dialogues`` find data as ours does: on a mirror too, or with one clear line."""
+    """Make ParlAI's own ``-t empathetic_dialogues`` obtain its data as ours does, also from a mirror."""
 
     def build(opt: dict[str, Any]) -> None:
         from parlai_empathy.tasks.builder import obtain
@@ -232,7 +232,7 @@ def share_our_builder(build_module: Any) -> None:
 
 
 def register_metrics(metrics: Any) -> None:
-    """Give our metrics display names, and log each number's signature when an evaluation ends."""
+    """Register our metrics' display names, and log the metrics' signatures at the end of an evaluation."""
     names = importlib.import_module(f"{PACKAGE}.metrics.names").METRIC_NAMES
     metrics.METRICS_DISPLAY_DATA.update({key: metrics.MetricDisplayData(*text) for key, text in names.items()})
     metrics.aggregate_named_reports = _log_signatures(metrics.aggregate_named_reports, of_processes=False)
@@ -240,7 +240,10 @@ def register_metrics(metrics: Any) -> None:
 
 
 def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callable[..., Any]:
-    """Of several processes, the report that ParlAI adds up from them all counts; of one, the report over the tasks."""
+    """Wrap ``aggregate`` to log the signatures of the final report.
+
+    With several processes that is the report aggregated over the processes, with one the report over the tasks.
+    """
 
     @functools.wraps(aggregate)
     def aggregate_and_log(*args: Any, **kwargs: Any) -> Any:
@@ -255,7 +258,7 @@ def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callab
     return aggregate_and_log
 
 
-# --- when what happens -----------------------------------------------------------------------------------------------
+# --- which patch is applied when -------------------------------------------------------------------------------------
 
 _BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": package_resources.lend_pkg_resources}
 
@@ -306,17 +309,17 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
 
 
 def watched_modules() -> set[str]:
-    """The names of ParlAI's modules that the tables speak of."""
+    """Return the names of the ParlAI modules in the tables."""
     return set(_BEFORE) | set(_AFTER)
 
 
 def before_import(name: str) -> None:
-    """Called right before ParlAI's module ``name`` is run."""
+    """Apply the patch that precedes the execution of ParlAI's module ``name``, if any."""
     if name in _BEFORE:
         _BEFORE[name]()
 
 
 def after_import(name: str, module: ModuleType) -> None:
-    """Called right after ParlAI's module ``name`` was run."""
+    """Apply the patches that follow the execution of ParlAI's module ``name``."""
     for action in _AFTER.get(name, []):
         action(module)
