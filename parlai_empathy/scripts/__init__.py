@@ -1,6 +1,6 @@
-"""Our sub-commands of ``parlai``: one ``ParlaiScript`` a file.
+"""Our sub-commands of ``parlai``: one ``ParlaiScript`` per file.
 
-ParlAI imports all of them, and asks each for its options, whatever command was typed. So ``scripts/x.py`` declares
-``parlai x`` and imports what that takes; what the command does is in ``scripts/runs/x.py``, which its ``run`` imports.
-Names that options show stand in a ``names.py`` that imports nothing heavy.
+Whatever command is typed, ParlAI imports all scripts and builds their parsers. So ``scripts/x.py`` only declares the
+options of ``parlai x``; its ``run`` imports the implementation from ``scripts/runs/x.py``. Names that appear as choices
+of options are in modules called ``names.py``, which import nothing heavy.
 """

@@ -1,4 +1,4 @@
-"""``parlai agreement``: how far raters agree, in HUMOD or in any file of ratings."""
+"""``parlai agreement``: inter-rater agreement, in HUMOD or in any file of ratings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AgreementOfRaters(ParlaiScript):
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """Whose ratings."""
+        """Declare the options: the ratings, their scale, the bootstrap."""
         parser = command_parser("Measure inter-rater agreement, in HUMOD or in a file of ratings")
         group = parser.add_argument_group("Agreement")
         group.add_argument(
@@ -43,7 +43,7 @@ class AgreementOfRaters(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report."""
+        """Make the report, print it, and save it."""
         from parlai_empathy.scripts.runs import agreement
 
         return agreement.run(self.opt)

@@ -1,11 +1,11 @@
-"""``parlai chat_site``: a page on which many people talk with a model at once, each in a conversation of their own.
+"""``parlai chat_site``: a page on which many people chat with a model at once, each in a separate conversation.
 
 ::
 
     parlai chat_site -mf model/retrieval
     parlai chat_site -m empathy:in_context --lm-backend openai --lm-model NAME --workers 8
-    parlai chat_site --study chat --models A=model/a B=model/b       talk, then judge, as in parlai rate
-    parlai chat_site -mf model/retrieval --export marks.csv          what people said of its answers, and the talks
+    parlai chat_site --study chat --models A=model/a B=model/b       chat, then rate, as in parlai rate
+    parlai chat_site -mf model/retrieval --export marks.csv          people's marks of its replies, and the chats
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from parlai_empathy.scripts.parts.study_options import add_address
 
 @register_script("chat_site")
 class ChatSite(ParlaiScript):
-    """Serve a chat with a model to many people at once; or export what they said of it."""
+    """Serve a chat page to many people at once, or export conversations, marks and ratings."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The model, where conversations are kept, what is shown, and where the page is reached."""
+        """Declare the options: the model or study, the store, the help notice, the address."""
         parser = command_parser("Serve a chat page on which many people can talk with a model at once", of_models=True)
         _add_chat(parser)
         add_distress(parser, before="the model answers")

@@ -1,9 +1,9 @@
-"""``parlai collect_site``: people who do not know each other meet in the browser, in pairs, and collect dialogues.
+"""``parlai collect_site``: strangers meet in pairs in the browser to write dialogues for a data set.
 
 ::
 
     parlai collect_site --study collect_ed
-    parlai collect_site --study collect_ed --export collected.csv    the whole conversations, as CSV
+    parlai collect_site --study collect_ed --export collected.csv    the complete conversations, as CSV
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from parlai_empathy.scripts.parts.study_options import add_address
 
 @register_script("collect_site")
 class CollectSite(ParlaiScript):
-    """Serve a collection of dialogues to people who meet in pairs; or export what they said."""
+    """Serve the site on which pairs of people write dialogues, or export the dialogues."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The study, where conversations are kept, what is shown, and where the site is reached."""
+        """Declare the options: the study, the store, the help notice, the address."""
         parser = command_parser("Serve a site on which people meet in pairs to collect dialogues")
         _add_collecting(parser)
         add_distress(parser, before="the other one answers")
@@ -35,7 +35,7 @@ class CollectSite(ParlaiScript):
             metavar="NAME",
             help="Name of the link parameter that identifies people, for marketplaces other than Prolific.",
         )
-        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the site's address
+        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the site's address
         return parser
 
     def run(self) -> None:

@@ -1,4 +1,4 @@
-"""``parlai curate_red``: from dumps of Reddit to posts that people engaged with, and posts that they did not."""
+"""``parlai curate_red``: make RED, posts labelled as engaging or not engaging, from dumps of Reddit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @register_script("curate_red")
 class CurateRed(ParlaiScript):
-    """Curate RED, and write it with its data card."""
+    """Curate RED, and write the data set with its data card."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The dumps, the scorers of texts, the engine, and the constants, whose defaults are the paper's."""
+        """Declare the options: the dumps, the text scorers, the engine, the constants (by default the paper's)."""
         parser = command_parser("Make RED, posts labelled by how people engaged with them, from dumps of Reddit")
         group = parser.add_argument_group("Curation")
         group.add_argument(

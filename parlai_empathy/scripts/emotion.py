@@ -1,4 +1,4 @@
-"""``parlai emotion "text"``: which emotion a text has, with probabilities.
+"""``parlai emotion "text"``: predict the emotion of a text, with probabilities.
 
 From Python: ``Classifier("model/emotion").top(["I passed the test!"], 3)``, of
 :class:`parlai_empathy.scoring.classifier.Classifier`.
@@ -16,11 +16,11 @@ _MODEL = "zoo:empathy/text_classifier_emotion/model"
 
 @register_script("emotion")
 class Emotion(ParlaiScript):
-    """Name the most probable emotions of texts."""
+    """Print the most probable emotions of texts."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """Texts, a model, and how much to say."""
+        """Declare the options: the texts, the model, how many emotions to print."""
         parser = command_parser("Predict the emotion of a text")
         parser.add_argument(
             "texts",
@@ -31,16 +31,15 @@ class Emotion(ParlaiScript):
         parser.add_argument(
             "-mf",
             "--model-file",
-            default=None,  # ParlAI looks for a model that is named, even where help alone is asked for
+            default=None,  # not _MODEL: ParlAI would look for it even for --help
             help=f"A trained classifier, such as empathy:text_classifier. By default {_MODEL}.",
         )
         parser.add_argument("--top", type=int, default=3, help="How many emotions to name.")
-        # The answer shall not be buried in ParlAI's log of options.
-        parser.set_defaults(loglevel="warning")
+        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the answer
         return parser
 
     def run(self) -> None:
-        """Print a line a text."""
+        """Print one line per text."""
         from parlai_empathy.scripts.runs import emotion
 
         emotion.run(self.opt, self.opt["model_file"] or _MODEL)

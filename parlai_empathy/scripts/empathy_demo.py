@@ -1,4 +1,4 @@
-"""``parlai empathy_demo``: train, evaluate and question a small empathetic agent in two minutes, without a download."""
+"""``parlai empathy_demo``: train, try and evaluate a small empathetic agent in two minutes, without a download."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from parlai.core.script import ParlaiScript, register_script
 
 @register_script("empathy_demo")
 class EmpathyDemo(ParlaiScript):
-    """Run the three steps and print what came out."""
+    """Run the three steps and print the results."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """Only where the model goes can be chosen."""
+        """Declare the only option: the model file."""
         parser = ParlaiParser(False, False, "Train, evaluate and question a small empathetic agent on sample dialogues")
         parser.add_argument("-mf", "--model-file", default="empathy_demo/model", help="Where the model is kept.")
-        parser.set_defaults(loglevel="error")  # ParlAI's log would bury the few lines that are meant to be read
+        parser.set_defaults(loglevel="error")  # ParlAI's log would hide the few lines of output
         return parser
 
     def run(self) -> None:
-        """Train, evaluate, answer."""
+        """Train, answer, evaluate."""
         from parlai_empathy.scripts.runs import empathy_demo
 
         empathy_demo.run(self.opt)

@@ -1,4 +1,4 @@
-"""``parlai humod_items``: a HUMOD-like set to be rated, from the dialogues of any ParlAI task."""
+"""``parlai humod_items``: make a set of items like HUMOD's, for rating, from the dialogues of any ParlAI task."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from parlai_empathy.scripts.parts.command_parser import command_parser
 
 @register_script("humod_items")
 class HumodItems(ParlaiScript):
-    """Draw contexts and random replies, and write them to a file."""
+    """Sample contexts and random replies, and write them to a file."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The task, and how many contexts of how many turns."""
+        """Declare the options: the task, the number of contexts and of their turns."""
         parser = command_parser(
             "Make a set of items like HUMOD's, for rating, from the dialogues of any task", "task", "datatype"
         )
@@ -27,7 +27,7 @@ class HumodItems(ParlaiScript):
         return parser
 
     def run(self) -> int:
-        """Write the items; returns their number."""
+        """Write the items and return their number."""
         from parlai_empathy.scripts.runs import humod_items
 
         return humod_items.run(self.opt)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @register_script("humod_report")
 class HumodReport(ParlaiScript):
-    """Read, count, print, and save."""
+    """Make, print and save the report."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """Which file, and where the report goes."""
+        """Declare the options: the file, and the folder of the report."""
         parser = command_parser("Show what is in a HUMOD file: turns, lengths, ratings, raters")
         parser.add_argument_group("Report").add_argument(
             "--out", default=None, help="Folder for the report and its plots."
@@ -29,7 +29,7 @@ class HumodReport(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report."""
+        """Make the report, print it, and save it."""
         from parlai_empathy.scripts.runs import humod_report
 
         return humod_report.run(self.opt)

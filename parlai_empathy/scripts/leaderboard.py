@@ -1,4 +1,4 @@
-"""``parlai leaderboard``: many evaluations in one table, beside the papers' own figures."""
+"""``parlai leaderboard``: compare models in one table, beside the papers' own figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Leaderboard(ParlaiScript):
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """A suite, what is compared, and what each suite needs."""
+        """Declare the options: the suite, the models to compare, the options of each suite."""
         parser = command_parser("Compare models in one table, beside the papers' own figures", "task")
         group = parser.add_argument_group("Leaderboard")
         group.add_argument("--suite", choices=list(READ_BY), default=None, help="What to compare, and on which data.")
@@ -55,7 +55,7 @@ class Leaderboard(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report of ``--suite``."""
+        """Make the report of ``--suite``, print it, and save it."""
         from parlai_empathy.scripts.runs import leaderboard
 
         if not self.opt["suite"]:

@@ -1,4 +1,4 @@
-"""``parlai rate``: judge replies, compare them, or talk with models and judge them, in a terminal."""
+"""``parlai rate``: rate replies, compare them, or chat with models and rate them, in a terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from parlai_empathy.scripts.parts.study_options import add_study
 
 @register_script("rate")
 class Rate(ParlaiScript):
-    """Ask a rater one question after another, and keep the answers; or export what was kept."""
+    """Ask a rater one question after another and store the answers, or export the stored ratings."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The study, who rates, and where ratings are kept."""
+        """Declare the options: the study, the rater, the store."""
         parser = command_parser("Rate replies, pairs of replies or conversations in a terminal")
         group = parser.add_argument_group("Rating")
         add_study(group)
@@ -40,7 +40,7 @@ class Rate(ParlaiScript):
             help="Write all ratings to this .csv or .jsonl file (conversations to another beside it, "
             "collected dialogues in EmpatheticDialogues' CSV layout), and exit.",
         )
-        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the instructions
+        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the instructions
         return parser
 
     def run(self) -> None:

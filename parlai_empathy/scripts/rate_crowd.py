@@ -1,10 +1,10 @@
-"""``parlai rate_crowd``: publish a rating site on Amazon Mechanical Turk, look at the work, pay it; links for Prolific.
+"""``parlai rate_crowd``: publish a rating site on Amazon Mechanical Turk, review and pay the work; link to Prolific.
 
 ::
 
     parlai rate_crowd link --url https://ratings.example.org/            the address for Prolific's page
     parlai rate_crowd publish --study ed --url https://... --reward 1.20     in the sandbox; for money with --live true
-    parlai rate_crowd status --batch ed                                  who has handed in what
+    parlai rate_crowd status --batch ed                                  who has submitted what
     parlai rate_crowd approve --batch ed [--workers W ...]
     parlai rate_crowd reject --batch ed --workers W --reason "..."
     parlai rate_crowd bonus --batch ed --amount 0.50 --reason "..." [--workers W ...]
@@ -25,13 +25,13 @@ _ACTIONS = ("publish", "status", "approve", "reject", "bonus", "close", "link")
 
 @register_script("rate_crowd")
 class RateCrowd(ParlaiScript):
-    """Publish a rating site on Mechanical Turk, look at the work and pay it; make links for other marketplaces."""
+    """Publish a rating site on Mechanical Turk, review the work and pay it; make links for other marketplaces."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """What to do, with which batch, on which terms."""
+        """Declare the options: the action, the batch, its terms, the payment."""
         parser = command_parser("Get raters from Amazon Mechanical Turk, Prolific and other marketplaces")
-        # ParlAI looks at the command line before it has taken the command's name off: choices would refuse that.
+        # No `choices`: ParlAI first parses a command line that still starts with the command's name.
         parser.add_argument("action", nargs="?", default=None, metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")
         _add_which(parser)
         _add_terms(parser)
@@ -40,7 +40,7 @@ class RateCrowd(ParlaiScript):
         return parser
 
     def run(self) -> None:
-        """Do it, and say what was done."""
+        """Carry out the action and report what was done."""
         from parlai_empathy.scripts.runs import rate_crowd
 
         action = self.opt["action"]

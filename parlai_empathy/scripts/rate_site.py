@@ -1,4 +1,4 @@
-"""``parlai rate_site``: let people judge replies or compare them in a browser."""
+"""``parlai rate_site``: let people rate or compare replies in a browser."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from parlai_empathy.scripts.parts.study_options import add_address, add_study
 
 @register_script("rate_site")
 class RateSite(ParlaiScript):
-    """Serve a study's pages: for raters, and for who runs the study."""
+    """Serve a study's pages, for raters and for the administrator."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The study, where ratings are kept, and where the site is reached."""
+        """Declare the options: the study, the store, the address."""
         parser = command_parser("Let people rate replies or pairs of replies in a browser")
         group = parser.add_argument_group("Rating")
         add_study(group)
         _add_site_args(parser)
-        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would bury the site's address
+        parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the site's address
         return parser
 
     def run(self) -> None:

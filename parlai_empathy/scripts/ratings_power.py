@@ -1,4 +1,4 @@
-"""``parlai ratings_power``: how many ratings a difference needs, and how small a difference so many ratings show."""
+"""``parlai ratings_power``: power analysis: ratings needed for a difference, and the smallest detectable difference."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from parlai_empathy.reports.report import Report
 
 _SAME_REPLY = 0.26
-"""Krippendorff's alpha of Lee et al. 2022, which is nearly a correlation of two ratings of one reply."""
+"""Krippendorff's alpha of Lee et al. 2022, which approximates the correlation of two ratings of one reply."""
 
 
 @register_script("ratings_power")
 class RatingsPower(ParlaiScript):
-    """Compute, print, and save."""
+    """Compute numbers of ratings and detectable differences; print and save them."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """What one wants to see, and how sure."""
+        """Declare the options: the differences to detect, the power, the study's design."""
         parser = command_parser("Compute how many ratings are needed to detect a difference between two systems")
         group = parser.add_argument_group("Power")
         _add_wishes(group)
@@ -42,7 +42,7 @@ class RatingsPower(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report."""
+        """Make the report, print it, and save it."""
         from parlai_empathy.scripts.runs import ratings_power
 
         return ratings_power.run(self.opt, _SAME_REPLY)

@@ -1,4 +1,4 @@
-"""``parlai ratings_report``: what people's ratings say of systems, of the raters, and of automatic metrics."""
+"""``parlai ratings_report``: analyse people's ratings: systems, raters, correlation with automatic metrics."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @register_script("ratings_report")
 class RatingsReport(ParlaiScript):
-    """Read ratings, say what is in them, print it, and save it."""
+    """Analyse ratings, print the report, and save it."""
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """Which ratings, and how they are to be read."""
+        """Declare the options: the ratings, and how to analyse them."""
         parser = command_parser("Analyse people's ratings of systems: means, differences, agreement, raters")
         group = parser.add_argument_group("Ratings")
         add_ratings(group)
@@ -79,7 +79,7 @@ class RatingsReport(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report."""
+        """Make the report, print it, and save it."""
         from parlai_empathy.scripts.runs import ratings_report
 
         return ratings_report.run(self.opt)

@@ -1,4 +1,4 @@
-"""``parlai score_responses``: any systems' replies, from their logs, scored by any metrics and compared."""
+"""``parlai score_responses``: score and compare the replies of any systems, read from logs, with any metrics."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class ScoreResponses(ParlaiScript):
 
     @classmethod
     def setup_args(cls) -> ParlaiParser:
-        """The logs, the metrics, and what these need."""
+        """Declare the options: the logs, the metrics, the models that these need."""
         parser = command_parser("Score any system's replies, from a log")
         add_metrics(parser)
-        add_edition(parser)  # of EmpatheticDialogues, whose words NIDF counts
+        add_edition(parser)  # of EmpatheticDialogues, from which NIDF takes word frequencies
         group = parser.add_argument_group("Report")
         group.add_argument(
             "--logs",
@@ -54,7 +54,7 @@ class ScoreResponses(ParlaiScript):
         return parser
 
     def run(self) -> Report:
-        """Make the report."""
+        """Make the report, print it, and save it."""
         from parlai_empathy.scripts.runs import score_responses
 
         return score_responses.run(self.opt)

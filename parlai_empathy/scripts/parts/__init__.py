@@ -1,1 +1,1 @@
-"""What declares options of several commands, or says what such options mean. It is imported with the commands."""
+"""Declarations and checks of options that commands share; imported whenever the commands are."""

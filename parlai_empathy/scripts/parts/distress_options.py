@@ -1,4 +1,4 @@
-"""Options of the sites on which people write: what is shown to somebody who speaks of self-harm."""
+"""Options of the sites on which people write: the notice shown to somebody who mentions self-harm."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def add_distress(parser: ParlaiParser, before: str) -> None:
-    """Add whose help lines are shown, and whether.
+    """Add ``--country``, ``--help-lines`` and ``--distress-notice``.
 
-    :param before: what the notice comes before, in words.
+    :param before: what happens after the notice, as words for ``--help``: "the model answers".
     """
     group = parser.add_argument_group("People in distress")
     group.add_argument(
@@ -42,7 +42,7 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
 
 
 def notice_of(opt: Opt) -> Notice | None:
-    """The notice; None if it is turned off.
+    """Return the notice; None if it is turned off.
 
     :raises OptionError: if there are no services for the country, or the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Options that name files: ``FILE`` or ``NAME=FILE``, where NAME is what tables call it."""
+"""Options whose values are ``FILE`` or ``NAME=FILE``; tables show NAME."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from parlai_empathy.scoring.names import judge_name
 
 
 def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:
-    """Name to file, for ``FILE`` or ``NAME=FILE``.
+    """Parse values of the form ``FILE`` or ``NAME=FILE``; return a dictionary from names to files.
 
-    :param taken: names that others have.
-    :raises OptionError: if two have the same name, or one has no file.
+    :param taken: names that are already in use.
+    :raises OptionError: if a name occurs twice, or a value has no file.
     """
     pairs = [name_and_file(one) for one in named]
     for text, (_, file) in zip(named, pairs, strict=True):
@@ -27,6 +27,6 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
 
 
 def name_and_file(text: str) -> tuple[str, str]:
-    """What ``[NAME=]FILE`` says. A file without a name may have ``=`` in its own."""
+    """Split ``[NAME=]FILE``. The path of an existing file may itself contain ``=``."""
     name, file = ("", text) if "=" not in text or is_file(text) else text.split("=", 1)
-    return as_unicode(name or judge_name(file)), file  # tables and plots take no other
+    return as_unicode(name or judge_name(file)), file  # tables and plots need valid Unicode

@@ -1,4 +1,4 @@
-"""Options that say which file of ratings is read, and how. Commands share them."""
+"""Options of the commands that read a file of ratings."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def add_ratings(group: _ArgumentGroup) -> None:
 
 
 def check_scale(scale: Sequence[float] | None) -> None:
-    """See that a scale has values to choose from.
+    """Check ``--scale``.
 
-    :raises OptionError: if it has fewer than two, or one that is no number.
+    :raises OptionError: if it has fewer than two different values, or one that is not finite.
     """
     if wrong := [value for value in scale or () if not math.isfinite(value)]:
         raise OptionError(f"--scale {wrong[0]}: is no value that a rating can have: name numbers")

@@ -1,4 +1,4 @@
-"""The constants of RED as options: their defaults are the paper's (Xu et al. 2022) where it has one."""
+"""The constants of RED as options; the defaults are the paper's (Xu et al. 2022) where it states them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NUMBERS = {
 
 
 def add_recipe(parser: ParlaiParser) -> None:
-    """Add all of them but which subreddits are read."""
+    """Add options for all constants of :class:`Recipe`, except ``--subreddits``."""
     group = parser.add_argument_group("Constants of RED")
     for name, known in _MAPS.items():
         default = ",".join(f"{key}={value:g}" for key, value in known.items())
@@ -39,9 +39,9 @@ def add_recipe(parser: ParlaiParser) -> None:
 
 
 def recipe_of(opt: Opt) -> Recipe:
-    """What they say, and ``--subreddits``.
+    """Return the recipe that these options and ``--subreddits`` describe.
 
-    :raises OptionError: for a value that cannot be.
+    :raises OptionError: for an invalid value.
     """
     numbers = {name: opt[name] for name in _NUMBERS}
     maps: dict[str, Any] = {name: _numbers_of(name, opt[name]) for name in _MAPS}
@@ -50,7 +50,7 @@ def recipe_of(opt: Opt) -> Recipe:
 
 
 def _numbers_of(option: str, text: str) -> dict[str, float]:
-    """What ``ee=2,ae=3`` says."""
+    """Parse ``ee=2,ae=3``."""
     found = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, _, number = part.partition("=")

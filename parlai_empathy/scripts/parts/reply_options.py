@@ -1,4 +1,4 @@
-"""Options that decide what is measured of replies. Two commands share them."""
+"""Options of the metrics of replies, for ``parlai score_responses`` and ``parlai leaderboard``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODELS = {
 
 
 def add_metrics(parser: ParlaiParser) -> None:
-    """Add the options that decide what is measured."""
+    """Add the options that choose and configure metrics."""
     group = parser.add_argument_group("Metrics of replies")
     group.add_argument(
         "--metrics",

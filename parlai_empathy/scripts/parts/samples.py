@@ -1,4 +1,4 @@
-"""The options that decide about chance: how many samples are drawn, and which."""
+"""The options of resampling: ``--resamples`` and ``--seed``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from parlai_empathy.errors import OptionError
 
 
 def check_samples(opt: Opt) -> None:
-    """Raise :class:`OptionError` if ``--resamples`` or ``--seed`` cannot work: at once, not when all is scored."""
+    """Raise :class:`OptionError` for an invalid ``--resamples`` or ``--seed``; call it before scoring begins."""
     for name, least in (("resamples", 1), ("seed", 0)):
         if opt[name] < least:
             raise OptionError(f"--{name} {opt[name]}: must be at least {least}")

@@ -1,4 +1,4 @@
-"""The end of a command that somebody stops with Ctrl-C."""
+"""Exit of a command that is stopped with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def stopped(advice: str = "") -> SystemExit:
-    """Say that a command has stopped, and give what ends it: with the status that shells give to an end by Ctrl-C.
+    """Print that the command has stopped; return the ``SystemExit`` to raise, with the shells' status for Ctrl-C.
 
-    :param advice: how it goes on, if it does.
+    :param advice: how to resume, if that is possible.
     """
     print(f"\nStopped. {advice}".rstrip(), file=sys.stderr)
     return SystemExit(128 + signal.SIGINT)

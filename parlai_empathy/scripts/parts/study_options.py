@@ -1,4 +1,4 @@
-"""Options of the commands in which people judge: the study, where ratings are kept, and where a site is reached."""
+"""Options of the rating commands: the study, the store of ratings, and the address of a site."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_study(group: Any) -> None:
-    """Add which study is run, and where its ratings are kept."""
+    """Add ``--study``, ``--logs``, ``--store`` and ``--new-version``."""
     group.add_argument(
         "--study", default=None, metavar="STUDY", help=f"A study's file, or one of: {', '.join(STUDIES)}."
     )
@@ -39,7 +39,7 @@ def add_study(group: Any) -> None:
 
 
 def add_address(group: Any) -> None:
-    """Add where a site is reached."""
+    """Add ``--host``, ``--port``, ``--proxies`` and ``--log-requests``."""
     group.add_argument(
         "--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all addresses of the machine."
     )
@@ -60,17 +60,17 @@ def add_address(group: Any) -> None:
 
 
 def address_of(opt: Opt) -> Address:
-    """Where a site is reached."""
+    """Return the address on which a site listens."""
     from parlai_empathy.rating.web.serving import Address
 
     return Address(opt["host"], opt["port"], tuple(opt["proxies"]), opt["log_requests"])
 
 
 def announce(what: str, url: str, has_admin: bool) -> None:
-    """Tell who starts a site where it is.
+    """Print a site's addresses.
 
-    :param what: of what the address is.
-    :param has_admin: whether there is an administrator's page.
+    :param what: label of the site's address.
+    :param has_admin: whether the site has an administrator's page.
     """
     from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
 

@@ -1,4 +1,4 @@
-"""The options of the suites of ``parlai leaderboard``; what each does is in ``runs/suites``."""
+"""The options of the suites of ``parlai leaderboard``; the suites themselves are in ``runs/suites``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ READ_BY = {
     ),
     "endex": (*_SAMPLES, *_ENDEX, "sets"),
 }
-"""The options that each suite reads, beside those that all do: what is compared, in which edition, and ``--out``."""
+"""The options that each suite reads, in addition to ``--models``, ``--edition`` and ``--out``, which all read."""
 
 
 def check_typed(opt: Opt) -> None:
-    """Raise :class:`OptionError` if an option was typed that ``--suite`` does not read."""
+    """Raise :class:`OptionError` if the command line has an option that ``--suite`` ignores."""
     suite = opt["suite"]
     for option in opt["override"]:
         readers = [name for name, options in READ_BY.items() if option in options]
@@ -40,11 +40,11 @@ def check_typed(opt: Opt) -> None:
 
 
 def add_suites(parser: ParlaiParser) -> None:
-    """Add what each suite needs to know, beside what all have."""
+    """Add the options of each suite."""
     _add_humod(parser)
     _add_compared(parser)
     _add_ed(parser)
-    add_metrics(parser)  # of empgpt3; endex has --endex-context and --endex-score of them
+    add_metrics(parser)  # for empgpt3; endex reads only --endex-context and --endex-score of them
     _add_endex(parser)
 
 

@@ -1,4 +1,5 @@
-"""What our commands do, a module each, imported when the command runs.
+"""Implementations of our commands, one module each, imported when the command runs.
 
-The suites of ``parlai leaderboard`` have a folder; :mod:`reply_scores` belongs to one of them and to another command.
+The suites of ``parlai leaderboard`` are in ``suites``; :mod:`reply_scores` is shared by one of them and
+``parlai score_responses``.
 """

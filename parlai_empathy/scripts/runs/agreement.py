@@ -1,4 +1,4 @@
-"""What ``parlai agreement`` does: the report on HUMOD's ratings, or on those of a file."""
+"""Implementation of ``parlai agreement``: reports on HUMOD's ratings, or on those in a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.tasks.humod.reader import SCALE
 
 
 def run(opt: Opt) -> Report:
-    """Make the report."""
+    """Make the report, print it, and save it."""
     check_samples(opt)
     report = _of_file(opt) if opt["ratings"] else _of_humod(opt)
     report.show(opt["out"])

@@ -1,4 +1,4 @@
-"""What ``parlai chat_site`` does: it serves the page, or exports what people said."""
+"""Implementation of ``parlai chat_site``: serves the page, or exports conversations, marks and ratings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FREE = Path(chat.__file__).with_name("free.yaml")
 
 def run(opt: Opt) -> None:
     """Serve until stopped, or export."""
-    notice = notice_of(opt)  # what is wrong with an option is said before a model is loaded
+    notice = notice_of(opt)  # report invalid options before loading a model
     study = _study(opt)
     if opt["export"]:
         _export(opt, study)
@@ -74,7 +74,7 @@ def _export(opt: Opt, study: Study) -> None:
 
 
 def _study(opt: Opt) -> Study:
-    """The study that was named; else free talk with the one model, under a name of its own in the store."""
+    """Return the study of ``--study``; without it, one for free chat with one model, named after the model."""
     models, own = by_name("--models", opt["models"]), _own_model(opt)
     if models and own:
         raise OptionError("--models and -mf both name models: leave one of the two out")
@@ -93,7 +93,7 @@ def _study(opt: Opt) -> Study:
 
 
 def _own_model(opt: Opt) -> str:
-    """What the model of ``-mf`` or ``-m`` is called in the store; empty if there is none."""
+    """Return the name in the store of the model of ``-mf`` or ``-m``; empty if neither is given."""
     if opt.get("model_file"):
         return judge_name(opt["model_file"])
     return str(opt.get("model") or "").removeprefix("empathy:").replace("/", "-")
@@ -107,7 +107,7 @@ def _partners(opt: Opt, study: Study) -> dict[str, Partner]:
 
 
 def _own_agent(opt: Opt) -> Any:
-    """The agent of ParlAI's own options, made as ``parlai interactive`` makes it."""
+    """Create the agent from ParlAI's options, as ``parlai interactive`` does."""
     with loading(opt.get("model_file") or opt.get("model") or "the model"):
         return create_agent(opt, requireModelExists=True)
 

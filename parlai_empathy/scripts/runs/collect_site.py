@@ -1,4 +1,4 @@
-"""What ``parlai collect_site`` does: it serves the site, or exports the conversations."""
+"""Implementation of ``parlai collect_site``: serves the site, or exports the conversations."""
 
 from __future__ import annotations
 

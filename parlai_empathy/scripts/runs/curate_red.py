@@ -1,4 +1,4 @@
-"""What ``parlai curate_red`` does: it curates RED, and writes it with its data card."""
+"""Implementation of ``parlai curate_red``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.scripts.parts.stopping import stopped
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.reddit.build import build, files_of
 
-_MOST_THREADS = 1024  # more than any machine uses well; a slip of many millions would be begun one by one
+_MOST_THREADS = 1024  # more than helps on any machine; a mistyped value of millions would start that many threads
 
 
 def run(opt: Opt) -> Curated:

@@ -1,4 +1,4 @@
-"""What ``parlai emotion`` does: a line for each text, with its most probable emotions."""
+"""Implementation of ``parlai emotion``: prints one line per text, with its most probable emotions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.scoring.classifier import Classifier
 
-_LINES = 256  # of the standard input, read at once
+_LINES = 256  # lines of standard input per batch
 
 
 def run(opt: Opt, model_file: str) -> None:
-    """Print a line a text: emotions and probabilities, the most probable first, then the text.
+    """Print one line per text: emotions and probabilities, the most probable first, then the text.
 
-    :param model_file: of a classifier; a name in the zoo will do.
+    :param model_file: of a classifier; may be the name of a zoo model.
     :raises OptionError: for an empty text.
-    :raises DataError: for a text that is no UTF-8.
+    :raises DataError: for a text that is not valid UTF-8.
     """
     for place, text in enumerate(opt["texts"], start=1):
         _check_characters(text, f"TEXT {place}")
@@ -30,7 +30,7 @@ def run(opt: Opt, model_file: str) -> None:
     try:
         for texts in [opt["texts"]] if opt["texts"] else _blocks():
             _print(texts, classifier.top(texts, opt["top"]))
-    except BrokenPipeError:  # whoever reads what is printed has had enough; nor can Python flush the rest at its end
+    except BrokenPipeError:  # the reader has closed the pipe; without this, Python's final flush would fail too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -41,7 +41,7 @@ def _print(texts: Sequence[str], emotions: Sequence[Sequence[tuple[str, float]]]
 
 
 def _check_characters(text: str, where: str) -> None:
-    """See that a text is whole: bytes that are no UTF-8 come as halves of characters, which no model can read."""
+    """Raise :class:`DataError` for a text with surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -49,16 +49,16 @@ def _check_characters(text: str, where: str) -> None:
 
 
 def _lines() -> Iterator[str]:
-    """The lines of the standard input."""
+    """Yield the lines of standard input."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")  # else what is wrong further on ends it here, without its line
+        sys.stdin.reconfigure(errors="surrogateescape")  # _check_characters names the line, a decoding error would not
     for number, line in enumerate(sys.stdin, start=1):
         _check_characters(line, f"standard input, line {number}")
         yield line
 
 
 def _blocks() -> Iterator[list[str]]:
-    """The lines of the standard input that say something: one by one from a keyboard, else many at once."""
+    """Yield the non-blank lines of standard input: one at a time from a terminal, otherwise in batches."""
     size = 1 if sys.stdin.isatty() else _LINES
     block: list[str] = []
     for line in _lines():

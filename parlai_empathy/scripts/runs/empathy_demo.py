@@ -1,4 +1,4 @@
-"""What ``parlai empathy_demo`` does: it trains on the sample dialogues, answers three messages, and evaluates."""
+"""Implementation of ``parlai empathy_demo``: trains on sample dialogues, answers three messages, and evaluates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MESSAGES = (
 
 
 def run(opt: Opt) -> None:
-    """Train (or go on with a training that was interrupted, or leave a finished one), answer, evaluate."""
+    """Train (resume interrupted training, skip it if complete), answer, evaluate."""
     model_file = opt["model_file"]
     Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
     if is_trained(model_file):
@@ -55,11 +55,11 @@ def run(opt: Opt) -> None:
 
 
 def is_trained(model_file: str) -> bool:
-    """Whether a training has come to its end and validated there, and not only to some checkpoint."""
+    """Whether training has finished, including the final validation, and not only saved some checkpoint."""
     try:
         stats = json.loads(Path(f"{model_file}.checkpoint.trainstats").read_bytes())
         opt = Opt.load(f"{model_file}.checkpoint.opt")
-    except (OSError, ValueError, ModelFileError):  # the training says what is wrong with them
+    except (OSError, ValueError, ModelFileError):  # training will report what is wrong with them
         return False
     is_over = stats["total_epochs"] >= opt["num_epochs"] or stats["impatience"] >= opt["validation_patience"]
     validated = [report["train_steps"] for report in stats["valid_reports"]]
@@ -67,12 +67,12 @@ def is_trained(model_file: str) -> bool:
 
 
 def train(model_file: str) -> None:
-    """Train the zoo's recipe for the sample, with a progress bar in place of ParlAI's log."""
+    """Train with the zoo's recipe for the sample, with a progress bar instead of ParlAI's log."""
     arguments = [*shlex.split(RECIPE), "--model-file", model_file, "--log-every-n-steps", "5", "--loglevel", "error"]
     opt = TrainModel.setup_args().parse_args(arguments)
     logging.set_log_level("ERROR")
     loop = TrainLoop(opt)
-    set_seed(opt["seed"])  # as train_model does at this point, for the choice of examples
+    set_seed(opt["seed"])  # as train_model does at this point; it determines the order of examples
     layout = "{l_bar}{bar}| {n:.1f}/{total} epochs, {elapsed}"
     with tqdm(total=opt["num_epochs"], bar_format=layout) as bar:
         for _ in loop.train_steps():
@@ -80,7 +80,7 @@ def train(model_file: str) -> None:
 
 
 def evaluate(model_file: str) -> dict[str, Any]:
-    """The test fold's report. ParlAI prints it in full as well: :func:`table` shows what matters of it."""
+    """Return the report on the test fold; ParlAI's own printout is suppressed."""
     with contextlib.redirect_stdout(io.StringIO()):
         report = EvalModel.main(
             model_file=model_file,
@@ -93,7 +93,7 @@ def evaluate(model_file: str) -> dict[str, Any]:
 
 
 def table(report: dict[str, Any]) -> str:
-    """The paper's metrics as a small table, each group with its signature."""
+    """Return the paper's metrics as a small table, followed by their signatures."""
     rows = [f"   {'metric':<22}{'value':>8}   (chance)"]
     ours = {name: report[name] for name in METRIC_NAMES if name in report}
     for name, metric in ours.items():
@@ -106,7 +106,7 @@ def table(report: dict[str, Any]) -> str:
 
 
 def answer(model_file: str) -> None:
-    """Print the model's answers to :data:`MESSAGES`, each a conversation of its own."""
+    """Print the model's answers to :data:`MESSAGES`, each in a new conversation."""
     agent = create_agent_from_model_file(model_file, Opt(interactive_mode=True))
     for message in MESSAGES:
         print(f"   Speaker:  {message}\n   Listener: {agent.respond(message)}")
@@ -114,7 +114,7 @@ def answer(model_file: str) -> None:
 
 
 def next_steps(model_file: str) -> str:
-    """What to type next."""
+    """Return the commands to try next."""
     parlai = _called()
     return f"""
 Chat with it:
@@ -124,7 +124,7 @@ Train on the real data (25,000 conversations, downloaded once):
 
 
 def _called() -> str:
-    """How this command was called: what stands in an environment that is not active has to be named by its path."""
+    """Return ``parlai``, or its path if the environment in which it is installed is not active."""
     called, found = Path(sys.argv[0]), shutil.which("parlai")
     is_known = called.name != "parlai" or (found is not None and called.exists() and called.samefile(found))
     return "parlai" if is_known else str(called)

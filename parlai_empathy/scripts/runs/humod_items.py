@@ -1,4 +1,4 @@
-"""What ``parlai humod_items`` does: it draws contexts and replies from a task's dialogues, and writes them."""
+"""Implementation of ``parlai humod_items``: samples contexts and replies from a task's dialogues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from parlai_empathy.tasks.humod.items import make_items, replies_of, write_items
 
 
 def run(opt: Opt) -> int:
-    """Write the items; returns their number."""
+    """Write the items and return their number."""
     if not opt.get("task"):
         raise OptionError(
             "--task: name the task whose dialogues are taken, for instance -t empathy:empathetic_dialogues"
@@ -32,9 +32,9 @@ def run(opt: Opt) -> int:
 
 
 def messages(opt: Opt) -> Iterator[Any]:
-    """All messages of the task's fold, once and in order."""
+    """Yield all messages of the task's fold, once and in order."""
     fold = DatatypeHelper.fold(opt["datatype"])
-    once = "train:ordered" if fold == "train" else fold  # of train alone ParlAI draws at random, without an end
+    once = "train:ordered" if fold == "train" else fold  # plain `train` samples at random, endlessly
     for teacher in create_task_agent_from_taskname(Opt({**opt, "datatype": once, "batchsize": 1})):
         while not teacher.epoch_done():
             yield teacher.act()

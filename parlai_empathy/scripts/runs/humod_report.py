@@ -1,4 +1,4 @@
-"""What ``parlai humod_report`` does: it reads the file, counts, prints, and saves."""
+"""Implementation of ``parlai humod_report``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai_empathy.tasks.humod.build import build
 
 
 def run(opt: Opt) -> Report:
-    """Make the report."""
+    """Make the report, print it, and save it."""
     path = build(opt)
     report = data_report(read_pairs(path, opt["skip_bad_rows"]), f"HUMOD: the data ({path.name})")
     report.show(opt["out"])

@@ -1,4 +1,4 @@
-"""What ``parlai leaderboard`` does: it runs a suite, prints its report, and saves it."""
+"""Implementation of ``parlai leaderboard``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUITES = {"humod": humod.report, "ed": ed.report, "empgpt3": empgpt3.report, "en
 
 
 def run(opt: Opt) -> Report:
-    """Make the report of ``--suite``."""
+    """Make the report of ``--suite``, print it, and save it."""
     check_samples(opt)
     check_typed(opt)
     report = SUITES[opt["suite"]](opt)

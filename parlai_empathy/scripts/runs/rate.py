@@ -1,4 +1,4 @@
-"""What ``parlai rate`` does: it asks in the terminal and keeps the answers, or exports what was kept."""
+"""Implementation of ``parlai rate``: asks in the terminal and stores the answers, or exports them."""
 
 from __future__ import annotations
 

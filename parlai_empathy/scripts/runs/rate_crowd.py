@@ -1,4 +1,4 @@
-"""What ``parlai rate_crowd`` does: it publishes a rating site, looks at the work, and pays it."""
+"""Implementation of ``parlai rate_crowd``: publishes a rating site, reviews and pays the work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height
 
 
 def run(opt: Opt) -> None:
-    """Do what the action says, and say what was done."""
+    """Carry out the action and print what was done."""
     if opt["action"] == "link":
         _link(opt)
         return
@@ -46,7 +46,7 @@ def _needed(opt: Opt, name: str) -> str:
 
 
 class _Crowd:
-    """Mechanical Turk, and what the store knows of the work there: each action is a method."""
+    """The actions that involve Mechanical Turk, one method each; the store records what was done."""
 
     def __init__(self, opt: Opt, store: Store) -> None:
         self._opt, self._store = opt, store
@@ -54,7 +54,7 @@ class _Crowd:
         self._batches = Batches(self._ledger, self._mturk, opt["live"])
 
     def act(self) -> None:
-        """Do what the action says."""
+        """Carry out the action."""
         action = self._opt["action"]
         if action == "publish":
             self._publish()
@@ -118,7 +118,7 @@ class _Crowd:
     def _bonus(self, batch: Batch) -> None:
         work, reason = self._work(batch), _needed(self._opt, "reason")
         amount = dollars("--amount", _needed(self._opt, "amount"))
-        # A bonus is for the person: who has handed in two pieces gets one.
+        # A bonus is per worker: one who has submitted two assignments gets it once.
         everybody = [piece for piece in self._chosen(work) if piece.is_first]
         due = work.unpaid(everybody, amount, reason)
         self._confirm_all(due, f"${amount} each", bonus_cost([amount] * len(due)).total)
@@ -135,7 +135,7 @@ class _Crowd:
         return Work(self._ledger, self._mturk, batch, known)
 
     def _chosen(self, work: Work) -> list[Piece]:
-        """The pieces that are paid: of those who are named, else the first of everybody who was not rejected."""
+        """Return the assignments to pay: all of ``--workers``; without it, each worker's first, unless rejected."""
         workers = self._opt["workers"]
         pieces = work.chosen(work.pieces(), workers)
         return pieces if workers else [piece for piece in pieces if piece.status != REJECTED]
@@ -151,7 +151,7 @@ class _Crowd:
             self._confirm(total)
 
     def _confirm(self, total: Decimal) -> None:
-        """Let the amount be typed before money is spent."""
+        """Have the user type the amount before real money is spent; ``--yes`` skips this."""
         if not self._opt["live"] or self._opt["yes"]:
             return
         try:

@@ -1,4 +1,4 @@
-"""What ``parlai rate_site`` does: it serves a study's pages."""
+"""Implementation of ``parlai rate_site``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``parlai ratings_power`` does: it computes, prints, and saves."""
+"""Implementation of ``parlai ratings_power``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def run(opt: Opt, same_reply: float) -> Report:
-    """Make the report.
+    """Make the report, print it, and save it.
 
-    :param same_reply: the correlation of two ratings of one reply, 0..1, where none is named and none measured.
+    :param same_reply: default correlation of two ratings of one reply, 0..1, if it is neither given nor measured.
     """
     _check(opt)
     tables: list[Table] = []
@@ -68,7 +68,10 @@ def _aim(opt: Opt) -> Aim:
 
 
 def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
-    """Of ratings on a scale. :param otherwise: the correlation of two ratings of one reply, as of :func:`run`."""
+    """Return the tables and plots for ratings on a scale.
+
+    :param otherwise: default correlation of two ratings of one reply, as in :func:`run`.
+    """
     measured, notes = None, []
     points: Sequence[float] = _SCALE
     if opt["ratings"]:
@@ -99,7 +102,7 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
 
 
 def _asked(opt: Opt) -> list[Rating]:
-    """The ratings of single replies to measure."""
+    """Return the ratings of single replies for the chosen question of ``--ratings``."""
     scores = sort_answers(ratings_of(opt["ratings"], opt["scale"], opt["skip_bad_rows"])).scores
     questions = list(dict.fromkeys(one.question for one in scores))
     if not questions:
@@ -113,7 +116,7 @@ def _asked(opt: Opt) -> list[Rating]:
 
 
 def _measured(ratings: Sequence[Rating], path: str) -> tuple[Spread, str]:
-    """What was measured, and a note on it."""
+    """Return the measured standard deviation and correlations, and a note for the report."""
     found = spread(ratings)
     same = [
         f"{name} {'not to be measured' if value is None else f'{value:.3f}'}"

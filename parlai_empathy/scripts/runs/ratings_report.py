@@ -1,4 +1,4 @@
-"""What ``parlai ratings_report`` does: it reads ratings, says what is in them, prints it, and saves it."""
+"""Implementation of ``parlai ratings_report``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.scripts.parts.ratings_options import check_scale
 
 
 def run(opt: Opt) -> Report:
-    """Make the report."""
+    """Make the report, print it, and save it."""
     _check(opt)
     path = Path(opt["ratings"])
     ratings = ratings_of(path, opt["scale"], opt["skip_bad_rows"])
@@ -33,7 +33,7 @@ def run(opt: Opt) -> Report:
 
 
 def _write_flagged(path: Path, flagged: dict[str, str], exclude: str | None) -> None:
-    """Write the list that people edit, unless it is the one that they have edited."""
+    """Write the list of flagged raters, but never over the file of ``--exclude``, which may have been edited."""
     if exclude and path.exists() and path.samefile(exclude):
         logging.info(f"{path} stays as it is: it is the file of --exclude")
     else:

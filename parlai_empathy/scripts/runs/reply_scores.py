@@ -1,4 +1,4 @@
-"""What is measured of replies: the report that follows from the options. Two commands share it."""
+"""Report on scored replies, shared by ``parlai score_responses`` and ``parlai leaderboard --suite empgpt3``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from parlai_empathy.scripts.parts.named_files import by_name
 
 
 def read_logs(opt: Opt) -> dict[str, list[LoggedReply]]:
-    """The logs of ``--logs`` by name."""
+    """Read the logs of ``--logs``; return their replies by name."""
     return {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
 
 
 def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Sequence[str] = ()) -> Report:
-    """Score systems, and say what there is to say of them.
+    """Score systems and return the report.
 
     :param failed: one line for each system that is left out.
     """
     ratings = by_question(ratings_of(opt["ratings"])) if opt.get("ratings") else None
     if ratings is not None:
-        responses.check_rated(systems, ratings)  # better now than when everything has been scored
+        responses.check_rated(systems, ratings)  # fail before scoring, not after
     metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))
     for text in left_out:
         logging.info(f"left out: {text}")
@@ -52,7 +52,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
 
 
 def _needs(opt: Opt) -> Needs:
-    taken = [*REPLY_METRICS, *([ENDEX] if opt.get("endex_model") else [])]  # two columns of one name would be one
+    taken = [*REPLY_METRICS, *([ENDEX] if opt.get("endex_model") else [])]  # two columns of the same name would collide
     return Needs(
         Words(opt["tokens"], opt["lower_case"]),
         {name: opt[f"{name}_model"] for name in MODELS if opt.get(f"{name}_model")},

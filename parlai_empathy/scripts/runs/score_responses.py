@@ -1,4 +1,4 @@
-"""What ``parlai score_responses`` does: it scores logs, prints the report, and saves it."""
+"""Implementation of ``parlai score_responses``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.scripts.runs.reply_scores import read_logs, response_report
 
 
 def run(opt: Opt) -> Report:
-    """Make the report."""
+    """Make the report, print it, and save it."""
     if not opt["logs"]:
         raise OptionError("--logs: name at least one log of replies")
     check_samples(opt)

@@ -1,1 +1,1 @@
-"""The suites of ``parlai leaderboard``: each makes its report."""
+"""The suites of ``parlai leaderboard``, one module each."""

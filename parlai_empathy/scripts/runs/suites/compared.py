@@ -1,4 +1,4 @@
-"""What the suites of replies share: models that are evaluated, and logs of replies that other systems wrote."""
+"""Helpers shared by the suites that compare models and logs of other systems' replies: ``ed`` and ``empgpt3``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _OURS = {
     "--edition": "take --edition beside --eval-args",
     "--world-logs": "leave it out",
 }
-"""Options of ``eval_model`` that are given to it, and what to do in place of typing them in ``--eval-args``."""
+"""Options of ``eval_model`` that the leaderboard sets itself, and the advice if one occurs in ``--eval-args``."""
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` if there is nothing to compare, or no fold to compare it on."""
+    """Raise :class:`OptionError` if there is nothing to compare, or the fold is neither valid nor test."""
     if not (opt["models"] or opt["logs"]):
         raise OptionError(f"--suite {opt['suite']}: name what is to be compared with --models or --logs")
     if opt["fold"] not in ("valid", "test"):
@@ -33,7 +33,7 @@ def check(opt: Opt) -> None:
 
 
 def models_of(opt: Opt, taken: Sequence[str] = ()) -> dict[str, str]:
-    """The files of ``--models`` by name; none may be called as a log is.
+    """Return the files of ``--models`` by name; models and logs must not share names.
 
     :param taken: names that neither models nor logs may have.
     """
@@ -41,9 +41,9 @@ def models_of(opt: Opt, taken: Sequence[str] = ()) -> dict[str, str]:
 
 
 def eval_options(opt: Opt) -> list[str]:
-    """The options of ``eval_model``, as they are typed.
+    """Return the arguments for ``eval_model``, from ``--edition`` and ``--eval-args``.
 
-    :raises OptionError: if they cannot be read, or if one of them would measure something else than the report says.
+    :raises OptionError: if they cannot be parsed, or set an option that the leaderboard sets for all models.
     """
     try:
         more = shlex.split(opt["eval_args"])
@@ -53,11 +53,11 @@ def eval_options(opt: Opt) -> list[str]:
         name = word.partition("=")[0].replace("_", "-")
         if name in _OURS:
             raise OptionError(f"--eval-args {name}: the leaderboard decides it for all its models: {_OURS[name]}")
-    return ["--edition", opt["edition"], *more]  # a saved model remembers another, of its training
+    return ["--edition", opt["edition"], *more]  # overrides the edition saved with the model
 
 
 def evaluations(opt: Opt) -> Evaluations:
-    """What remembers evaluations below ``--out``, or forgets them without it."""
+    """Return the cache of evaluations in ``--out``; without ``--out`` nothing is cached."""
     return Evaluations(Path(opt["out"]).expanduser() / "evaluations" if opt["out"] else None)
 
 
@@ -71,5 +71,5 @@ def check_any(has_some: bool, failures: Sequence[str]) -> None:
 
 
 def stopped(opt: Opt) -> SystemExit:
-    """The end of a command that somebody interrupts while models are evaluated."""
+    """Report that Ctrl-C interrupted the evaluations, and return the exception that ends the command."""
     return stopping.stopped("The same command goes on where this one ended." if opt["out"] else "")

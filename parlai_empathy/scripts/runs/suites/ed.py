@@ -1,4 +1,4 @@
-"""``--suite ed``: our models on EmpatheticDialogues, beside its paper's figures and its successors', and their logs."""
+"""``--suite ed``: models and logs on EmpatheticDialogues, beside the figures of its paper and of its successors."""
 
 from __future__ import annotations
 

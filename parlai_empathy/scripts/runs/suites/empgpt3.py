@@ -1,4 +1,4 @@
-"""``--suite empgpt3``: the automatic evaluation of EmpGPT-3's paper, of models, logs, and the people who replied."""
+"""``--suite empgpt3``: the automatic evaluation of EmpGPT-3's paper, for models, logs and the human replies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.scripts.runs.suites import compared
 
 
 def report(opt: Opt) -> Report:
-    """Ask the models for their replies, and score them beside those of the logs."""
+    """Generate the models' replies, and score them together with those of the logs."""
     compared.check(opt)
     models, logs = compared.models_of(opt, [PEOPLE]), read_logs(opt)
     logged = systems_of_logs(logs)
@@ -22,6 +22,6 @@ def report(opt: Opt) -> Report:
     except KeyboardInterrupt:
         raise compared.stopped(opt) from None
     compared.check_any(bool(logged or found.systems), found.failures)
-    people = people_of(found.logs or logs.values())  # all models are asked the same; logs may be of other items
+    people = people_of(found.logs or logs.values())  # all models reply to the same items; logs may have others
     systems = [*([people] if people else []), *found.systems, *logged]
     return response_report("EmpGPT-3: leaderboard", systems, opt, found.failures)

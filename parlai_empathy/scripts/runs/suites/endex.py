@@ -33,7 +33,7 @@ _TAUGHT = {
 
 
 def report(opt: Opt) -> Report:
-    """Score all sets by each judge."""
+    """Score all sets with each judge."""
     rules = rule_judges(opt["seed"])
     files = _files(opt, [judge.name for judge in rules])
     learnt = {name: _dimensions(name, runs, opt["datapath"]) for name, runs in files.items()}
@@ -45,9 +45,9 @@ def report(opt: Opt) -> Report:
 
 
 def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
-    """The model files of each judge: ``NAME=FILE,FILE`` names several trainings of one.
+    """Return the model files of each judge: ``NAME=FILE,FILE`` are several training runs of one.
 
-    All are looked at now, and not when others have scored for long.
+    All files are checked first, so that a bad one does not fail after others have been scoring for a long time.
     """
     found = {name: _runs(name, text) for name, text in by_name("--models", opt["models"], taken).items()}
     for runs in found.values():
@@ -57,7 +57,7 @@ def _files(opt: Opt, taken: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _runs(name: str, text: str) -> list[str]:
-    """The files that a text names; one that exists may have commas in its own name."""
+    """Split ``FILE,FILE``; the name of an existing file may itself contain commas."""
     files = [text] if is_file(text) else [file.strip() for file in text.split(",")]
     if not all(files) or len(set(files)) < len(files):
         raise OptionError(f"--models {name}={text}: name each training's file once, with commas between them")
@@ -67,9 +67,9 @@ def _runs(name: str, text: str) -> list[str]:
 
 
 def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
-    """What of RED a judge learnt from, as its trainings' tasks say; None if it learnt from something else.
+    """Return the target in RED that a judge was trained on, by its training task; None if it was trained on other data.
 
-    :raises OptionError: if its trainings learnt from different things, or from different files.
+    :raises OptionError: if its training runs used different targets or different files.
     """
     found = {file: _source(model_options(check_engagement_judge(file, datapath))) for file in files}
     if len(set(found.values())) > 1:
@@ -82,7 +82,7 @@ def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
 
 
 def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """What of RED a model learnt from, and the file or folder of RED that was named in its training."""
+    """Return the target in RED that a model was trained on, and the folder or file given as ``--red-file``."""
     learnt = learnt_from(opt)
     if not (learnt and (file := task_option(opt, "red_file"))):
         return learnt, None
@@ -91,7 +91,7 @@ def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 
 def learnt_from(opt: Mapping[str, Any]) -> str | None:
-    """What of RED a model's training task taught it, for tables; None if the task was another.
+    """Return the target in RED that a model was trained on, as tables show it; None if its training task was another.
 
     :param opt: the model's options.
     """
@@ -106,9 +106,9 @@ def learnt_from(opt: Mapping[str, Any]) -> str | None:
 
 
 def _sets(opt: Opt) -> tuple[Sets, list[str]]:
-    """The sets that are to be had, and of each other one what is missing.
+    """Return the available sets, and for each unavailable one a line that says what is missing.
 
-    :raises DownloadError: for a set that ``--sets`` names, or if there is none at all.
+    :raises DownloadError: if a set of ``--sets`` is unavailable, or all are.
     """
     found: dict[str, list[RatedReply]] = {}
     missing = []
@@ -127,7 +127,7 @@ def _sets(opt: Opt) -> tuple[Sets, list[str]]:
 
 
 def _trained(name: str, files: Sequence[str], sets: Sets, learnt: str | None, opt: Opt) -> JudgeScores:
-    """The scores of a trained judge."""
+    """Score the sets with a trained judge, over all its training runs."""
 
     def judges() -> Iterator[Judge]:
         for number, file in enumerate(files, start=1):

@@ -16,7 +16,7 @@ from parlai_empathy.tasks.humod.splits import split_pairs
 
 
 def report(opt: Opt) -> Report:
-    """Score the rated pairs by each judge."""
+    """Score the rated pairs with each judge."""
     path = build(opt)
     pairs, about = read_pairs(path, opt["skip_bad_rows"]), f"{path.name}, all pairs"
     if opt["fold"] != "all":
