@@ -1,10 +1,10 @@
-"""How much faster RED is curated than by a plain Python loop, and how much memory that takes: same dumps, same machine.
+"""Speed and memory of curating RED with ``parlai_empathy.curation``, against a plain Python loop on the same dump.
 
     python benchmarks/curation.py [--comments 2000000] [--growth 1000000 2000000 5000000 10000000] [--memory 1GB]
 
-A dump is generated, and curated by ``parlai_empathy.curation`` and by ``benchmarks/plain_curation.py``, in turns and
-each time in a process of its own; both must choose the same posts. Starting Python and importing libraries is not
-counted. ``--growth`` then curates dumps of growing size, and prints the largest memory that each took.
+A dump is generated, and curated by ``parlai_empathy.curation`` and by ``benchmarks/plain_curation.py``, alternately and
+each time in a new process; both must choose the same posts. The time to start Python and to import libraries is not
+counted. ``--growth`` then curates dumps of increasing size, and prints the peak memory of each run.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _generate(folder: Path, comments: int) -> Path:
 
 
 def _measured(way: Callable[[Path, str], Any], dump: Path, memory: str) -> tuple[float, float, list[Any]]:
-    """Seconds, the most memory in megabytes, and the posts, of a process of its own."""
+    """Run ``way`` in a new process; return the seconds, the peak memory in megabytes, and the chosen posts."""
     queue: Any = multiprocessing.get_context("spawn").Queue()
     process = multiprocessing.get_context("spawn").Process(target=_run, args=(way, dump, memory, queue))
     process.start()
@@ -116,17 +116,17 @@ def _measured(way: Callable[[Path, str], Any], dump: Path, memory: str) -> tuple
 
 
 def _run(way: Callable[[Path, str], Any], dump: Path, memory: str, queue: Any) -> None:
-    logging.logger.setLevel("ERROR")  # a process of its own knows nothing of the parent's
+    logging.logger.setLevel("ERROR")  # a spawned process does not inherit the level
     queue.put(way(dump, memory))
 
 
 def _peak() -> float:
-    """The most memory that this process has had, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
-    import duckdb  # noqa: F401  # imported here, before time is taken
+    import duckdb  # noqa: F401  # imported before the clock starts
     import pyarrow.compute  # noqa: F401
     from pyarrow import parquet
 
@@ -142,7 +142,7 @@ def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
         engine = open_engine("duckdb", plan.work / "engine", memory, plan.threads)
         curate(plan, engine)
         engine.close()
-        took, peak = time.perf_counter() - begin, _peak()  # without what it takes to read the posts here
+        took, peak = time.perf_counter() - begin, _peak()  # before the posts are read back
         table = parquet.read_table(plan.folder / FILE, columns=["id", "label"])
     return took, peak, [tuple(row.values()) for row in table.to_pylist()]
 

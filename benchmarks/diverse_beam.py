@@ -1,13 +1,13 @@
-"""How fast replies are searched for: ``empathy:generative`` against ParlAI's beam search of the same width and model.
+"""Speed of beam search: ``empathy:generative`` against ParlAI's generator, with the same model and beam width.
 
     python benchmarks/diverse_beam.py [--edition sample] [--width 4] [--contexts 32] [--tokens 16] [--gpu]
 
-The model is the default one, trained for a moment; both have its weights, and read the same contexts of the test fold
-in one batch. Plain beam search first, to the end of each reply: both must write the same. Then ours is diverse beam
-search, each hypothesis a group of its own. As that comes to its end at other lengths, all replies have the same number
-of tokens there, so that there is as much to do; and ours must write what the search gives in ParlAI's own loop, one
-example and one group after the other. ParlAI's computes in single precision, as it does by default; ours in that, and
-in what ``--precision auto`` chooses. The tokens that count are those of the best replies.
+The model is the default one, trained for a few steps. Both agents have its weights, and decode the same contexts of the
+test fold in one batch. The first comparison is plain beam search, to the end of each reply: both must generate the same
+replies. In the second, ours is diverse beam search with one hypothesis per group. It would end at other lengths, so all
+replies are given the same number of tokens, to make the work equal; and ours must generate the same as the same search
+in ParlAI's own loop, one example and one group at a time. ParlAI computes in float32, its default; ours in float32 and
+in the precision of ``--precision auto``. Rates count the tokens of the best replies.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from small_model import TASK, add_gpu, load, parser_of, trained
 from timing import compare
 
 Replies = list[tuple[list[int], float]]
-"""Of each context the best reply's token ids and its score."""
+"""For each context, the token ids and the score of the best reply."""
 
-_STEPS = 20  # for which the model is trained
-_LONGEST = 30  # tokens; a model that has learnt for a moment may find no end
+_STEPS = 20  # of training
+_LONGEST = 30  # tokens; a barely trained model may never generate the end token
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _batch(agent: Any, count: int) -> Batch:
-    """The first contexts of the test fold."""
+    """Return a batch of the first contexts of the test fold."""
     opt = Opt({**agent.opt, "task": TASK, "datatype": "test", "batchsize": 1})
     teacher = create_task(opt, agent).get_task_agent()
     batch = agent.batchify([agent.clone().observe(teacher.act()) for _ in range(count)])
@@ -69,9 +69,9 @@ def _batch(agent: Any, count: int) -> Batch:
 def _search(
     agent: Any, batch: Batch, longest: int = _LONGEST, generate: Callable[..., Any] | None = None
 ) -> Callable[[], Replies]:
-    """A call that searches for all replies.
+    """Return a function that generates all replies of a batch.
 
-    :param generate: how; by default as the agent does.
+    :param generate: the search function; by default the agent's.
     """
     generate = generate or type(agent)._generate
     agent.model.eval()
@@ -85,7 +85,7 @@ def _search(
 
 
 def _measure(what: str, theirs: Callable[[], Replies], ours: Callable[[], Replies], same: bool = True) -> None:
-    expected, found = theirs(), ours()  # the first calls, which take longer, do not count
+    expected, found = theirs(), ours()  # warm-up: the first calls take longer
     if same:
         _check(expected, found)
     count = sum(len(tokens) - 1 for tokens, _ in expected)
@@ -94,7 +94,7 @@ def _measure(what: str, theirs: Callable[[], Replies], ours: Callable[[], Replie
 
 
 def _check(expected: Replies, found: Replies) -> None:
-    """The replies must be the same, but for one where two scores are as good as equal."""
+    """Assert that at most one reply differs (its scores may be nearly tied), and that all scores agree."""
     other = [pair for pair in zip(expected, found, strict=True) if pair[0][0] != pair[1][0]]
     assert len(other) <= 1, f"{len(other)} of {len(found)} replies differ"
     assert all(abs(one[1] - two[1]) <= 1e-3 for one, two in zip(expected, found, strict=True)), "scores differ"

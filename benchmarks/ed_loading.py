@@ -1,9 +1,10 @@
-"""How fast EmpatheticDialogues' training set is loaded and served: our teacher against ParlAI's own.
+"""Speed of loading and serving EmpatheticDialogues' training set: our teacher against ParlAI's own.
 
     python benchmarks/ed_loading.py
 
-Each is made, and hands one epoch to ``repeat_label``, an agent that says what it is to say; so the teacher's own work
-is all there is. Both give the replies of both roles, some 64,630 examples; ours has the four turns before each.
+Each teacher is created, and serves one epoch to ``repeat_label``, an agent that only returns the label, so that little
+but the teacher's work is timed. Both serve the replies of both roles, some 64,630 examples; ours with the four turns
+before each reply.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ THEIRS, OURS = "empathetic_dialogues", "empathy:empathetic_dialogues:BothRoles"
 
 
 def main() -> None:
-    """Measure, and print examples per second, their ratio, and how long our teacher takes to be there."""
+    """Measure, and print examples per second, their ratio, and the seconds to load each teacher."""
     logging.logger.setLevel("ERROR")
     with tempfile.TemporaryDirectory() as folder:
         make = {task: _maker(task, folder) for task in (THEIRS, OURS)}

@@ -1,12 +1,11 @@
-"""How fast the paper's generator is trained: ``empathy:generative`` against ParlAI's ``transformer/generator``.
+"""Training speed of the paper's generator: ``empathy:generative`` against ParlAI's ``transformer/generator``.
 
     python benchmarks/generative_training.py [--edition sample] [--layers 2] [--batch 32] [--steps 2] [--gpu]
 
-Both have the same sizes, the same words and begin with the same weights, without dropout; the optimiser is AdamW with
-clipped gradients. A step is all of it: reading a batch of texts, making token ids, learning. The loss of the first step
-must be the same, and that of the last one as good as the same. The tokens that count are those of contexts and replies,
-without padding. ParlAI's computes in single precision, as it does by default; ours in that, and in what
-``--precision auto`` chooses.
+Both have the same sizes, dictionary and initial weights, and no dropout; the optimiser is AdamW with gradient clipping.
+A step includes everything: reading a batch of texts, tokenizing, updating the weights. The loss of the first step must
+be equal, and that of the last one nearly equal. Rates count the tokens of contexts and replies, without padding. ParlAI
+computes in float32, its default; ours in float32 and in the precision of ``--precision auto``.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ def main() -> None:
 
 
 def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGeneratorAgent:
-    """ParlAI's agent with the weights, the words and the options of ``agent``.
+    """Return ParlAI's agent with the weights, the dictionary and the options of ``agent``.
 
-    :param options: what shall differ.
+    :param options: options to override.
     """
     parser = ParlaiParser(True, True)
     TransformerGeneratorAgent.add_cmdline_args(parser, None)
@@ -73,7 +72,7 @@ def _world(opt: Opt, agent: Any, batch: int) -> World:
 
 
 def _check(their_world: World, our_world: World, tolerance: float) -> None:
-    """The loss of one step of both must be the same."""
+    """Assert that one step of both has the same loss."""
     expected, found = (_loss(world) for world in (their_world, our_world))
     assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
 

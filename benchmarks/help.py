@@ -2,17 +2,17 @@
 
     python benchmarks/help.py [--rounds 40]
 
-The processor's time is counted, and not the clock's. Of a whole start nearly all goes into torch and the other
-libraries that ParlAI itself loads, the same both ways, and what varies there from start to start is more than is to be
-measured. So these are imported once, into the process from which each start is forked; ParlAI, this package, and
-whatever library this package alone might load are imported anew by each. The two ways take turns, each of them first
-in every other round. The seconds without this package are those of one whole start.
+CPU time is measured, not wall-clock time. Nearly all of a full start goes into importing torch and ParlAI's other
+libraries. That time is the same with and without this package, and varies more from start to start than the difference
+to be measured. So these libraries are imported once, in the process from which each start is forked; each start imports
+ParlAI, this package, and any library that only this package imports. The two variants alternate, each going first in
+every other round. The seconds without this package are those of one full start.
 
-What else runs can only add to a start's time. So each way counts with the lower quartile of its starts, on which the
-disturbed ones have no say, and the difference of the two stands before its 95 % bootstrap interval over the starts.
+Other load on the machine can only make a start slower. So each variant is represented by the lower quartile of its
+starts, which disturbed starts do not affect; the difference is printed with its 95 % bootstrap interval over starts.
 
-No ``.pth`` file counts: the one way calls the hook that ours would call. The other is lent no more than the module
-``pkg_resources``, without which ParlAI does not start beside a current setuptools.
+No ``.pth`` file is used: the variant with this package calls the hook that ours would call. The other one only gets a
+module ``pkg_resources``, without which ParlAI does not start with a current setuptools.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> None:
     sys.dont_write_bytecode = False
     whole, _, modules = _start(_WITHOUT)
     _import_libraries(modules)
-    # Each must do what it is said to do; and then everything is compiled, as it is where it was installed.
+    # Check both variants; this also compiles all modules to bytecode, as installing does.
     assert "empathy_demo" in _start(_WITH)[1]
     assert "empathy_demo" not in _start(_WITHOUT)[1]
     times: dict[str, list[float]] = {_WITHOUT: [], _WITH: []}
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _forget_the_hook() -> None:
-    """Undo what a ``.pth`` file has done to this process, and find the package in this checkout."""
+    """Undo the effects of a ``.pth`` file on this process, and import the package from this checkout."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "parlai_empathy.hook"]
     for name in [name for name in sys.modules if name.split(".")[0] == "parlai_empathy"]:
         del sys.modules[name]
@@ -71,20 +71,20 @@ def _forget_the_hook() -> None:
 
 
 def _import_libraries(names: Sequence[str]) -> None:
-    """Import those of a start's modules that are not ParlAI's own, and leave them to no child's garbage collection."""
+    """Import those of a start's modules that are not ParlAI's, and exempt them from garbage collection in children."""
     for name in names:
         if name.split(".")[0] not in ("parlai", "projects", "pkg_resources", "__main__"):
-            with contextlib.suppress(ImportError):  # some libraries make up modules as they go
+            with contextlib.suppress(ImportError):  # some libraries create modules dynamically
                 importlib.import_module(name)
     gc.collect()
-    gc.freeze()  # in whole starts everything is collected six times, with this package as without it
+    gc.freeze()  # a full start collects everything six times, with and without this package
 
 
 def _start(plug_in: str) -> tuple[float, str, list[str]]:
-    """One start in a child process.
+    """Run one start in a child process.
 
-    :param plug_in: run before ParlAI is imported.
-    :returns: for how many seconds the processor worked; what was printed; the modules that were there in the end.
+    :param plug_in: code to run before ParlAI is imported.
+    :returns: CPU seconds; the output; the names of the modules that were imported in the end.
     """
     with tempfile.TemporaryFile() as output:
         child = os.fork()
@@ -99,13 +99,13 @@ def _start(plug_in: str) -> tuple[float, str, list[str]]:
 
 
 def _help(plug_in: str) -> None:
-    """What a child does: it never returns."""
+    """Run ``parlai --help`` in a child process; never returns."""
     code: object = "it did not come to its end"
     try:
         exec(plug_in, {"sys": sys})
         sys.argv = ["parlai", "--help"]
         importlib.import_module("parlai.__main__").main()
-    except SystemExit as end:  # so ends whoever prints a help
+    except SystemExit as end:  # raised after the help is printed
         print("\n", *sys.modules, flush=True)
         code = end.code
     except BaseException:
@@ -115,14 +115,14 @@ def _help(plug_in: str) -> None:
 
 
 def _difference(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Of the lower quartiles, in milliseconds."""
-    import statistics  # not above: the package loads it too, which is to be counted
+    """Return the difference of the lower quartiles, in milliseconds."""
+    import statistics  # not at the top: the package imports it too, and that must be measured
 
     return 1000 * (statistics.quantiles(ours)[0] - statistics.quantiles(theirs)[0])
 
 
 def _interval(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
-    """Where 95 % of the differences lie if the starts of each way are drawn anew, with replacement."""
+    """Return the 95 % bootstrap interval of the difference, from resampling the starts of each variant."""
     import statistics
 
     draw = random.Random(0)

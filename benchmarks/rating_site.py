@@ -1,15 +1,15 @@
-"""How the rating site bears a crowd: many raters at once, for a while, against SQLite and against a real PostgreSQL.
+"""Load test of the rating site: many concurrent raters, with SQLite or with a real PostgreSQL server.
 
     python benchmarks/rating_site.py [--raters 200] [--seconds 60] [--pause 5] [--kill] [--postgresql]
 
-Two processes share the machine: ``parlai rate_site`` with its usual settings, and the raters. All raters open the site
-within five seconds, agree, and answer one item after another; they read each for ``--pause`` seconds on average, where
-people take ten to thirty. A request is timed from the moment at which it is sent to the last byte of its answer. With
-``--kill`` the server is killed (-9) after half the time and started again with the same store, and the raters send
-again what got no answer.
+Two processes share the machine: ``parlai rate_site`` with default settings, and the raters. All raters open the site
+within five seconds, give their consent, and answer one item after another; they read each item for ``--pause`` seconds
+on average, where people take ten to thirty. A request is timed from sending it to the last byte of the response. With
+``--kill`` the server is killed (-9) after half the time and restarted with the same store, and the raters repeat the
+requests that got no response.
 
-In the end every answer that the server has acknowledged must be in the store exactly once, and nothing may be there
-that the raters did not send. PostgreSQL is started for the purpose, in a temporary folder, with its usual settings.
+At the end every answer that the server acknowledged must be in the store exactly once, and the store must have no
+answer that the raters did not send. PostgreSQL is started in a temporary folder, with default settings.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from parlai_empathy.rating.store import open_store
 _SYSTEMS = "ABC"
 _CONTEXTS = 2000
 _ARRIVALS = 5.0  # seconds within which all raters open the site
-_PATIENCE = 60.0  # seconds for which a rater tries to reach the server
+_PATIENCE = 60.0  # seconds until a rater gives up reaching the server
 
 
 @dataclass
 class Tally:
-    """What the raters have seen.
+    """What the raters recorded.
 
-    :param times: seconds from a request to its answer, by the kind of request.
-    :param sent: the text of each answer that was sent, with how often it was acknowledged.
-    :param refused: answers of the server that raters should not see: their statuses.
-    :param broken: requests that got no answer, for the server was gone.
+    :param times: response times in seconds, by the kind of request.
+    :param sent: the text of each answer that was sent, and whether the server acknowledged it.
+    :param refused: number of unexpected responses, by HTTP status.
+    :param broken: number of requests without a response, because the server was down.
     """
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 class Server:
-    """``parlai rate_site``, which can be killed and started again at the same address."""
+    """``parlai rate_site`` in a process that can be killed and restarted at the same address."""
 
     def __init__(self, study: Path, store: str, folder: Path) -> None:
         self._command = ["parlai", "rate_site", "--study", str(study), "--store", store]
@@ -98,7 +98,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Start it, and wait until it says where it is."""
+        """Start the server, and wait until it prints its address."""
         environment = {**os.environ, "EMPATHY_SITE_SECRET": "0123456789abcdef" * 2, "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [*self._command, "--port", str(self.port)],
@@ -112,19 +112,19 @@ class Server:
             sys.exit("the server has not started")
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the server with SIGKILL."""
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
 
     def stop(self) -> None:
-        """End it in good order."""
+        """Terminate the server gracefully."""
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
 
 
 def _load(arguments: argparse.Namespace, server: Server) -> dict[str, Any]:
-    """Let the raters loose, in a process of their own; returns what they have seen."""
+    """Run the raters in another process; return what they recorded."""
     command = [sys.executable, __file__, "--raters-of", f"http://127.0.0.1:{server.port}"]
     for name in ("raters", "seconds", "pause"):
         command += [f"--{name}", str(getattr(arguments, name))]
@@ -167,7 +167,7 @@ def _print(arguments: argparse.Namespace, report: dict[str, Any], store: str) ->
 
 
 def _print_cpu(raters: float, seconds: float) -> None:
-    """Say who has kept the processors busy. PostgreSQL's processes are nobody's children: they are not counted."""
+    """Print the CPU time of server and raters. PostgreSQL's processes, which are not our children, are not counted."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     server = ended.ru_utime + ended.ru_stime - raters
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg()[:2])
@@ -178,7 +178,7 @@ def _print_cpu(raters: float, seconds: float) -> None:
 
 
 def _study(folder: Path) -> Path:
-    """A study like HUMOD's, with a rating and a free text for each item, by which an answer can be found again."""
+    """Write a study like HUMOD's: each item has a rating, and a free text that identifies the answer in the store."""
     for name in _SYSTEMS:
         records = ({"context": [f"I saw heron {n}."], "reply": f"{name} is glad of {n}."} for n in range(_CONTEXTS))
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -188,7 +188,7 @@ def _study(folder: Path) -> Path:
     return path
 
 
-# --- the raters, in a process of their own ---------------------------------------------------------------------------
+# --- the raters, in another process ----------------------------------------------------------------------------------
 
 
 async def _rate(arguments: argparse.Namespace) -> None:
@@ -200,7 +200,7 @@ async def _rate(arguments: argparse.Namespace) -> None:
 
 
 class _Rater:
-    """Somebody with a browser who answers item after item."""
+    """A simulated rater, who answers item after item."""
 
     def __init__(self, number: int, url: str, pause: float, tally: Tally) -> None:
         import httpx
@@ -209,12 +209,12 @@ class _Rater:
         self._pause = pause
         self._tally = tally
         self._draw = random.Random(number)
-        # verify: certificates are not needed here, and to read them once for each rater takes seconds in all.
+        # verify=False: no certificates are needed, and loading them for every rater would take seconds in all.
         self._client = httpx.AsyncClient(base_url=url, timeout=_PATIENCE, verify=False)
         self._count = 0
 
     async def live(self, until: float) -> None:
-        """Come within five seconds, agree, and answer until it is late."""
+        """Open the site within five seconds, give consent, and answer items until the time is up."""
         await asyncio.sleep(self._draw.uniform(0, _ARRIVALS))
         page = await self._ask("page", "GET", "/")
         page = await self._ask("form", "POST", "/consent", {"token": _hidden(page, "token"), "agree": "yes"})
@@ -225,7 +225,7 @@ class _Rater:
         await self._client.aclose()
 
     async def _answer(self, page: str) -> str:
-        """Answer the item of a page; returns the page of the next one."""
+        """Answer the item on a page; return the next page."""
         found = re.search(r'action="(/item/[0-9a-f]+)"', page)
         assert found, page
         self._count += 1
@@ -239,7 +239,7 @@ class _Rater:
         return following
 
     async def _ask(self, kind: str, method: str, address: str, fields: dict[str, str] | None = None) -> str:
-        """Ask for a page, and follow where it leads; ask again if the server is gone."""
+        """Send a request and follow its redirect; retry while the server is down."""
         import httpx
 
         until = time.monotonic() + _PATIENCE
@@ -270,7 +270,7 @@ def _hidden(page: str, name: str) -> str:
 
 @contextmanager
 def _postgresql() -> Iterator[str]:
-    """A server in a temporary folder, which writes to the disk before it acknowledges; the URL of a database."""
+    """Run a PostgreSQL server in a temporary folder, with durable commits; yield the URL of a database."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from postgres_server import UNPRIVILEGED, PostgresServer
 

@@ -1,17 +1,16 @@
-"""How much faster replies are scored together than one at a time: the same metrics, models, replies and process.
+"""Speed of scoring replies in batches, against one at a time: the same metrics, models, replies and process.
 
     python benchmarks/reply_scoring.py [--edition sample] [--replies 1000] [--alone 40]
     python benchmarks/reply_scoring.py --log FILE --epitome-model M --emotion-model M [--judge relevance=M]
 
-Without a log the replies are what people said in EmpatheticDialogues' folds for valid and test, and the models
-(EPITOME, EnDex, relevance and emotion, on MiniLM) are made anew: how fast they are does not depend on how good they
-are. The loop takes as many replies as ``--alone`` says, evenly over all of them, and replies per second are compared;
-loading the models is not counted.
+Without a log the replies are the human ones of EmpatheticDialogues' valid and test folds, and the models (EPITOME,
+EnDex, relevance and emotion, on MiniLM) are newly created: their speed does not depend on their quality. The loop
+scores ``--alone`` replies, evenly spaced, and replies per second are compared; loading the models is not counted.
 
-One at a time is the loop that one would write over the same models, in single precision. What the models do one at a
-time in the numbers that they choose themselves is named beside it. Together means what ``parlai score_responses`` does:
-in batches of texts of like length, each different text read once. So the ratio depends on how often a system repeats
-itself; ``--different`` takes each different reply once.
+The baseline is the loop that one would write over the same models: one reply at a time, in float32. The same loop in
+the precision that the models choose themselves is printed beside it. Both are compared with ``parlai score_responses``,
+which scores batches of texts of similar length and encodes each distinct text once. So the ratio depends on how often a
+system repeats itself; ``--different`` uses each distinct reply once.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 from parlai_empathy.tasks.humod.build import SAMPLE as RATED
 from parlai_empathy.tasks.red.build import SAMPLE as REACTIONS
 
-# What the new models are models of: the samples of the tasks, for their classes alone.
+# Tasks and agents of the new models; the tasks' samples only provide the classes.
 _NEW = {
     "epitome": {"task": "empathy:epitome", "model": "empathy:epitome"},
     "endex": {"task": "empathy:red", "model": "empathy:text_classifier", "red_file": str(REACTIONS)},
@@ -88,7 +87,7 @@ def _metrics(models: dict[str, str], judges: dict[str, str]) -> dict[str, ReplyM
 
 
 def _plain(folder: Path, file: str) -> str:
-    """The file of a copy of a model that computes in single precision."""
+    """Copy a model, with float32 as its precision; return the file of the copy."""
     path = Path(file)
     copy = folder / "plain" / path.name / path.name
     copy.parent.mkdir(parents=True)
@@ -101,7 +100,7 @@ def _plain(folder: Path, file: str) -> str:
 
 
 def _made(folder: Path, name: str, options: dict[str, str]) -> str:
-    """The file of a new model."""
+    """Create an untrained model; return its file."""
     (folder / name).mkdir()
     places = {"model_file": str(folder / name / name), "datapath": str(folder), "edition": "sample"}
     opt = TrainModel.setup_args().parse_kwargs(**options, **places, no_cuda=True, loglevel="error", seed=1)
@@ -110,7 +109,7 @@ def _made(folder: Path, name: str, options: dict[str, str]) -> str:
 
 
 def _said(folder: str, edition: str) -> list[LoggedReply]:
-    """What people said in the folds that nothing learns from, as if a system had said it."""
+    """Return the human replies of the valid and test folds, as if a system had written them."""
     data = build({"datapath": folder, "edition": edition})
     return [
         LoggedReply(
@@ -124,7 +123,7 @@ def _said(folder: str, edition: str) -> list[LoggedReply]:
 
 
 def chosen(log: Sequence[LoggedReply], number: int, different: bool) -> list[LoggedReply]:
-    """Replies of the log's first system."""
+    """Return up to ``number`` replies of the log's first system, evenly spaced."""
     replies = [one for one in log if one.system == log[0].system and one.reply.strip()]
     if different:
         replies = list({one.reply: one for one in replies}.values())
@@ -140,17 +139,17 @@ def report(
     alone: Sequence[LoggedReply],
     rounds: int,
 ) -> list[list[float]]:
-    """Print what a metric takes.
+    """Measure one metric and print the result.
 
-    :param plain: the same metric in single precision.
-    :returns: seconds a reply in each round: one by one in single precision, one by one, and together.
+    :param plain: the same metric in float32.
+    :returns: seconds per reply in each round, as three lists: one by one in float32, one by one, and in batches.
     """
 
     def one_by_one(way: ReplyMetric) -> np.ndarray:
         return np.concatenate([items(way, [one]) for one in alone])
 
     apart = np.nanmax(np.abs(one_by_one(plain) - items(metric, alone)))
-    one_by_one(metric)  # what only a first call has to do
+    one_by_one(metric)  # warm-up
     ways = [(partial(one_by_one, plain), alone), (partial(one_by_one, metric), alone)]
     ways.append((partial(items, metric, replies), replies))
     times = [[seconds(way) / len(read) for way, read in ways] for _ in range(rounds)]
@@ -160,7 +159,7 @@ def report(
 
 
 def _line(name: str, by_way: Sequence[Sequence[float]]) -> str:
-    """Rates and ratios of the three ways."""
+    """Format the rates and ratios of the three variants."""
     plain, own, together = (list(each) for each in by_way)
     beside = Comparison(own, together)
     return (
@@ -170,7 +169,7 @@ def _line(name: str, by_way: Sequence[Sequence[float]]) -> str:
 
 
 def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> np.ndarray:
-    """What a metric says of each reply, one row a reply."""
+    """Return a metric's values, one row per reply."""
     columns: list[list[Any]] = [[np.nan if item is None else item for item in s.items] for s in metric.score(replies)]
     return np.array(columns, dtype=np.float64).T
 

@@ -1,15 +1,15 @@
-"""How fast one reply is found in a pool of a million: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
+"""Speed of retrieving from a pool of a million: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
 
     python benchmarks/retrieval_pool.py [--edition sample] [--candidates 1000000] [--patient]
 
-The paper's Transformer with vectors of 384 numbers is trained for a moment. The pool's vectors are those that it gives
-to the training replies, each many times with some noise: sentences lie in clusters, and numbers that are wholly random
-would be a worst case that never comes. Both agents have the same weights and the same vectors, and answer the same
-contexts of the test fold: reading, encoding and ranking are all counted, loading is not.
+The paper's Transformer, with vectors of 384 dimensions, is trained for a few steps. The pool's vectors are its
+encodings of the training replies, each repeated many times with noise: real sentences form clusters, and purely random
+vectors would be an unrealistic worst case. Both agents have the same weights and the same vectors, and reply to the
+same contexts of the test fold: tokenizing, encoding and ranking are all timed, loading is not.
 
-As it comes, ParlAI sorts all candidates and makes a tensor of each, so that a batch of 64 takes minutes: it is measured
-so with single contexts, and with ``--patient``, in ten minutes more, with a batch of 64. "top-k" is ParlAI with
-``--rank-top-k 100``, the fastest that it can do.
+By default ParlAI sorts all candidates and creates a tensor for each, so that a batch of 64 takes minutes: this is
+measured with single contexts, and with ``--patient``, in ten more minutes, also with a batch of 64. "top-k" is ParlAI
+with ``--rank-top-k 100``, its fastest setting.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from parlai_empathy.modules.vector_index import exact_search
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
-_STEPS = 5  # for which the model is trained
-_NOISE = 0.5  # its length, in lengths of a vector
-_DIFFERENT = 5_000  # replies; the others are noise round them
-_TRIED = 500  # contexts whose best reply is looked for both ways
+_STEPS = 5  # of training
+_NOISE = 0.5  # norm of the noise, relative to the norm of the vector
+_DIFFERENT = 5_000  # distinct replies; all others are noisy copies of them
+_TRIED = 500  # contexts for measuring recall and memory
 
 
 def main() -> None:
-    """Measure, and print replies per second, their ratio, how often the best one is found, and memory."""
+    """Measure, and print replies per second, their ratio, the recall of the index, and memory."""
     parser = parser_of(__doc__)
     parser.add_argument("--candidates", type=int, default=1_000_000)
     parser.add_argument("--patient", action="store_true", help="also wait for ParlAI, as it comes, and 64 contexts")
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _store_pool(agent: RetrievalAgent, number: int) -> Pool:
-    """Training replies, each with its vector and, until there are enough, with noisy ones."""
+    """Store a pool of ``number`` training replies: each with its vector, then repeated with noisy copies of it."""
     texts = list(dict.fromkeys(training_replies(agent.opt, TASK)))[:_DIFFERENT]
     vectors, draw = agent.encode_texts([texts])[0], torch.Generator().manual_seed(0)
     agent._encoded.clear()
@@ -83,7 +83,7 @@ def _store_pool(agent: RetrievalAgent, number: int) -> Pool:
 
 
 def _contexts(fold: Path) -> list[list[str]]:
-    """The turns before each reply of the Listener, in a random order."""
+    """Return the (at most four) turns before each reply of the Listener, in random order."""
     contexts = [
         [before.text for before in dialogue.turns[max(0, turn.index - 5) : turn.index - 1]]
         for dialogue in read_empathetic_dialogues(fold)
@@ -106,7 +106,7 @@ def _recall(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
 
 
 def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
-    """What a process of its own needs for the pool and the answers, beside what it needs for the model."""
+    """Print how much memory a new process needs for the pool and for replying, without that for the model."""
     spawning = multiprocessing.get_context("spawn")
     queue: Any = spawning.Queue()
     process = spawning.Process(target=_answer_alone, args=(agent.opt["model_file"], contexts, queue))
@@ -121,7 +121,7 @@ def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
 
 
 def _answer_alone(model_file: str, contexts: list[list[str]], queue: Any) -> None:
-    logging.logger.setLevel("ERROR")  # a process of its own knows nothing of the parent's
+    logging.logger.setLevel("ERROR")  # a spawned process does not inherit the level
     agent = load(model_file)
     queries = agent.encode_turns(contexts)
     before = _resident()

@@ -1,11 +1,11 @@
-"""How fast the paper's Transformer is trained: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
+"""Training speed of the paper's Transformer: ``empathy:retrieval`` against ParlAI's ``transformer/biencoder``.
 
     python benchmarks/retrieval_training.py [--edition sample] [--layers 4] [--batch 512] [--steps 1] [--gpu]
 
-Both have the same sizes and begin with the same weights, without dropout; each example is compared with the others of
-its batch; the optimiser is Adamax. A step is all of it: reading a batch of texts, making token ids, learning. The loss
-of the first step must be the same. ParlAI's computes in single precision, as it does by default; ours in that, and in
-what ``--precision auto`` chooses.
+Both have the same sizes and initial weights, and no dropout; the negatives of an example are the other replies of its
+batch; the optimiser is Adamax. A step includes everything: reading a batch of texts, tokenizing, updating the weights.
+The loss of the first step must be equal. ParlAI computes in float32, its default; ours in float32 and in the precision
+of ``--precision auto``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _world(opt: Opt, agent: Any, batch: int) -> World:
 
 
 def _loss(world: World) -> float:
-    """The loss of one step."""
+    """Run one training step and return its loss."""
     world.parley()
     return float(world.report()["mean_loss"])
 

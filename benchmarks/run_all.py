@@ -1,9 +1,9 @@
-"""Run the benchmarks that need no model of yours, one after another, and write docs/benchmarks.md: ``make bench``.
+"""Run the benchmarks that need no trained model, one after another, and write docs/benchmarks.md: ``make bench``.
 
     python benchmarks/run_all.py [NAME ...] [--edition sample]
 
-Where some are named, those alone are run, and the page keeps what it says of the others. Where there is a GPU, those
-that can be run on one are, too.
+With NAMEs only those benchmarks are run, and the page keeps the sections of the others. If there is a GPU, benchmarks
+that support it are also run on it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from parlai_empathy.modules.precision import use_bfloat16
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-# Each by its file, with what it is about; True if it takes --edition.
+# By file name: the section's title, and whether the benchmark takes --edition.
 BENCHMARKS = {
     "retrieval_pool": ("One reply from a pool of a million", True),
     "precision_at_k": ("P@1,100 over the test fold", True),
@@ -40,7 +40,7 @@ ON_A_GPU = {"retrieval_training", "hf_fine_tuning", "diverse_beam", "generative_
 
 
 def main() -> None:
-    """Run them, and write the page."""
+    """Run the benchmarks and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; left out, all")
     parser.add_argument("--edition", choices=["full", "sample"], default="full")
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _written() -> dict[str, str]:
-    """The page's sections by their titles."""
+    """Return the page's present sections by title."""
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     return {section.partition("\n")[0]: f"## {section.strip()}" for section in sections}
 
@@ -80,7 +80,7 @@ def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
 
 
 def _said(command: list[str]) -> str:
-    """A command, what it printed, and how long it took."""
+    """Run a benchmark; return the command, its output and its duration, as Markdown."""
     print(f"== {' '.join(command)}", flush=True)
     begin = time.monotonic()
     process = subprocess.run(

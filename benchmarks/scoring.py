@@ -1,10 +1,10 @@
-"""How much faster a judge scores replies in batches than one by one: the same model, pairs and process.
+"""Speed of a judge that scores replies in batches, against one by one: the same model, pairs and process.
 
     python benchmarks/scoring.py --model-file model/relevance [--humod-file FILE] [--pairs 1000]
 
-The ways are run in turns, and the medians of five rounds are compared. Loading the model is not counted. One by one
-is the loop that one would write: in single precision. A second line has the same loop in the numbers that the judge
-itself computes with. As when the whole file is scored, each context stands there with all its replies.
+The variants alternate, and the medians of five rounds are compared. Loading the model is not counted. "one by one" is
+the loop that one would write, in float32; "as the judge" is the same loop in the judge's own precision. As when a whole
+file is scored, each context occurs with all its replies.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _chosen(pairs: Sequence[Pair], number: int) -> list[Pair]:
-    """About so many pairs: contexts, evenly over the file, which is sorted by their length, with all their replies."""
+    """Return about ``number`` pairs: contexts evenly spaced over the file, sorted by length, with all replies."""
     groups = [list(group) for _, group in itertools.groupby(pairs, key=lambda pair: pair.context)]
     few = min(len(groups), max(1, number * len(groups) // len(pairs)))
     return [pair for n in range(few) for pair in groups[n * len(groups) // few]]

@@ -1,6 +1,7 @@
-"""A retrieval model to measure with, trained for a moment: how fast it is does not depend on how good it is.
+"""A barely trained model for benchmarks: its speed does not depend on its quality.
 
-EmpatheticDialogues is taken from ``EMPATHY_MIRROR``, or downloaded; ``--edition sample`` takes the package's own.
+EmpatheticDialogues is read from ``EMPATHY_MIRROR``, or downloaded; ``--edition sample`` uses the sample that ships with
+the package.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TASK = "empathy:empathetic_dialogues"
 
 
 def parser_of(about: str | None) -> argparse.ArgumentParser:
-    """A parser with the options that these benchmarks share; ParlAI says nothing from here on."""
+    """Return a parser with the options that these benchmarks share; also silence ParlAI's log."""
     logging.logger.setLevel("ERROR")
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edition", choices=["full", "sample"], default="full")
@@ -30,17 +31,17 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
 
 
 def add_gpu(parser: argparse.ArgumentParser) -> None:
-    """Add ``--gpu`` to a benchmark that can be run on one."""
+    """Add ``--gpu``, for a benchmark that supports it."""
     parser.add_argument("--gpu", action="store_true", help="let both compute on the GPU")
 
 
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
-    """A Transformer with random weights, and the words of the training fold.
+    """Return an agent with a randomly initialised Transformer and the dictionary of the training fold.
 
-    It computes on the CPU in single precision, as ParlAI does, so that answers can be compared.
+    By default it computes on the CPU in float32, as ParlAI does, so that results can be compared.
 
     :param model: ``empathy:retrieval`` or ``empathy:generative``.
-    :param options: what shall differ from the agent's own defaults.
+    :param options: options that override the defaults.
     """
     arguments = {"task": TASK, "model": model, "edition": edition, "precision": "float32", "seed": 1}
     arguments |= {"datapath": str(folder), "model_file": str(Path(folder) / "model")}
@@ -52,9 +53,9 @@ def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval"
 
 
 def trained(folder: str | Path, edition: str, steps: int, **options: Any) -> str:
-    """The file of the same, trained for some steps: the same model each time."""
+    """Train such an agent for some steps, reproducibly; return its model file."""
     agent = untrained(folder, edition, **options)
-    random.seed(agent.opt["seed"])  # which decides the order of the examples
+    random.seed(agent.opt["seed"])  # determines the order of the examples
     world = create_task(agent.opt, agent)
     for _ in range(steps):
         world.parley()
@@ -63,5 +64,5 @@ def trained(folder: str | Path, edition: str, steps: int, **options: Any) -> str
 
 
 def load(model_file: str, **options: Any) -> RetrievalAgent:
-    """A trained model, with other options."""
+    """Load a trained model, overriding some of its options."""
     return create_agent_from_model_file(model_file, {"loglevel": "error", **options})

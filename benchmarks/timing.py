@@ -1,4 +1,4 @@
-"""What the benchmarks share: how long calls take, and how two ways to do the same compare."""
+"""Helpers of the benchmarks: time calls, and compare two implementations."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 import torch
 
 ROUNDS = 5
-"""How often each way is run."""
+"""How often each variant is run."""
 
 
 def now() -> float:
-    """Seconds on a clock, when a GPU has done all that it was asked for."""
+    """Return the clock in seconds, after waiting for the GPU to finish its work."""
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """How long a call takes."""
+    """Return the duration of a call in seconds."""
     begin = now()
     run()
     return now() - begin
@@ -29,7 +29,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Seconds that two ways took, each time one right after the other.
+    """Durations in seconds of two implementations, which were timed alternately.
 
     :param theirs: of the alternative.
     :param ours: of this package.
@@ -40,13 +40,13 @@ class Comparison:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as fast ours was in each round."""
+        """The speed-up of ours over theirs in each round."""
         return [one / other for one, other in zip(self.theirs, self.ours, strict=True)]
 
     def line(self, what: str, count: float, unit: str) -> str:
-        """Rates, the median ratio, and its least and greatest value.
+        """Format the rates, and the median, lowest and highest ratio.
 
-        :param count: how many ``unit`` one call is.
+        :param count: how many ``unit`` one call processes.
         """
         theirs, ours = (count / statistics.median(times) for times in (self.theirs, self.ours))
         spread = f"{min(self.ratios):.1f} to {max(self.ratios):.1f}"
@@ -55,6 +55,6 @@ class Comparison:
 
 
 def compare(theirs: Callable[[], object], ours: Callable[[], object]) -> Comparison:
-    """Run both in turns; what a first call alone has to do should have been done before."""
+    """Time both alternately; the caller should have warmed them up."""
     times = [(seconds(theirs), seconds(ours)) for _ in range(ROUNDS)]
     return Comparison([one for one, _ in times], [other for _, other in times])
