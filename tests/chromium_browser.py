@@ -1,4 +1,4 @@
-"""Chromium without a window, for tests that see pages as people do; skipped where there is none."""
+"""Headless Chromium, for tests of pages as people see them; the tests are skipped if it is not installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser of Playwright's."""
+    """Yield a Playwright browser."""
     api = pytest.importorskip("playwright.sync_api")
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
@@ -25,7 +25,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-# What an element's text is seen on, and in which colours: contrast by WCAG 2.2's formula.
+# Contrast of an element's text with its background, by WCAG 2.2's formula; and the other checks.
 _CHECKS = r"""
 () => {
   const wrong = [];
@@ -92,10 +92,10 @@ _CHECKS = r"""
 
 
 def accessibility_problems(page: Any) -> list[str]:
-    """What is in the way of people who see, hear or move otherwise than most; a line each.
+    """Return the accessibility problems of a page, one line each.
 
-    Labels, legends and names, the order of headings, references that lead nowhere, the contrast of text (at least 4.5),
-    the size of what is to be hit, language and title, and whether the page is wider than the window.
+    Checked are labels, legends and names, the order of headings, broken references, the contrast of text (at least
+    4.5), the size of click targets, language and title, and whether the page is wider than the window.
     """
     found: list[str] = page.evaluate(_CHECKS)
     return found

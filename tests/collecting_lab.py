@@ -1,4 +1,4 @@
-"""A site for collecting dialogues without a server: the store behind it, the people who come, and what they send."""
+"""A site for collecting dialogues, without a server: its store, its visitors, and the forms that they send."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JUDGED = {"q-empathy": "5", "q-relevance": "4", "q-understandability": "3"}
 
 
 class Lab:
-    """A site, and people who come. A second one with the same store is the site after a restart."""
+    """A site and its visitors. A second ``Lab`` with the same store is the site after a restart."""
 
     def __init__(self, store: Path | str, clock: Any, study: str = "collect_ed", **settings: Any) -> None:
         self.clock = clock
@@ -42,7 +42,7 @@ class Lab:
         return Visitor(self.app, **options)
 
     def person(self) -> Visitor:
-        """Somebody who has agreed, and has the form of the prompt before them."""
+        """Return a visitor who has given consent and sees the form of the prompt."""
         found = self.visitor()
         found.get("/")
         found.post("/consent", {"agree": "yes"})
@@ -50,13 +50,13 @@ class Lab:
         return found
 
     def waiting(self, situation: str = "A heron stood in my garden.") -> Visitor:
-        """Somebody who has described a situation; they wait, or talk at once."""
+        """Return a visitor who has described a situation, and is waiting or already in a conversation."""
         found = self.person()
         describe(found, situation)
         return found
 
     def pair(self) -> tuple[Visitor, Visitor]:
-        """Two people in their first conversation; the first one tells."""
+        """Return two visitors in their first conversation; the first one is the Speaker."""
         first = self.waiting("A heron stood in my garden.")
         self.clock.now += 1
         second = self.waiting("I fell into the pond.")
@@ -77,19 +77,19 @@ def describe(visitor: Visitor, situation: str, place: int = 0) -> Page:
 
 
 def prompt_form(visitor: Visitor, emotion: str, situation: str) -> dict[str, str]:
-    """The fields of the prompt that the visitor's page asks for."""
+    """Return the fields of the prompt's form on the visitor's page."""
     return {"prompt": visitor.page.hidden("prompt"), "q-emotion": emotion, "q-situation": situation}
 
 
 def say(visitor: Visitor, text: str) -> Page:
-    """Write the next message of the conversation that is under way, as the page has it."""
+    """Send the next message of the visitor's current conversation."""
     visitor.get("/talk")
     turn = re.search(r'name="turn" id="turn" value="(\d+)"', visitor.page.text)
     return visitor.post("/say", {"talk": visitor.page.hidden("talk"), "turn": turn[1] if turn else "", "text": text})
 
 
 def talk(speaker: Visitor, listener: Visitor, turns: int = 4, end: bool = True) -> None:
-    """Talk, and end it."""
+    """Exchange messages, and end the conversation."""
     for turn in range(1, turns + 1):
         say(speaker if turn % 2 else listener, f"Message {turn}, well.")
     if end:
@@ -103,7 +103,7 @@ def judge(visitor: Visitor, **answers: str) -> Page:
 
 
 def meet(lab: Lab) -> tuple[Visitor, Visitor]:
-    """Two people who have talked twice, and judged both conversations."""
+    """Return two visitors who have had two conversations, and have judged both."""
     first, second = lab.pair()
     talk(first, second)
     judge(first)
@@ -115,7 +115,7 @@ def meet(lab: Lab) -> tuple[Visitor, Visitor]:
 
 
 def said(visitor: Visitor) -> list[str]:
-    """What stands in the bubbles of the page."""
+    """Return the texts of the page's speech bubbles."""
     found = re.findall(
         r'<p class="words-said" dir="auto"><span class="hidden">[^<]*</span>(.*?)</p>', visitor.page.text
     )

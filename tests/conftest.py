@@ -1,4 +1,4 @@
-"""What tests share: ParlAI plugged in, the fixtures' folder, and the real data where they are at hand."""
+"""Shared set-up: the import hook, the fixtures' folder, and the real data if they are available."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hypothesis import settings
 
 from parlai_empathy import hook
 
-hook.install()  # as the .pth does in an installed environment; before anything imports ParlAI
+hook.install()  # as the .pth file does in an installed environment; must precede any import of ParlAI
 
-# The same examples in every run, so that what is green here is green elsewhere, however slow the machine is;
-# pytest --hypothesis-profile search looks for new ones, and for more of them.
+# The same examples in every run and no deadline, so that results do not depend on the machine;
+# pytest --hypothesis-profile search tries new examples, and more of them.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile("same")
 
 FIXTURES = Path(__file__).parent / "fixtures"
-# Real, third-party data, never part of this repository: where EMPATHY_TEST_DATA says, or in shared/data beside it.
+# Real, third-party data, never part of this repository: in EMPATHY_TEST_DATA, or in shared/data beside the repository.
 REAL_DATA = Path(os.environ.get("EMPATHY_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 ON_A_GPU = Path(__file__).parent / "gpu"
@@ -34,26 +34,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Most tests compare with what they compute on the CPU: the agents are to compute there, too."""
+    """Hide GPUs: most tests compare agents with references that are computed on the CPU."""
     if not config.getoption("--gpu"):
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Tests on a GPU have processes of their own."""
+    """Collect either the tests in tests/gpu or all others: they need separate processes."""
     is_elsewhere = collection_path.is_file() and config.getoption("--gpu") != (ON_A_GPU in collection_path.parents)
     return True if is_elsewhere else None
 
 
 @pytest.fixture
 def fixtures() -> Path:
-    """The folder of small files, written for these tests in each data set's original format."""
+    """The folder of small files in each data set's original format, written for these tests."""
     return FIXTURES
 
 
 @pytest.fixture
 def real_data() -> Path:
-    """The folder of real data sets; the test is skipped where there is none."""
+    """The folder of real data sets; without it the test is skipped."""
     if not REAL_DATA.is_dir():
         pytest.skip("no real data here: set EMPATHY_TEST_DATA")
     return REAL_DATA
@@ -61,20 +61,20 @@ def real_data() -> Path:
 
 @pytest.fixture(autouse=True)
 def _log_level() -> Iterator[None]:
-    """A test that runs a ParlAI command quietly must not silence the tests after it."""
+    """Reset ParlAI's log level: a test that lowers it must not silence the tests after it."""
     yield
     if "parlai.utils.logging" in sys.modules:
         logger = sys.modules["parlai.utils.logging"].logger
         logger.setLevel("INFO")
-        logger._cache.clear()  # Python clears the caches of loggers that it knows; ParlAI's is not among them
+        logger._cache.clear()  # ParlAI's logger is not registered with Python's logging, which would clear this cache
 
 
 @pytest.fixture
 def process_group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """torch's group of processes, with this one alone in it."""
+    """Initialise torch's process group, with this process as its only member."""
     import torch.distributed
 
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch puts its own there
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # torch replaces it
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     yield
     torch.distributed.destroy_process_group()

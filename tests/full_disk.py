@@ -1,4 +1,4 @@
-"""A disk that is full, as far as this process can tell."""
+"""A simulated full disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk(size: int = 20) -> Iterator[None]:
-    """No file may grow beyond so many bytes, as if the disk were full."""
+    """Limit the size of files that this process writes to ``size`` bytes, as if the disk were full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

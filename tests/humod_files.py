@@ -1,4 +1,4 @@
-"""HUMOD files for tests: rows and objects that are good, and what is read of a file."""
+"""HUMOD files for tests: valid and invalid rows, and helpers that read a file."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def read(path: Path) -> list[Pair]:
 
 
 def skip(path: Path) -> tuple[list[Pair], list[str]]:
-    """What is read in spite of bad rows, and what is said of these."""
+    """Read a file, skipping bad rows; return the pairs and the error messages."""
     bad: list[DataError] = []
     return list(read_humod(path, bad)), list(map(str, bad))
 
 
 def changed(row: str, **fields: str) -> str:
-    """A row of two turns before the reply, with other values: ``context`` is the first turn."""
+    """Return a row, which has two turns before the reply, with other values; ``context`` is the first turn."""
     places = {"id": 0, "context": 1, "second": 2, "reply": 3, "label": 4, "rating": 8, "human": 9, "time": 10}
     found = row.split("\t")
     for name, value in fields.items():
@@ -57,7 +57,7 @@ def changed(row: str, **fields: str) -> str:
     return "\t".join(found)
 
 
-# Of each: the row, the column that is named, and the value.
+# For each: the row, and the column and value that the error names.
 BAD_ROWS = {
     "rating 0": (changed(GOOD, rating="0"), "User Relevance Score", "0"),
     "rating 6": (changed(GOOD, rating="6"), "User Relevance Score", "6"),

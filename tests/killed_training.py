@@ -1,4 +1,4 @@
-"""A training that ``kill -9`` ends after its first checkpoint, and how to see that the next one went on from there."""
+"""A training run that is killed after its first checkpoint, and a check that the next run resumed from it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from processes import start
 
 
 def kill_a_training(options: Mapping[str, Any], model: Path) -> None:
-    """Train for 500 epochs, by these options of ``train_model``, until there is a checkpoint."""
+    """Start ``train_model`` with these options and 500 epochs, and kill it once there is a checkpoint."""
     command = [sys.executable, "-m", "parlai", "train_model", "-mf", str(model)]
     for name, value in {**options, "num_epochs": 500, "loglevel": "error", "validation_patience": 0}.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     stats = Path(f"{model}.checkpoint.trainstats")
-    training = start(command, model.parent)  # in a group of its own, so that nothing of it survives
+    training = start(command, model.parent)  # in its own process group, so that all its processes are killed
     try:
         until = time.monotonic() + 120
         while not stats.exists() and training.poll() is None and time.monotonic() < until:
@@ -32,7 +32,7 @@ def kill_a_training(options: Mapping[str, Any], model: Path) -> None:
 
 
 def check_that_it_went_on(model: Path) -> None:
-    """Epochs and updates of both trainings follow one another, and the first one's first validation is remembered."""
+    """Assert that epochs and updates continue over both runs, and that the first run's first validation is kept."""
     reports = json.loads(Path(f"{model}.trainstats").read_text())["valid_reports"]
     epochs = [report["total_epochs"] for report in reports]
     assert epochs == sorted(epochs)

@@ -1,4 +1,4 @@
-"""What curation's query makes of lines, without a dump or a part."""
+"""Runs curation's query on lines, without a dump."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Read:
     """The rows of a block.
 
     :param posts: a table of pyarrow.
-    :param bad: how many lines are no posts, by reason.
-    :param places: the numbers of those lines, with the field in brackets.
+    :param bad: number of lines that are not posts, by reason.
+    :param places: the numbers of those lines, with the field in parentheses.
     """
 
     posts: Any
@@ -27,14 +27,14 @@ class Read:
 
 
 class LineReader:
-    """Runs the query over blocks, one after another."""
+    """Runs the query on one block after another."""
 
     def __init__(self) -> None:
         self._database = connect("1GB", 1)
         self._database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
 
     def read(self, block: Block) -> Read:
-        """The rows of a block."""
+        """Run the query on a block."""
         import pyarrow
         import pyarrow.compute as compute
 

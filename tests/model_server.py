@@ -1,12 +1,12 @@
-"""A real OpenAI-compatible server on the loopback: it answers with a language model, and misbehaves when it is told to.
+"""A real OpenAI-compatible server on the loopback: answers with a language model, and misbehaves on demand.
 
 ::
 
     with ModelServer(model) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        server.next(status(429, retry_after="1"), html())  # the first two requests; then it answers again
+        server.next(status(429, retry_after="1"), html())  # for the first two requests; then it answers again
 
-Who asks for it (``"stream": true``) gets the answer in pieces, as the model writes it, in events as OpenAI sends them.
+Requests with ``"stream": true`` get the answer in server-sent events, as OpenAI sends them, while the model writes it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Misbehaviour = Callable[["_Handler"], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sent."""
+    """A client's request."""
 
     path: str
     headers: dict[str, str]
@@ -40,9 +40,9 @@ class Request:
 class ModelServer:
     """The server, in threads of this process.
 
-    :param model: answers; it is asked one prompt at a time.
-    :param key: which requests must carry, if any.
-    :param pause: is called after each piece of an answer that is sent in pieces.
+    :param model: the language model; it gets one prompt at a time.
+    :param key: the API key that requests must have, if any.
+    :param pause: called after each event of a streamed answer.
     """
 
     model: LanguageModel
@@ -77,15 +77,15 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """What goes into OPENAI_BASE_URL."""
+        """The value for OPENAI_BASE_URL."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def next(self, *misbehaviours: Misbehaviour | None) -> None:
-        """Misbehave in these ways at the next requests, one after the other; None answers."""
+        """Misbehave in these ways on the next requests, one each; None answers normally."""
         self._next.extend(misbehaviours)
 
     def begin(self, request: Request) -> Misbehaviour | None:
-        """Note a request; say how to misbehave."""
+        """Record a request; return how to misbehave, if at all."""
         with self._lock:
             self.requests.append(request)
             self._running += 1
@@ -93,12 +93,12 @@ class ModelServer:
             return self._next.popleft() if self._next else self.always
 
     def end(self) -> None:
-        """A request has been answered."""
+        """Record that a request has been answered."""
         with self._lock:
             self._running -= 1
 
     def refusal(self, request: Request) -> tuple[int, dict[str, Any]] | None:
-        """Status and body for who has no key, wants another model, or goes astray."""
+        """Return the status and body for a request with a wrong key, model or path; None for a valid one."""
         if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
             return 401, error_body(f"Incorrect API key provided: {request.headers.get('authorization')}.")
         if request.body.get("model") != self.model.name.partition(":")[2]:
@@ -106,7 +106,7 @@ class ModelServer:
         return (404, error_body("Not found")) if _prompt(request) is None else None
 
     def answer(self, request: Request) -> tuple[int, dict[str, Any]]:
-        """Status and body of a request."""
+        """Return the status and body of the response."""
         if refusal := self.refusal(request):
             return refusal
         try:
@@ -118,7 +118,7 @@ class ModelServer:
         return 200, _body(request, answer)
 
     def stream(self, request: Request, send: Callable[[dict[str, Any]], None]) -> None:
-        """Send a request's answer in pieces, with the counts of tokens at the end if they are wanted."""
+        """Stream the answer to a request, with the token counts at the end if it asks for them."""
         sent = ""
 
         def say(text: str) -> None:
@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self.send(*self.owner.answer(request))
         except OSError:
-            self.close_connection = True  # the client has gone
+            self.close_connection = True  # the client has disconnected
         finally:
             self.owner.end()
 
@@ -168,10 +168,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(coded)
 
     def send_events(self, work: Callable[[Callable[[Any], None]], None], end: bytes = b"data: [DONE]\n\n") -> None:
-        """Send what the work gives, an event each, and the end; an error of the model before the first is a status.
+        """Send events and then the end; if the model fails before the first event, send an error status.
 
-        :param work: is given a function that sends an event's data, or bytes as they are.
-        :param end: what follows the last event.
+        :param work: called with a function that sends the data of an event, or raw bytes.
+        :param end: bytes after the last event.
         """
         self._has_begun = False
 
@@ -206,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def error_body(message: str, code: str | None = None) -> dict[str, Any]:
-    """An error as OpenAI writes it."""
+    """Return an error body in OpenAI's format."""
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
 
 
@@ -219,7 +219,7 @@ def _prompt(request: Request) -> Prompt | None:
 
 
 def _sampling(body: dict[str, Any]) -> Sampling:
-    """OpenAI's own defaults hold for what is not said."""
+    """Return the sampling options of a request; missing ones have OpenAI's defaults."""
     return Sampling(
         temperature=body.get("temperature", 1.0),
         top_p=body.get("top_p", 1.0),
@@ -249,7 +249,7 @@ def _body(request: Request, answer: Completion) -> dict[str, Any]:
 
 
 def _piece(request: Request, text: str, finish: str | None = None) -> dict[str, Any]:
-    """A part of an answer, as OpenAI sends it."""
+    """Return a streamed part of an answer, in OpenAI's format."""
     is_text = request.path == "/v1/completions"
     choice: dict[str, Any] = {"index": 0, "finish_reason": finish, "logprobs": None}
     if is_text:
@@ -266,24 +266,24 @@ def _piece(request: Request, text: str, finish: str | None = None) -> dict[str, 
 def status(
     code: int, message: str = "no", retry_after: str | None = None, error_code: str | None = None
 ) -> Misbehaviour:
-    """An error with this status."""
+    """Send an error with this status."""
     headers = {"Retry-After": retry_after} if retry_after is not None else {}
     return lambda handler: handler.send(code, error_body(message, error_code), headers)
 
 
 def html(code: int = 200) -> Misbehaviour:
-    """A page for people, as gateways send it."""
+    """Send an HTML page, as gateways do."""
     page = b"<!DOCTYPE html>\n<html><body><h1>Bad gateway</h1></body></html>"
     return lambda handler: handler.send(code, page, {"Content-Type": "text/html"})
 
 
 def raw(body: Any, code: int = 200) -> Misbehaviour:
-    """Anything else, as JSON."""
+    """Send any other body, as JSON."""
     return lambda handler: handler.send(code, body)
 
 
 def cut(connection: bool = True) -> Misbehaviour:
-    """An answer that ends in its middle: the connection breaks, or the server says that this was all."""
+    """Send a truncated answer: the connection breaks, or the declared length is that of the truncated body."""
 
     def misbehave(handler: _Handler) -> None:
         body = b'{"id": "cmpl-1", "choices": [{"text": " hel'
@@ -294,18 +294,18 @@ def cut(connection: bool = True) -> Misbehaviour:
 
 
 def drop(handler: _Handler) -> None:
-    """End the connection without a word."""
+    """Close the connection without a response."""
     handler.close_connection = True
 
 
 def hang(handler: _Handler) -> None:
-    """Say nothing, until the server is closed."""
+    """Send nothing until the server is closed."""
     handler.owner.closing.wait()
     handler.close_connection = True
 
 
 def trickle(handler: _Handler) -> None:
-    """Send a byte now and then, for ever: no single wait is long."""
+    """Send a byte now and then, for ever: no single read times out."""
     handler.send(200, b" ", length=1_000_000)
     while not handler.owner.closing.wait(0.02):
         handler.wfile.write(b" ")
@@ -314,30 +314,30 @@ def trickle(handler: _Handler) -> None:
 
 
 def choices(*found: dict[str, Any]) -> Misbehaviour:
-    """These choices."""
+    """Send these choices."""
     return raw({"id": "cmpl-1", "choices": list(found), "usage": {"prompt_tokens": 3, "completion_tokens": 2}})
 
 
 def no_text(finish: str = "stop", **more: Any) -> Misbehaviour:
-    """A chat's choice whose content is null."""
+    """Send a chat choice whose content is null."""
     return choices({"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None, **more}})
 
 
-# --- ways to misbehave with an answer in pieces ----------------------------------------------------------------------
+# --- ways to misbehave while streaming -------------------------------------------------------------------------------
 
 
 def piece(content: str | None = None, finish: str | None = None, **delta: Any) -> dict[str, Any]:
-    """An event of a chat."""
+    """Return the data of a chat event."""
     return {"choices": [{"index": 0, "finish_reason": finish, "delta": {"content": content, **delta}}]}
 
 
 def events(*found: Any, end: bytes = b"data: [DONE]\n\n") -> Misbehaviour:
-    """These events, and the end; bytes are sent as they are."""
+    """Send these events and the end; bytes are sent as they are."""
     return lambda handler: handler.send_events(lambda send: [send(one) for one in found] and None, end)
 
 
 def cut_after(*found: Any, connection: bool = True) -> Misbehaviour:
-    """These events, and then nothing: the connection breaks, or the server says that this was all."""
+    """Send these events without the end: the connection breaks, or the response ends regularly."""
 
     def misbehave(handler: _Handler) -> None:
         if connection:
@@ -350,7 +350,7 @@ def cut_after(*found: Any, connection: bool = True) -> Misbehaviour:
 
 
 def hang_after(*found: Any) -> Misbehaviour:
-    """These events, and then silence until the server is closed."""
+    """Send these events, and then nothing until the server is closed."""
 
     def work(handler: _Handler, send: Callable[[Any], None]) -> None:
         for one in found:

@@ -1,4 +1,4 @@
-"""Mechanical Turk in memory: as much of it as the crowd's code asks for, and it can die at any moment."""
+"""A test double of Mechanical Turk, with the calls that the package uses; it can die at any call."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ TERMS: dict[str, Any] = {
     "reward": "1.20",
     "raters": 20,
 }
-"""Of an offer."""
+"""Terms of an offer."""
 
 _WHEN = datetime(2026, 5, 1, tzinfo=timezone.utc)
 
 
 class Death(BaseException):
-    """The process was killed."""
+    """Raised to simulate that the process is killed."""
 
 
 class MturkDouble:
-    """Each method is one of boto3's, with the same names.
+    """Has boto3's methods, with the same names.
 
-    :param dies_at: the number of the call, from 1, at which the process dies; 0 for never.
-    :param after: whether Mechanical Turk has done by then what it was asked for.
+    :param dies_at: the number of the call, from 1, during which the process dies; 0 for never.
+    :param after: whether Mechanical Turk carries out that call before the process dies.
     """
 
     def __init__(self, dies_at: int = 0, after: bool = False) -> None:
@@ -42,7 +42,7 @@ class MturkDouble:
         self._tokens: set[str] = set()
 
     def submit(self, hit: str, worker: str, assignment: str, minute: int = 0) -> None:
-        """Let a worker hand something in."""
+        """Let a worker submit an assignment."""
         self.assignments[assignment] = {
             "AssignmentId": assignment,
             "WorkerId": worker,
@@ -84,7 +84,7 @@ class MturkDouble:
         return {"HIT": hit}
 
     def _list_hits(self, MaxResults: int, NextToken: str = "0") -> Any:
-        # One a page, so that pages are turned.
+        # One per page, to exercise pagination.
         place, hits = int(NextToken), list(self.hits.values())
         more = {"NextToken": str(place + 1)} if place + 1 < len(hits) else {}
         return {"HITs": hits[place : place + 1], **more}
@@ -144,5 +144,5 @@ class MturkDouble:
 
 
 def refused(code: str) -> ClientError:
-    """What boto3 raises when Mechanical Turk refuses."""
+    """Return the error that boto3 raises when Mechanical Turk rejects a request."""
     return ClientError({"Error": {"Code": "RequestError", "Message": f"No. ({code})"}}, "Operation")

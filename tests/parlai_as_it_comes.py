@@ -1,4 +1,4 @@
-"""ParlAI without our repairs, for the tests that ask whether they are still needed."""
+"""ParlAI without our repairs, for tests of whether these are still needed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from parlai.core.script import SCRIPT_REGISTRY
 
 
 def unrepaired(name: str) -> ModuleType:
-    """ParlAI's module ``name`` anew, as ParlAI made it: the hook knows it only under its own name.
+    """Import ParlAI's module ``name`` again without repairs, under another name, which the hook ignores.
 
-    The commands stay those of the module that is repaired; this one would take their names.
+    The registered commands remain those of the repaired module; the import would replace them.
     """
     source = importlib.util.find_spec(name)
     assert source is not None

@@ -1,4 +1,4 @@
-"""A model behind a server that repeats what it is told, asked by the real client."""
+"""The real client, for a model named ``parrot`` behind a server, and a check of its errors."""
 
 from __future__ import annotations
 

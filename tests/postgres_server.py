@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: in a temporary folder, reached through a Unix socket, gone afterwards."""
+"""A temporary PostgreSQL server for tests, in a temporary folder, with a Unix socket."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PostgresServer:
         return f"postgresql://tester@/postgres?host={self.folder}"
 
     def new_database(self) -> str:
-        """The URL of an empty place: a schema, which takes no time and no megabytes as a whole database would."""
+        """Create an empty schema, which is much cheaper than a database, and return its URL."""
         import psycopg
 
         name = f"test_{uuid.uuid4().hex[:12]}"
@@ -37,7 +37,7 @@ class PostgresServer:
         return f"{self.url()}&options=-csearch_path%3D{name}"
 
     def run(self, *command: str) -> None:
-        """Run one of PostgreSQL's programs, as a user who may."""
+        """Run one of PostgreSQL's programs, as an unprivileged user."""
         user = UNPRIVILEGED if os.geteuid() == 0 else None
         program = find(command[0])
         assert program
@@ -46,7 +46,7 @@ class PostgresServer:
             user=user,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
-            stdout=(self.folder / "out.log").open("ab"),  # not a pipe: the server would keep it open
+            stdout=(self.folder / "out.log").open("ab"),  # not a pipe, which the server would keep open
             stderr=subprocess.STDOUT,
         )
         if done.returncode:
@@ -59,11 +59,11 @@ def find(program: str) -> str | None:
 
 @contextmanager
 def postgres_server() -> Iterator[PostgresServer]:
-    """A server; the test is skipped where there is no PostgreSQL."""
+    """Yield a server; without PostgreSQL the test is skipped."""
     pytest.importorskip("psycopg")
     if not (find("initdb") and find("pg_ctl")):
         pytest.skip("no PostgreSQL here")
-    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: a socket's path must not have more than 107 characters
+    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: a socket's path can have 107 characters at most
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, UNPRIVILEGED)

@@ -1,4 +1,4 @@
-"""Running commands for tests: in processes of their own, which are ended if they hang."""
+"""Run commands in processes, which are killed if they hang."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 REPOSITORY = PACKAGE.parent
 PTH = REPOSITORY / "parlai_empathy.pth"
 
-PATIENCE = 300  # seconds after which a command hangs: far more than the slowest needs on a busy machine
+PATIENCE = 300  # seconds until a command counts as hanging: far more than the slowest needs on a busy machine
 
-# As small as a model can be: each command takes a few seconds, nearly all of them for imports.
+# A minimal model: each command takes a few seconds, nearly all of them for imports.
 SAMPLE = ("-t", "empathy:empathetic_dialogues", "--edition", "sample")
 TINY_SIZES = ("--embedding-size", "16", "--n-heads", "2", "--n-layers", "1", "--ffn-size", "16", "--num-epochs", "1")
 TINY = ("-m", "empathy:retrieval", *TINY_SIZES)
@@ -29,7 +29,7 @@ TINY = ("-m", "empathy:retrieval", *TINY_SIZES)
 def run(
     command: Sequence[str | Path], cwd: Path, stdin: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``command`` without a GPU, to its end and that of all its children; ``environment`` adds to the variables."""
+    """Run ``command`` without a GPU until it and its children end; ``environment`` adds environment variables."""
     process = start(command, cwd, **environment)
     try:
         out, err = process.communicate(stdin, timeout=PATIENCE)
@@ -41,7 +41,7 @@ def run(
 
 
 def start(command: Sequence[str | Path], cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """Start ``command`` as the head of a process group."""
+    """Start ``command`` as the leader of a new process group."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "EMPATHY_", "SLURM_"))
     }
@@ -58,18 +58,18 @@ def start(command: Sequence[str | Path], cwd: Path, **environment: str) -> subpr
 
 
 def parlai_command(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """``parlai <arguments>`` with the running interpreter."""
+    """Run ``parlai <arguments>`` with the running interpreter."""
     return run([sys.executable, "-m", "parlai", *arguments], cwd, **environment)
 
 
 def succeeded(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
-    """``result``, which must have ended well."""
+    """Assert that the command succeeded, and return ``result``."""
     assert result.returncode == 0, f"{result.args}\n{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
     return result
 
 
 class CleanPython:
-    """A virtual environment with nothing in it; :attr:`site` is its site-packages."""
+    """An empty virtual environment; :attr:`site` is its site-packages."""
 
     def __init__(self, folder: Path) -> None:
         venv.create(folder, with_pip=False, symlinks=True)
@@ -78,22 +78,22 @@ class CleanPython:
         self.site = folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
     def add_hook(self) -> None:
-        """Copy the ``.pth`` file and the package into it, as they are."""
+        """Copy the ``.pth`` file and the package into the environment."""
         shutil.copy(PTH, self.site)
         shutil.copytree(PACKAGE, self.site / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "*.csv"))
 
     def add_package(self, name: str, code: str) -> None:
-        """Put a package of one file into it."""
+        """Add a package with a single file."""
         (self.site / name).mkdir()
         (self.site / name / "__init__.py").write_text(code)
 
     def add_stack(self) -> None:
-        """Let it see ParlAI, torch and all the rest of the running interpreter, but no ``.pth`` file there."""
+        """Make the running interpreter's packages importable, without processing its ``.pth`` files."""
         folders = {Path(find_spec(name).origin).parents[1] for name in ("parlai", "torch", "numpy")}  # type: ignore
         (self.site / "stack.pth").write_text("".join(f"{folder}\n" for folder in folders))
 
     def __call__(self, code: str, *flags: str) -> str:
-        """What ``code`` prints; it must end well and print no error."""
+        """Run ``code`` and return what it prints; it must succeed and write nothing to stderr."""
         result = succeeded(run([self.python, *flags, "-c", code], self.home))
         assert result.stderr == ""
         return result.stdout

@@ -1,4 +1,4 @@
-"""Checkpoints in the layout of the EmpatheticDialogues authors, made small, and their computation, text by text."""
+"""Small checkpoints in the layout of the EmpatheticDialogues authors, and a reference forward pass for one text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = [[1, 3], [0, 1, 2, 8, 3, 4, 0], [9], [4, 3, 2, 1, 0, 1, 2, 3]]
 
 
 def transformer_state(dim: int = DIM, layers: int = LAYERS) -> dict[str, Tensor]:
-    """Weights by the authors' names."""
+    """Return random weights under the authors' names."""
     torch.manual_seed(2)
     embedding = torch.randn(len(WORDS), dim) * 0.7
     state = {"embeddings.weight": embedding}
@@ -51,7 +51,7 @@ OPT = {"model": "transformer", "transformer_n_heads": HEADS, "normalize_sent_emb
 
 
 def write(path: Path, state: Any, words: Any = None, *, old: bool = True, **changes: Any) -> Path:
-    """A file as torch 1.0 wrote it; ``old`` is its format."""
+    """Write a file as torch 1.0 did; ``old`` selects its format."""
     saved = {
         "state_dict": OrderedDict(state),
         "word_dict": words or word_dict(WORDS),
@@ -73,7 +73,7 @@ def linear(numbers: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
 
 
 def theirs(state: dict[str, Tensor], side: str, text: list[int]) -> Tensor:
-    """One text's vector: no batch, hence no padding and no mask."""
+    """Return the vector of one text, computed without a batch, hence without padding and mask."""
     tower = f"{side}_transformer"
     states = state["embeddings.weight"][text] + state[f"{tower}.position_embeddings.weight"][: len(text)]
     for layer in range(LAYERS):
@@ -98,7 +98,7 @@ PIECES = ["<PAD>", "<SOC>", "__PAD__", "<PER>", "joyful", "<UNK>", "[CLS]", "<EO
 def bert_state(
     norm_names: tuple[str, str] = ("weight", "bias"),
 ) -> tuple[dict[str, Tensor], list[BertModel], BertConfig]:
-    """Two BERTs and their weights by the authors' names."""
+    """Return weights under the authors' names, the two BERT models that have them, and their configuration."""
     torch.manual_seed(4)
     config = BertConfig(vocab_size=len(PIECES), hidden_size=64, num_hidden_layers=2, num_attention_heads=1,
                         intermediate_size=20, max_position_embeddings=30, initializer_range=0.4)  # fmt: skip

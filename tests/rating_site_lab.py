@@ -1,4 +1,4 @@
-"""A rating site without a server: the desk behind it, the people who come, and what they send."""
+"""A rating site without a server: its desk, its visitors, and the forms that they send."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVIL = "<script>alert('heron')</script> & <b>bold</b>"
 
 
 class Lab:
-    """A site, the desk behind it, and people who come."""
+    """A site, its desk and its visitors."""
 
     def __init__(self, study: Path, store: Path | str, clock: Clock, **options: Any) -> None:
         self.clock = clock
@@ -32,7 +32,7 @@ class Lab:
         return Visitor(self.app, **options)
 
     def rater(self, **options: Any) -> Visitor:
-        """Somebody who has agreed, and has the first item before them."""
+        """Return a visitor who has given consent and sees the first item."""
         found = self.visitor(**options)
         found.get("/")
         found.post("/consent", {"agree": "yes"})
@@ -47,14 +47,14 @@ class Lab:
 
 
 def answers_of(page: Page, text: str = "I like them.") -> dict[str, str]:
-    """An answer to each question of a page: the last choice, or ``text``."""
+    """Return an answer to each question of a page: the last choice, or ``text``."""
     radios = dict(re.findall(r'<input type="radio" name="([^"]+)" id="[^"]+" value="([^"]+)"', page.text))
     areas = re.findall(r'<textarea name="([^"]+)"', page.text)
     return {**radios, **dict.fromkeys(areas, text), "shown": page.hidden("shown")}
 
 
 def item_of(page: Page) -> str:
-    """The address of the item that a page shows."""
+    """Return the path of the item on a page."""
     found = re.search(r'action="(/item/[0-9a-f]+)"', page.text)
     assert found, page.words
     return found[1]

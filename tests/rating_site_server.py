@@ -1,6 +1,6 @@
-"""A rating site in a process of its own, which can be killed and started again: for tests.
+"""A rating site in a separate process, which tests can kill and restart.
 
-Run as a program it serves, and prints its address: ``python rating_site_server.py STUDY STORE PORT``.
+Run as a program, it prints its address and serves: ``python rating_site_server.py STUDY STORE PORT``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOKEN = "a token for the tests"
 
 
 class SiteServer:
-    """A server. It keeps its port when it is started again.
+    """A server, which keeps its port when it is restarted.
 
     :param study: a study's file.
     :param store: a file, or a URL.
@@ -39,7 +39,7 @@ class SiteServer:
         self._port = int(self.url.rstrip("/").rsplit(":", 1)[1])
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill the process, as in a power cut."""
         self._process.send_signal(signal.SIGKILL)
         self._process.communicate()
 

@@ -1,4 +1,4 @@
-"""An agent that replies with all that it has been told, so that a test sees whose history it has."""
+"""An agent that replies with its whole history, so that a test can see whose history it has."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from parlai.core.agents import Agent
 
 
 class RememberingAgent(Agent):
-    """Says what it has heard so far, `` / `` between two messages. What is asked for in the message is done:
+    """Replies with all messages so far, separated by `` / ``. These words in a message change its behaviour:
 
-    ``SLOW`` waits until :attr:`go_on` is set, ``FAIL`` raises an error until then, ``SILENT`` says nothing, ``SAY x``
-    says x.
+    ``SLOW`` waits until :attr:`go_on` is set, ``FAIL`` raises an error until then, ``SILENT`` gives an empty reply,
+    ``SAY x`` replies x.
     """
 
     def __init__(self, opt: Any = None, shared: Any = None) -> None:
@@ -48,7 +48,7 @@ class RememberingAgent(Agent):
 
 
 class StreamingAgent(RememberingAgent):
-    """Writes its reply word by word."""
+    """Streams its reply word by word."""
 
     def act_streaming(self, say: Callable[[str], None]) -> dict[str, Any]:
         act = self.act()

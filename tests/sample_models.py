@@ -1,4 +1,4 @@
-"""Models of the samples, through ParlAI's own commands: evaluated, loaded, and what their files hold."""
+"""Helpers for models that are trained on the samples: evaluate, load, copy, read weights."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from parlai_empathy.agent_kit.trained.weights import load_model
 
 
 def evaluate(model_file: Path, task: str = "empathy:empathetic_dialogues", **options: Any) -> dict[str, Any]:
-    """The report of the sample's test fold."""
+    """Evaluate a model on the sample's test fold; return the report."""
     settings = {"task": task, "edition": "sample", "datatype": "test", "loglevel": "error", **options}
     return EvalModel.main(model_file=str(model_file), **settings)  # type: ignore[no-any-return]
 
 
 def load(model_file: Path, **options: Any) -> Any:
-    """The agent of a model."""
+    """Load a model's agent."""
     return create_agent_from_model_file(str(model_file), Opt({"loglevel": "error", **options}))
 
 
 def weights(model_file: Path) -> dict[str, Tensor]:
-    """What a model's file holds, read without executing anything."""
+    """Return a model file's weights, loaded without executing code."""
     return dict(load_model(str(model_file), lambda _: None)["model"])
 
 
 def copy_of(model_file: Path, folder: Path) -> Path:
-    """A copy of a model's files, which a test may break."""
+    """Copy a model's files, so that a test may damage them; return the copy."""
     for suffix in ("", ".opt", ".dict", ".pool"):
         if Path(f"{model_file}{suffix}").is_file():
             (folder / f"model{suffix}").write_bytes(Path(f"{model_file}{suffix}").read_bytes())
@@ -39,7 +39,7 @@ def copy_of(model_file: Path, folder: Path) -> Path:
 
 
 def check_copy(model_file: Path, text: str, field: str = "text") -> None:
-    """A copy of an agent, such as each place in a batch has, shares its model and answers as the agent does."""
+    """Assert that a shared copy of an agent, as for batches, has the same model object and gives the same answer."""
     agent = load(model_file)
     copy = create_agent_from_shared(agent.share())
     assert copy.model is agent.model
@@ -49,7 +49,7 @@ def check_copy(model_file: Path, text: str, field: str = "text") -> None:
 
 
 class Bomb:
-    """What a stranger's file may hold: something that acts when it is unpickled."""
+    """An object that executes code when it is unpickled, as an untrusted file may contain."""
 
     def __init__(self, victim: Path) -> None:
         self.victim = victim

@@ -1,4 +1,4 @@
-"""A rater who says what a test wants, as a ParlAI agent."""
+"""A scripted rater, as a ParlAI agent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from parlai.core.message import Message
 
 
 class ScriptedRater(Agent):
-    """Says one line after the other, then ends the conversation; remembers all that it was shown.
+    """Says one line after another, then ends the conversation; records all that it was shown.
 
-    :param lines: what it says; one that can be called is given what was shown so far.
+    :param lines: what it says; a callable gets what was shown so far, and returns the line.
     """
 
     def __init__(self, lines: Iterable[str | Callable[[str], str]]) -> None:
@@ -35,7 +35,7 @@ class ScriptedRater(Agent):
 
 
 def run(world: Any, at_most: int = 500) -> None:
-    """Let a world run to its end."""
+    """Run a world to its end."""
     for _ in range(at_most):
         if world.epoch_done():
             return

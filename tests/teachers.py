@@ -1,4 +1,4 @@
-"""What a teacher gives."""
+"""The examples of a teacher."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def examples_of(teacher: Any) -> list[dict[str, Any]]:
-    """One epoch of a teacher; labels under one name for all folds."""
+    """Return one epoch of a teacher's examples, with labels always under ``labels``."""
     teacher.reset()
     found = []
     while not teacher.epoch_done():

@@ -1,4 +1,4 @@
-"""What README and docs say is true: commands parse, links lead somewhere, tables list what exists."""
+"""Checks of README and docs: commands parse, links resolve, tables are complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def commands() -> list[str]:
-    """The lines after ``$`` in the pages' console blocks; a line that ends in a backslash goes on."""
+    """Return the commands after ``$`` in the pages' console blocks; a trailing backslash continues a line."""
     blocks = (block for page in PAGES for block in _BLOCK.findall(page.read_text(encoding="utf-8")))
     lines = (line[2:] for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.startswith("$ "))
     return list(dict.fromkeys(lines))
@@ -44,7 +44,7 @@ def scripts() -> dict[str, type[script.ParlaiScript]]:
 @pytest.mark.parametrize("command", [c for c in commands() if without_environment(c)[0] == "parlai"])
 def test_parlai_commands_parse(command: str, scripts: dict[str, type[script.ParlaiScript]]) -> None:
     _, name, *arguments = without_environment(command)
-    assert scripts[name].setup_args().parse_args(arguments)  # ParlAI refuses what it does not know
+    assert scripts[name].setup_args().parse_args(arguments)  # ParlAI rejects unknown options
 
 
 def test_the_page_of_commands_is_what_the_code_says() -> None:
@@ -86,7 +86,7 @@ def test_links_within_the_project_lead_somewhere(page: Path) -> None:
 
 
 def leads_somewhere(target: Path, heading: str) -> bool:
-    """Whether a file or folder is there, and has the heading, as GitHub writes it in addresses."""
+    """Whether a file or folder exists, and has the heading, written as in GitHub's anchors."""
     return target.exists() and (not heading or heading in headings(target.read_text(encoding="utf-8")))
 
 
@@ -116,12 +116,12 @@ def test_the_readme_lists_every_teacher_and_agent() -> None:
 
 
 def base_of(teachers: list[type]) -> type:
-    """The one that all others are made of."""
+    """Return the class from which all others inherit."""
     return next(kind for kind in teachers if all(issubclass(other, kind) for other in teachers))
 
 
 def test_the_readme_shows_numbers_of_the_results_page() -> None:
-    """Each row of the README's table of results stands in docs/results.md too."""
+    """Each row of the README's table of results is also in docs/results.md."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?:P@|AVG BLEU).*$", readme, re.MULTILINE)

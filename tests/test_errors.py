@@ -1,4 +1,4 @@
-"""The tree of errors in the docstring is the tree of classes."""
+"""The tree in the docstring of ``errors`` is the class hierarchy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from parlai_empathy import errors
 
 
 def classes() -> dict[str, type[Exception]]:
-    """The exception classes that the module defines."""
+    """Return the exception classes that the module defines."""
     found = dict(inspect.getmembers(errors, inspect.isclass))
     return {name: kind for name, kind in found.items() if kind.__module__ == errors.__name__}
 
 
 def drawn() -> dict[str, str]:
-    """The tree's branches: name to what stands behind it."""
+    """Return the entries of the tree, from name to description."""
     assert errors.__doc__ is not None
     return dict(re.findall(r"^ +[|`]-- (\w+) +(.+)$", errors.__doc__, re.MULTILINE))
 

@@ -1,4 +1,4 @@
-"""The hook in Pythons of its own: what a start pays for it, what it does to imports, and that it never disturbs."""
+"""The hook in separate Pythons: its cost at start, its effect on imports, and that it never interferes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_isolated_and_optimised_starts_work_too(hooked: CleanPython) -> None:
 
 
 def test_silent_without_the_package(bare: CleanPython) -> None:
-    shutil.copy(PTH, bare.site)  # a half-removed install
+    shutil.copy(PTH, bare.site)  # a half-removed installation
     assert bare("print('fine')") == "fine\n"
 
 
@@ -71,7 +71,7 @@ def test_silent_with_the_hook_missing_or_unreadable(hooked: CleanPython) -> None
     file = hooked.site / "parlai_empathy" / "hook.py"
     file.unlink()
     assert hooked("print('fine')") == "fine\n"
-    file.mkdir()  # neither a module nor readable as one
+    file.mkdir()  # neither a module nor a readable file
     assert hooked("print('fine')") == "fine\n"
 
 
@@ -81,11 +81,11 @@ def test_starts_with_closed_or_full_streams(hooked: CleanPython, closed: str) ->
     assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
 
 
-# --- what a start pays -----------------------------------------------------------------------------------------------
+# --- the cost of a start ---------------------------------------------------------------------------------------------
 
 
 def test_start_loads_nothing_but_the_hook(bare: CleanPython) -> None:
-    # The comparison is a start with a .pth line too, as most environments have one: reading it loads a codec or two.
+    # The baseline has a .pth file too, as most environments do: reading one imports a codec or two.
     (bare.site / "other.pth").write_text("import sys\n")
     before = set(bare(LIST_MODULES).split())
     bare.add_hook()
@@ -157,7 +157,7 @@ def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: C
     core = hooked.site / "parlai" / "core"
     core.mkdir()
     (core / "__init__.py").write_text("")
-    # As ParlAI's: it must find pkg_resources while it runs, and nobody afterwards.
+    # As ParlAI's: pkg_resources must be importable while this module runs, and not afterwards.
     (core / "opt.py").write_text(
         "import pkg_resources as lent\nprint(lent.lent_by_parlai_empathy)\n"
         "class Opt(dict):\n    def save(self, filename): pass\n    @classmethod\n    def load(cls, optfile): pass\n"
@@ -192,7 +192,7 @@ def test_a_watched_module_that_is_run_as_a_script_is_watched_too(hooked: CleanPy
 
 @pytest.fixture
 def meta_path(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """A copy of ``sys.meta_path`` without the hook, in its place for the test."""
+    """Replace ``sys.meta_path``, for the test, by a copy without the hook."""
     finders: list[object] = [finder for finder in sys.meta_path if not isinstance(finder, hook.ParlaiFinder)]
     monkeypatch.setattr(sys, "meta_path", finders)
     return finders
@@ -228,7 +228,7 @@ def test_the_spec_is_the_one_that_the_other_finders_give(meta_path: list[object]
 
 
 def test_finders_of_the_old_kind_are_passed_over(meta_path: list[object]) -> None:
-    meta_path.insert(0, object())  # without find_spec, as finders before Python 3.4 were
+    meta_path.insert(0, object())  # without find_spec, like finders before Python 3.4
     spec = hook.ParlaiFinder().find_spec("parlai")
     assert spec is not None
     assert spec.name == "parlai"

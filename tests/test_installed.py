@@ -1,7 +1,7 @@
-"""Real installs: a normal and an editable one, each in a fresh environment, and ParlAI's plain commands in them.
+"""Real installations, a regular and an editable one, each in a fresh environment, and ParlAI's own commands in them.
 
 The environments see ParlAI, torch and the rest through a ``.pth`` file that names the running interpreter's
-site-packages; ``.pth`` files found there are not run, so whatever works here works because of the install under test.
+site-packages. Its ``.pth`` files are not processed, so what works here works because of the installation under test.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if int(version("setuptools").split(".")[0]) < 77:
     pytest.skip("building needs setuptools 77, as pyproject.toml says", allow_module_level=True)
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-# Nothing may come from a network, and what the running interpreter has must not count as installed.
+# No network access, and packages of the running interpreter must not count as installed.
 OFFLINE = ["--no-deps", "--no-build-isolation", "--no-index", "--ignore-installed"]
 BUILTIN = ("-t", "empathetic_dialogues")  # ParlAI's own task
 
 
 class Installed(CleanPython):
-    """A fresh environment with an installed package, and a place for data and models beside it."""
+    """A fresh environment in which the package is installed, and a folder for data and models."""
 
     def __init__(self, folder: Path, kind: str) -> None:
         super().__init__(folder / "env")
@@ -47,17 +47,17 @@ class Installed(CleanPython):
         succeeded(run([*PIP, "--python", self.python, "uninstall", "--yes", "parlai-empathy"], self.home))
 
     def run(self, *command: str | Path, stdin: str = "", **environment: str) -> str:
-        """What ``python <command>`` writes to both streams; it must end well."""
+        """Run ``python <command>``, which must succeed; return what it writes to both streams."""
         environment = {"EMPATHY_MIRROR": str(self.work / "mirror"), **environment}
         result = succeeded(run([self.python, *command], self.work, stdin, **environment))
         return result.stdout + result.stderr
 
     def parlai(self, command: str, *options: str | Path, stdin: str = "") -> str:
-        """What ``parlai <command>`` writes. (ParlAI itself is not installed here, so neither is its script.)"""
+        """Run ``parlai <command>`` as a module (ParlAI's script is not installed here); return the output."""
         return self.run("-m", "parlai", command, *options, "-dp", "data", stdin=stdin)
 
     def make_mirror(self) -> None:
-        """A mirror that holds the sample as if it were the data set itself: small, and in the same layout."""
+        """A mirror with the sample in place of the data set: smaller, but in the same layout."""
         folder = self.work / "mirror" / "empatheticdialogues"
         folder.mkdir(parents=True)
         for file in SAMPLE_FILES.glob("*.csv"):
@@ -65,7 +65,7 @@ class Installed(CleanPython):
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """A copy to build from, so that nothing is left in the repository."""
+    """A copy of the sources to build from, so that no files are left in the repository."""
     ignored = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests", "empathy_demo")
     shutil.copytree(REPOSITORY, folder, ignore=ignored)
     return folder
@@ -81,7 +81,7 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="session")
 def model(installed: Installed) -> Path:
-    """A tiny model, trained in that environment on ParlAI's own task."""
+    """A minimal model, trained in that environment on ParlAI's own task."""
     installed.parlai("train_model", *BUILTIN, *TINY, "-mf", "model/model", "--seed", "1")
     return installed.work / "model" / "model"
 
@@ -156,13 +156,13 @@ def test_self_chat_begins_with_an_opener_of_the_data(installed: Installed, model
     installed.parlai("self_chat", *options, "--save-format", "conversations")
     [chat] = [json.loads(line) for line in (installed.work / "chat.jsonl").read_text().splitlines()]
     first = chat["dialog"][0][0]["text"]
-    # A text of the file in the file's own writing; fields end at commas.
+    # A text as it is written in the file; fields end at commas.
     assert f",{first.replace(',', '_comma_')}," in (SAMPLE_FILES / "test.csv").read_text()
 
 
 def test_display_data_with_a_teacher_and_an_option_in_the_name(installed: Installed) -> None:
     output = installed.parlai("display_data", "-t", "empathy:empathetic_dialogues:BothRoles:edition=sample", "-n", "5")
-    # Both roles' turns but for each conversation's first: the rows of the file less its conversations.
+    # The turns of both roles except each conversation's first: rows of the file minus conversations.
     rows = (SAMPLE_FILES / "train.csv").read_text(encoding="utf-8").splitlines()[1:]
     expected = len(rows) - len({row.split(",")[0] for row in rows})
     assert f"loaded {expected} episodes with a total of {expected} examples" in output

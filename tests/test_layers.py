@@ -1,4 +1,4 @@
-"""Which module may import which: the imports are read from the source, those inside functions too."""
+"""Which module may import which: imports are parsed from the source, including those inside functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import parlai_empathy
 
 PACKAGE = Path(parlai_empathy.__file__).parent
 
-# A sub-package may import those of lower layers, and others of its own layer as long as no circle comes of it.
+# A sub-package may import those of lower layers, and others of its own layer unless this makes a cycle.
 LAYERS: tuple[set[str], ...] = (
     {"errors", "files", "memory"},
     {"modules", "metrics", "tasks", "mutators", "language_models"},
@@ -22,28 +22,28 @@ LAYERS: tuple[set[str], ...] = (
     {"reports"},
     {"scripts"},
 )
-# What stands apart, with all that it may import.
+# Modules outside the layers, with all that they may import.
 APART: dict[str, set[str]] = {
-    "": set(),  # the package itself: nothing, and everybody may ask it for its version
+    "": set(),  # the package itself; every module may import it, for its version
     "hook": {"plugin"},
     "plugin": {"repairs", "errors"},
     "repairs": {"errors"},
     "__main__": {"hook"},
     "zoo": {"tasks.builder", "errors"},
 }
-# Optional or heavy: only inside the functions that use them.
+# Optional or heavy libraries, to be imported only inside functions.
 HEAVY = {
     *("transformers", "sentence_transformers", "fasttext", "openai"),  # models
-    *("sacrebleu", "rouge_score", "matplotlib"),  # measures and plots
+    *("sacrebleu", "rouge_score", "matplotlib"),  # metrics and plots
     *("duckdb", "pyarrow", "pyspark", "boto3", "botocore", "starlette", "uvicorn", "jinja2"),  # engines and services
     "zstandard",  # .zst dumps
-    "faiss",  # indices of vectors
+    "faiss",  # vector indexes
 }
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """``source`` imports ``target``; of this package both are relative to it (``tasks.builder``)."""
+    """``source`` imports ``target``; modules of this package are named relative to it (``tasks.builder``)."""
 
     source: str
     target: str
@@ -55,7 +55,7 @@ class Arrow:
 
 
 def violations(package: Path) -> list[str]:
-    """What goes against the design, one line each."""
+    """Return the forbidden imports, one line each."""
     arrows = [arrow for path in sorted(package.rglob("*.py")) for arrow in arrows_of(path, package)]
     inner = [arrow for arrow in arrows if arrow.target.split(".")[0] == package.name]
     inner = [Arrow(a.source, a.target[len(package.name) + 1 :], a.line, a.in_function) for a in inner]
@@ -65,18 +65,18 @@ def violations(package: Path) -> list[str]:
 
 
 def arrows_of(path: Path, package: Path) -> Iterator[Arrow]:
-    """The imports of one file, but for those that only type checkers see."""
+    """Yield the imports of one file, except those for type checkers only."""
     parts = path.relative_to(package).with_suffix("").parts
     is_package = parts[-1] == "__init__"
     source = ".".join(parts[:-1] if is_package else parts)
-    folder = [package.name, *parts[:-1]]  # what a relative import starts from
+    folder = [package.name, *parts[:-1]]  # the start of relative imports
     for node, in_function in statements(ast.parse(path.read_text(encoding="utf-8")), False):
         for target in targets(node, folder):
             yield Arrow(source, as_module(target, package), node.lineno, in_function)
 
 
 def statements(node: ast.AST, in_function: bool) -> Iterator[tuple[ast.stmt | ast.Call, bool]]:
-    """Every import and call below ``node``, with whether it runs only when a function does."""
+    """Yield every import and call below ``node``, and whether it is inside a function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             continue
@@ -87,7 +87,7 @@ def statements(node: ast.AST, in_function: bool) -> Iterator[tuple[ast.stmt | as
 
 
 def targets(node: ast.stmt | ast.Call, folder: list[str]) -> Iterator[str]:
-    """The dotted names that ``node`` imports; of ``from a import b`` it is ``a.b``, whatever ``b`` is."""
+    """Yield the dotted names that ``node`` imports; for ``from a import b`` that is ``a.b``, whatever ``b`` is."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -99,7 +99,7 @@ def targets(node: ast.stmt | ast.Call, folder: list[str]) -> Iterator[str]:
 
 
 def as_module(target: str, package: Path) -> str:
-    """``target`` without a last part that is no module of this package but something in one."""
+    """Return ``target`` without its last part if that is not a module of this package but a name in one."""
     parts = target.split(".")
     if parts[0] == package.name and len(parts) > 1:
         path = package.joinpath(*parts[1:])
@@ -109,32 +109,32 @@ def as_module(target: str, package: Path) -> str:
 
 
 def is_allowed(arrow: Arrow) -> bool:
-    """Whether the design has this arrow."""
+    """Whether the design allows this import."""
     source, target = arrow.source.split(".")[0], arrow.target.split(".")[0]
     if target in (source, ""):
         return True
     if arrow.source == "plugin" and arrow.in_function:
-        return True  # it brings everything together, when ParlAI asks for it
+        return True  # it registers everything, once ParlAI is imported
     if (source, target) == ("scripts", "zoo"):
-        return True  # the recipes of its models
+        return True  # for the recipes of its models
     if source in APART:
         return bool({target, arrow.target} & APART[source])
     return layer(target) <= layer(source) < len(LAYERS)
 
 
 def layer(name: str) -> int:
-    """The number of a sub-package's layer; what stands apart is above all, so that nobody may import it."""
+    """Return the number of a module's layer; those outside the layers are above all others, so none may import them."""
     return next((number for number, names in enumerate(LAYERS) if name in names), len(LAYERS))
 
 
 def circles(arrows: list[Arrow]) -> list[str]:
-    """One line for each pair of sub-packages that reach each other."""
+    """Return one line for each pair of sub-packages that import each other, directly or indirectly."""
     reach: dict[str, set[str]] = {}
     for arrow in arrows:
         source, target = arrow.source.split(".")[0], arrow.target.split(".")[0]
         if source != target and source not in APART:
             reach.setdefault(source, set()).add(target)
-    for _ in reach:  # the longest way has as many steps as there are names
+    for _ in reach:  # the longest path has as many steps as there are names
         for names in reach.values():
             names.update(*(reach.get(name, set()) for name in tuple(names)))
     pairs = {tuple(sorted((a, b))) for a in reach for b in reach[a] if a != b and a in reach.get(b, set())}

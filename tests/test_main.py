@@ -15,7 +15,7 @@ REMEDY = "pip install --no-deps parlai==1.7.2"
 
 
 def doctor(environment: CleanPython) -> tuple[int, list[str]]:
-    """Its exit code, and the lines that it prints."""
+    """Run ``python -m parlai_empathy``; return its exit code and the lines that it prints."""
     result = run([environment.python, "-m", "parlai_empathy"], environment.home)
     assert result.stderr == ""
     return result.returncode, result.stdout.splitlines()
@@ -27,7 +27,7 @@ def problems(lines: list[str]) -> list[str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> CleanPython:
-    """The package and its hook, with torch and NumPy where it looks for them, and nothing else."""
+    """An environment with the package, its hook, and empty packages torch and NumPy."""
     clean = CleanPython(tmp_path / "env")
     clean.add_hook()
     clean.add_package("torch", "")
@@ -86,7 +86,7 @@ def test_without_torch(environment: CleanPython) -> None:
 
 def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
     environment.add_stack()
-    (environment.site / PTH.name).write_text("import sys; sys.meta_path\n")  # starts, and installs nothing
+    (environment.site / PTH.name).write_text("import sys; sys.meta_path\n")  # valid, but installs nothing
     code, lines = doctor(environment)
     assert code == 1
     assert PTH.name in "".join(problems(lines))

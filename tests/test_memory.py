@@ -1,4 +1,4 @@
-"""Memory that is freed is there for what is asked for next."""
+"""Freed memory is kept and reused."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(what: str) -> int:
-    """How many pages the system had to bring to a process that takes 1 MB, then 2, and so on up to 30."""
+    """Return the number of page faults of a process that allocates and frees 1 MB, then 2, and so on up to 30."""
     run = subprocess.run([sys.executable, "-c", _FAULTS, what], capture_output=True, text=True, check=True)
     return int(run.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what it does is known of Linux's C library")
 def test_what_is_freed_is_kept() -> None:
-    assert faults("keep") <= 40 * 2**20 // 4096  # those of the largest piece; all together would be 465 MB
+    assert faults("keep") <= 40 * 2**20 // 4096  # pages of the largest block; all blocks together would be 465 MB

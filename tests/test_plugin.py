@@ -1,4 +1,4 @@
-"""What ParlAI knows of us once the hook has run: names, worlds, zoo, sub-commands, metrics, errors."""
+"""What the plug-in registers with ParlAI: names, worlds, zoo, sub-commands, metrics, errors."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE as SAMPLE_FIL
         ("empathy:retrieval", "agents", "empathy:retrieval"),
         ("repeat_label", "agents", "repeat_label"),  # ParlAI's
         ("transformer/biencoder", "agents", "transformer/biencoder"),
-        ("retrieval", "tasks", "retrieval"),  # an agent is no task
+        ("retrieval", "tasks", "retrieval"),  # an agent, not a task
         ("empathetic_dialogues", "tasks", "empathetic_dialogues"),  # ParlAI has a task of this name
         ("empathetic_dialogues:EmotionClassification", "tasks", "empathetic_dialogues:EmotionClassification"),
         ("empathy:empathetic_dialogues:BothRoles", "tasks", "empathy:empathetic_dialogues:BothRoles"),
-        ("builder", "tasks", "builder"),  # a module in the same folder, but no task
+        ("builder", "tasks", "builder"),  # a module in the same folder, not a task
         ("__pycache__", "tasks", "__pycache__"),
         ("internal:retrieval", "agents", "internal:retrieval"),
         ("parlai_empathy.agents.retrieval:A", "agents", "parlai_empathy.agents.retrieval:A"),
@@ -67,7 +67,7 @@ def test_plain_name_gets_the_prefix_only_where_it_is_ours_alone(name: str, kind:
 def test_teacher_and_options_behind_a_plain_name_are_kept(
     rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("made_up", "convai2"):  # the second is ParlAI's too
+    for name in ("made_up", "convai2"):  # the second is also ParlAI's
         (tmp_path / "tasks" / name).mkdir(parents=True)
         (tmp_path / "tasks" / name / "__init__.py").touch()
     monkeypatch.setattr(plugin, "_HERE", tmp_path)
@@ -155,7 +155,7 @@ def test_the_teacher_names_a_world_and_options_do_not(monkeypatch: pytest.Monkey
 
 def test_without_a_world_of_ours_parlais_default_is_used() -> None:
     name = "empathy:empathetic_dialogues"
-    assert loader.load_world_module(name, num_agents=2) is DialogPartnerWorld  # neither a chat nor a self-chat
+    assert loader.load_world_module(name, num_agents=2) is DialogPartnerWorld  # neither interactive nor self-chat
     assert loader.load_world_module(name, default_world=DialogPartnerWorld) is DialogPartnerWorld
     assert loader.load_world_module("empathy:no_such_task", interactive_task=True, num_agents=2) is DialogPartnerWorld
 
@@ -205,7 +205,7 @@ def test_parlais_own_task_finds_its_data_on_our_mirror(tmp_path: Path, monkeypat
     shutil.copytree(SAMPLE_FILES, tmp_path / "mirror" / "empatheticdialogues")
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
     importlib.import_module("parlai.tasks.empathetic_dialogues.build").build({"datapath": str(tmp_path / "data")})
-    built = tmp_path / "data" / "empatheticdialogues" / "empatheticdialogues"  # where ParlAI's teacher looks
+    built = tmp_path / "data" / "empatheticdialogues" / "empatheticdialogues"  # where ParlAI's teacher reads it
     assert (built / "test.csv").read_bytes() == (SAMPLE_FILES / "test.csv").read_bytes()
 
 
@@ -238,12 +238,12 @@ def test_every_metric_of_ours_has_a_title_and_a_description() -> None:
     for key in [*keys, "avg_bleu"]:
         assert METRICS_DISPLAY_DATA[key].title
         assert METRICS_DISPLAY_DATA[key].description
-    assert METRICS_DISPLAY_DATA["f1"].title == "F1"  # ParlAI's own are still there
+    assert METRICS_DISPLAY_DATA["f1"].title == "F1"  # ParlAI's own metrics are kept
 
 
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
-    """What ParlAI's logger is given in the test."""
+    """The messages logged by ParlAI's logger during the test."""
     lines: list[str] = []
 
     class Keep(python_logging.Handler):
@@ -267,7 +267,7 @@ def test_signature_is_logged_when_an_evaluation_ends(logged: list[str]) -> None:
     metric = bleu()
     report = parlai.core.metrics.aggregate_named_reports({"task": {"avg_bleu": metric, "f1": AverageMetric(1, 2)}})
     assert logged == [f"avg_bleu: {metric.signature}"]
-    assert set(report) == {"avg_bleu", "f1"}  # the report itself is ParlAI's
+    assert set(report) == {"avg_bleu", "f1"}  # the report itself is unchanged
 
 
 def test_nothing_is_logged_of_a_training_step(logged: list[str]) -> None:
@@ -301,7 +301,7 @@ RAISE = "import parlai; from parlai_empathy.errors import DataError; raise DataE
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> CleanPython:
-    """A Python with the hook and a ParlAI that is nothing but its version: it starts at once."""
+    """A Python with the hook and a stub of ParlAI that has only a version, which starts quickly."""
     clean = CleanPython(tmp_path_factory.mktemp("plugin") / "env")
     clean.add_hook()
     clean.add_package("parlai", "__version__ = '1.7.2'")
@@ -345,7 +345,7 @@ def test_what_ctrl_c_says_in_other_programs_is_theirs(python: CleanPython, progr
     arguments = [program, "train_model"] if program else []
     code = f"import sys; sys.argv = {arguments}; import parlai; raise KeyboardInterrupt"
     ended = run([python.python, "-c", code], python.home)
-    assert ended.returncode == -signal.SIGINT  # which shells show as 130
+    assert ended.returncode == -signal.SIGINT  # shown as 130 by shells
     assert ended.stderr.startswith("Traceback")
 
 
@@ -406,7 +406,7 @@ def test_a_base_that_an_agent_does_not_have_is_an_error() -> None:
 
 @pytest.mark.parametrize("name", ["empathy:Retrieval", "empathy:RETRIEVAL", "prepend/generative"])
 def test_names_of_agents_are_read_in_any_case_and_with_their_base(name: str) -> None:
-    """As ParlAI reads names of tasks; the first letters are the prefix."""
+    """Case-insensitively, as ParlAI reads the names of tasks."""
     assert loader.load_agent_module(name) is loader.load_agent_module(plugin.canonical_name(name.lower(), "agents"))
 
 
@@ -444,7 +444,7 @@ def test_a_teacher_that_a_task_of_parlais_does_not_have_keeps_parlais_error() ->
         loader.load_teacher_module("convai2:nonsense")
 
 
-# --- what ParlAI would do by itself -----------------------------------------------------------------------------------
+# --- what ParlAI does without repairs --------------------------------------------------------------------------------
 
 
 def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:

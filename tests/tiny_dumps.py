@@ -1,4 +1,4 @@
-"""Dumps of Reddit, invented and small, and the plain Python curation that ours is compared with."""
+"""Small, invented dumps of Reddit, and the plain Python curation that serves as the reference."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PACKERS = {
     ".xz": lzma.compress,
     ".zst": zstandard.ZstdCompressor().compress,
 }
-KAPPA = 0.3217  # low enough that small dumps give posts; no post lies at exactly this distance
-LARGE = 160  # posts of which always some are chosen
+KAPPA = 0.3217  # low enough that small dumps give posts; no post is at exactly this distance
+LARGE = 160  # posts; enough that some are always chosen
 
 GOOD = (
     "The cat sat on the mat in Rome.",
@@ -57,18 +57,18 @@ AUTHORS = ("xqanna", "xqberta", "xqcarl", None, "[deleted]", "AutoModerator", "x
 
 
 class ByLength:
-    """A scorer of texts: the longer a text, the higher its score."""
+    """A text scorer: the longer a text, the higher its score."""
 
     def __init__(self, signature: str = "by length") -> None:
         self.signature = signature
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Scores, ``(n,)``."""
+        """Return the scores, ``(n,)``."""
         return np.array([min(1.0, len(text) / 60) for text in texts])
 
 
 def comment(name: str, parent: str, **changes: Any) -> dict[str, Any]:
-    """A comment as a dump has it. ``parent`` is a full name."""
+    """Return a comment in the format of dumps. ``parent`` is a full name."""
     return {
         "id": name,
         "parent_id": parent,
@@ -85,7 +85,7 @@ def comment(name: str, parent: str, **changes: Any) -> dict[str, Any]:
 
 
 def submission(name: str, **changes: Any) -> dict[str, Any]:
-    """A submission as a dump has it."""
+    """Return a submission in the format of dumps."""
     return {
         "id": name,
         "title": "How does bread rise?",
@@ -99,7 +99,7 @@ def submission(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def random_posts(count: int, seed: int = 1, draw: random.Random | None = None) -> list[dict[str, Any]]:
-    """Threads with whatever a dump may hold: replies to anything, of any time, by anybody, some of them twice."""
+    """Return random threads: replies to anything, at any time, by anybody, with duplicates, as real dumps may have."""
     draw = draw or random.Random(seed)
     posts: list[dict[str, Any]] = []
     for number in range(count):
@@ -113,7 +113,7 @@ def random_posts(count: int, seed: int = 1, draw: random.Random | None = None) -
         if draw.random() < 0.08:
             posts.append(submission(name, **made, title=text or "No text", selftext=draw.choice(("", *GOOD, None))))
             continue
-        # Mostly what came shortly before; now and then anything, itself and what comes later too.
+        # Mostly a reply to a recent post; sometimes to any post, even to itself or to a later one.
         other = draw.randrange(count) if draw.random() < 0.1 else max(0, number - draw.randint(1, 12))
         kind = "t3_" if other < len(posts) and "title" in posts[other] else "t1_"
         made["created_utc"] = draw.choice((made["created_utc"], str(made["created_utc"])))
@@ -124,12 +124,12 @@ def random_posts(count: int, seed: int = 1, draw: random.Random | None = None) -
 
 
 def lines(posts: Iterable[dict[str, Any]]) -> list[str]:
-    """Posts as the lines of a dump."""
+    """Return posts as the lines of a dump."""
     return [json.dumps(post) for post in posts]
 
 
 def write_dump(path: Path, posts: Iterable[dict[str, Any]]) -> Path:
-    """Write a dump, packed as its name says."""
+    """Write a dump, compressed according to its suffix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = "".join(f"{line}\n" for line in lines(posts)).encode()
     path.write_bytes(PACKERS.get(path.suffix, bytes)(content))
@@ -137,7 +137,7 @@ def write_dump(path: Path, posts: Iterable[dict[str, Any]]) -> Path:
 
 
 def run(dumps: Sequence[Path], folder: Path, engine: str = "duckdb", **options: Any) -> Curated:
-    """Curate dumps into a folder. ``recipe`` holds constants; other options are the plan's."""
+    """Curate dumps into a folder. ``recipe`` has the recipe's constants; other options are for the plan."""
     recipe = Recipe(**{"kappa": KAPPA, **options.pop("recipe", {})})
     plan = Plan(dumps, folder, recipe, **{"with_ids": True, "memory": "1GB", "threads": 1, **options})
     opened = open_engine(engine, plan.work / "engine", plan.memory, plan.threads)
@@ -148,13 +148,13 @@ def run(dumps: Sequence[Path], folder: Path, engine: str = "duckdb", **options: 
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    """The rows of ``red.parquet``."""
+    """Return the rows of ``red.parquet``."""
     found: list[dict[str, Any]] = parquet.read_table(folder / FILE).to_pylist()
     return found
 
 
 def plainly(dumped: Iterable[str], kappa: float = KAPPA, seed: int = 0) -> list[dict[str, Any]]:
-    """The posts that the plain Python loop chooses; none where a median is 0, or posts are too few or all alike."""
+    """Return the posts that the plain Python loop chooses; none if a median is 0, or posts are too few or all equal."""
     try:
         found: list[dict[str, Any]] = _oracle().curate(dumped, kappa, seed)
     except (ZeroDivisionError, statistics.StatisticsError):

@@ -1,4 +1,4 @@
-"""Classifiers in the fastText library's format, written by hand for tests."""
+"""Small classifiers in the fastText library's file format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_bin(
     types: Sequence[int] | None = None,
     **settings: int,
 ) -> Path:
-    """Write a classifier as fastText 0.9 does: ``vectors`` of words and then of buckets, ``output`` of labels."""
+    """Write a classifier as fastText 0.9 does; ``vectors`` of words and then of buckets, ``output`` of labels."""
     chosen = {**SETTINGS, **settings}
     entries = [*words, *labels]
     kinds = types or [0] * len(words) + [1] * len(labels)
@@ -45,7 +45,7 @@ def write_bin(
 
 
 def tiny_bin(path: Path, labels: Sequence[bytes] = (b"__label__glad", b"__label__sad"), **changes: object) -> Path:
-    """A classifier of random numbers that knows four words, and pairs of words in 7 buckets."""
+    """Write a random classifier with four words in its vocabulary, and word bigrams in 7 buckets."""
     draw = np.random.default_rng(4)
     words = [b"</s>", b"i", b"win", "größe".encode()]
     vectors = draw.normal(size=(len(words) + int(changes.get("buckets", 7)), 3)).astype(np.float32)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Language models of every kind, as small as they can be, with random weights: written as Hugging Face saves them."""
+"""Minimal language models of every kind, with random weights, in Hugging Face's format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPECIAL = ["<pad>", "<s>", "</s>", "<unk>"]
 _PAD, _BOS, _EOS = range(3)
 _SIZE = len(_SPECIAL) + 256
 
-# What stands round a text, and which special tokens the tokenizer knows of: as the originals have it.
+# The special tokens that each original tokenizer adds to a text, and those that it declares.
 _TEMPLATES = {"t5": "$A </s>", "bart": "<s> $A </s>", "gpt2": "$A", "llama": "<s> $A"}
 _KNOWN: dict[str, dict[str, str]] = {
     "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
@@ -35,13 +35,13 @@ _KNOWN: dict[str, dict[str, str]] = {
 
 
 def write_language_model(name: str, folder: Path) -> Path:
-    """Write a model, one of :data:`KINDS`, and a tokenizer that takes each byte for a token."""
+    """Write a model, one of :data:`KINDS`, and a byte-level tokenizer."""
     logging.disable_progress_bar()
     torch.manual_seed(5)
     model = _model(name)
     with torch.no_grad():
         for weights in model.parameters():
-            weights.mul_(2)  # the usual beginnings are so small that each token is as probable as any other
+            weights.mul_(2)  # the default initialisation is so small that all tokens are about equally probable
     model.eval().save_pretrained(folder)
     _tokenizer(name).save_pretrained(folder)
     return folder
@@ -61,7 +61,7 @@ def _tokenizer(name: str) -> Any:
 def _model(name: str) -> Any:
     if name == "t5":
         config = transformers.T5Config(
-            vocab_size=_SIZE + 4,  # a few rows more than there are tokens, as the originals have them
+            vocab_size=_SIZE + 4,  # a few more rows than tokens, as in the originals
             d_model=16,
             d_kv=8,
             d_ff=16,

@@ -1,4 +1,4 @@
-"""A trained judge that takes seconds: a BERT with random weights, shown a few examples of HUMOD's sample."""
+"""A judge that is trained in seconds: a randomly initialised BERT, trained on a few examples of HUMOD's sample."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvw
 
 
 def write_bert(folder: Path) -> Path:
-    """Write the smallest encoder and a tokenizer that spells words letter by letter, as Hugging Face saves them."""
-    logging.disable_progress_bar()  # of a file of some kilobytes
+    """Write a minimal encoder and a tokenizer that splits words into letters, in Hugging Face's format."""
+    logging.disable_progress_bar()
     folder.mkdir(parents=True)
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join([*WORDS, *(f"##{letter}" for letter in WORDS[5:31])]) + "\n")
@@ -32,7 +32,7 @@ def write_bert(folder: Path) -> Path:
 
 
 def train_judge(folder: Path, **changes: Any) -> Path:
-    """Train for a moment; returns the model file. By default it rates replies."""
+    """Train for two steps, by default on relevance; return the model file."""
     options = {
         "task": "empathy:humod:Relevance",
         "edition": "sample",

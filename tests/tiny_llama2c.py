@@ -1,4 +1,4 @@
-"""llama2.c's two files, written from its format's description, and what its program calculates from them, in NumPy."""
+"""llama2.c's two files, written from the description of the format, and its forward pass and encoder in NumPy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 
-# The letters that the invented pieces are made of, and the pieces in the order in which they are joined.
+# Invented pieces in the order of their merges, and the characters of which they consist.
 _JOINED = (" t", "he", " a", "in", " the", "ing", "an", " an", "er", " s", "am", " I", " am", "ad", " sad", "yo", "you")
 _SINGLE = " abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,:!?'é"
 PIECES = ["<unk>", "\n<s>\n", "\n</s>\n", *(f"<0x{byte:02X}>" for byte in range(256)), *_JOINED, *_SINGLE]
 
 
 def write_tokenizer(path: Path, pieces: list[str] = PIECES) -> Path:
-    """Write a tokenizer's file; pieces behind the bytes have the scores 0, -1, -2 and so on."""
+    """Write a tokenizer's file; the pieces after the bytes have the scores 0, -1, -2 and so on."""
     coded = [piece.encode() for piece in pieces]
     content = struct.pack("<i", max(map(len, coded)))
     for number, piece in enumerate(coded):
@@ -34,7 +34,7 @@ def write_tokenizer(path: Path, pieces: list[str] = PIECES) -> Path:
 class Llama:
     """A model of llama2.c.
 
-    :param sizes: dim, hidden_dim, n_layers, n_heads, n_kv_heads, vocab_size (negative: an own classifier), seq_len.
+    :param sizes: dim, hidden_dim, n_layers, n_heads, n_kv_heads, vocab_size (negative: untied classifier), seq_len.
     :param weights: in the file's order.
     """
 
@@ -49,7 +49,7 @@ class Llama:
 
 
 def shapes(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Of the weights, in the file's order."""
+    """Return the shapes of the weights, in the file's order."""
     dim, hidden, layers, heads, kv_heads, vocabulary, length = sizes
     kv, half = dim // heads * kv_heads, dim // heads // 2
     found: list[tuple[int, ...]] = [(abs(vocabulary), dim), (layers, dim), (layers, dim, dim)]
@@ -60,11 +60,11 @@ def shapes(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def random_llama(sizes: tuple[int, ...], seed: int = 0) -> Llama:
-    """A model with random weights and true tables of positions."""
+    """Return a model with random weights and correct tables of rotary positions."""
     random = np.random.default_rng(seed)
     weights = [random.normal(0, 0.3, shape).astype(np.float32) for shape in shapes(sizes)]
     for number in (1, 6, 10):
-        weights[number] += 1  # the norms' weights
+        weights[number] += 1  # the weights of the norms
     half = sizes[0] // sizes[3] // 2
     angles = np.outer(np.arange(sizes[6]), 10000.0 ** (-np.arange(half) / half))
     weights[11], weights[12] = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
@@ -90,7 +90,7 @@ def _norm(x: Array, weight: Array) -> Array:
 
 
 def _turn(x: Array, cosines: Array, sines: Array) -> Array:
-    """Turn each two neighbours of a head by the angle of their position. ``x``: (time, heads, head_dim)."""
+    """Rotate each pair of adjacent elements by the angle of its position. ``x``: (time, heads, head_dim)."""
     even, odd, cosines, sines = x[..., 0::2], x[..., 1::2], cosines[:, None], sines[:, None]
     result = np.empty_like(x)
     result[..., 0::2] = even * cosines - odd * sines
@@ -99,7 +99,7 @@ def _turn(x: Array, cosines: Array, sines: Array) -> Array:
 
 
 def logits(llama: Llama, tokens: list[int]) -> Array:
-    """What llama2.c's forward pass gives for each position, (time, vocabulary)."""
+    """Return the logits of llama2.c's forward pass for each position, (time, vocabulary)."""
     dim, _, layers, heads, kv_heads, _, _ = llama.sizes
     embedding, norm1, wq, wk, wv, wo, norm2, w1, w2, w3, norm, cosines, sines = llama.weights[:13]
     time, size = len(tokens), dim // heads
@@ -127,7 +127,7 @@ def logits(llama: Llama, tokens: list[int]) -> Array:
 
 
 def read_vocabulary(path: Path) -> list[tuple[bytes, float]]:
-    """Pieces and scores of a tokenizer's file."""
+    """Return the pieces and scores in a tokenizer's file."""
     content, place, found = path.read_bytes(), 4, []
     while place < len(content):
         score, length = struct.unpack_from("<fi", content, place)
@@ -142,7 +142,7 @@ def _numbers(vocabulary: tuple[tuple[bytes, float], ...]) -> dict[bytes, int]:
 
 
 def encode(vocabulary: list[tuple[bytes, float]], text: str) -> list[int]:
-    """llama2.c's encoder: a space in front, characters or bytes, then the best pair is joined again and again."""
+    """llama2.c's encoder: prepend a space, split into characters or bytes, then repeatedly merge the best pair."""
     ids = _numbers(tuple(vocabulary))
     tokens: list[int] = []
     for character in f" {text}" if text else "":
@@ -161,9 +161,9 @@ def encode(vocabulary: list[tuple[bytes, float]], text: str) -> list[int]:
 
 
 def write_llama_folder(folder: Path, real_data: Path | None = None, chat: bool = True) -> Path:
-    """A Hugging Face folder: of stories260K where it is at hand, else of a random model of the same kind.
+    """Write a model in Hugging Face's format: stories260K if it is available, else a random model of the same kind.
 
-    :param chat: whether its tokenizer gets a template for chats.
+    :param chat: whether its tokenizer gets a chat template.
     """
     from parlai_empathy.modules.llama2c import convert
 
@@ -189,7 +189,7 @@ CHAT_TEMPLATE = (
 
 
 def add_chat_template(folder: Path) -> None:
-    """Give a tokenizer's folder a simple template for chats."""
+    """Add a simple chat template to a tokenizer's folder."""
     from transformers import AutoTokenizer
 
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)

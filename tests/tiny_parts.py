@@ -1,4 +1,4 @@
-"""Trained models that take a second each, for tests of agents that are built on others."""
+"""Models that are trained in a second, for tests of agents that are built on others."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from sample_models import load
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
 SIZES: dict[str, Any] = {"embedding_size": 16, "n_heads": 2, "n_layers": 1, "ffn_size": 16}
-# In float32 numbers do not depend on which texts are read together.
+# In float32, results do not depend on the composition of batches.
 BRIEF: dict[str, Any] = {**TASK, "batchsize": 32, "max_train_steps": 4, "seed": 7, "precision": "float32"}
 
 
 def train(model_file: Path, model: str, **options: Any) -> Path:
-    """Train for a moment; returns the model file."""
+    """Train for a few steps; return the model file."""
     TrainModel.main(**{**BRIEF, "model": model, **options}, model_file=str(model_file))
     return model_file
 
 
 def train_base(model_file: Path, model: str = "empathy:retrieval", **options: Any) -> Path:
-    """A model that answers."""
+    """Train a model that replies."""
     return train(model_file, model, **{**SIZES, **options})
 
 
 def train_classifier(model_file: Path, **options: Any) -> Path:
-    """A classifier of 32 emotions, which has learnt enough to tell some situations apart."""
+    """Train a classifier of 32 emotions, well enough to distinguish some situations."""
     sizes = {"embedding_size": 8, "buckets": 500, "max_train_steps": -1, "num_epochs": 60, "learningrate": 1.0}
     task = "empathy:empathetic_dialogues:SituationEmotion"
     return train(model_file, "empathy:fasttext", **{**sizes, "task": task, **options})
 
 
 def chat(model_file: Path, messages: list[str]) -> list[str]:
-    """Replies to one conversation, of which nothing but the messages is known."""
+    """Return the replies of an interactive conversation, in which messages have only texts."""
     agent = load(model_file, interactive_mode=True)
     replies = []
     for message in messages:
@@ -44,7 +44,7 @@ def chat(model_file: Path, messages: list[str]) -> list[str]:
 
 
 def observed(agent: Any, *messages: dict[str, Any]) -> list[Message]:
-    """Messages as an agent observes them, each in a conversation of its own."""
+    """Return messages as an agent observes them, each in a separate conversation."""
     observations = []
     for message in messages:
         observer = agent.clone()
@@ -53,7 +53,7 @@ def observed(agent: Any, *messages: dict[str, Any]) -> list[Message]:
 
 
 def move(model_file: Path, folder: Path) -> Path:
-    """Move a model, with all that belongs to it, into another folder."""
+    """Move all files of a model to another folder; return the new model file."""
     folder.mkdir()
     for path in model_file.parent.glob(f"{model_file.name}*"):
         path.rename(folder / path.name)

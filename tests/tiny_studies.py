@@ -1,4 +1,4 @@
-"""Studies as small as can be, and a clock that is set by hand, for the tests of ratings."""
+"""Minimal studies, and a manual clock, for the tests of ratings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRWISE = {
 
 
 class Clock:
-    """Time stands still until it is moved."""
+    """A clock that only moves when ``now`` is set."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0

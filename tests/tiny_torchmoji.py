@@ -1,4 +1,4 @@
-"""DeepMoji's published files in small, for tests."""
+"""DeepMoji's published files, with a minimal model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIM, HIDDEN = 4, 3
 
 
 def torchmoji_state(words: int = len(WORDS)) -> dict[str, Tensor]:
-    """Weights by torchMoji's names."""
+    """Return random weights under torchMoji's names."""
     torch.manual_seed(9)
     state = {"embed.weight": torch.randn(words, DIM)}
     for layer, inputs in (("lstm_0", DIM), ("lstm_1", 2 * HIDDEN)):

@@ -1,4 +1,4 @@
-"""A WordNet of a few invented synsets, in WordNet's own file format (wndb(5WN)), for tests without the real one."""
+"""A WordNet with a few invented synsets, in WordNet's file format (wndb(5WN)), for tests without the real one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ SYNSETS = {"noun": [["car", "auto", "motor_car"], ["car", "wagon"]], "verb": [["
 
 
 def write_wordnet(folder: Path, synsets: Mapping[str, Sequence[Sequence[str]]] = SYNSETS, version: str = "9.9") -> Path:
-    """Write the files of Debian's package that a reader needs: it has no ``lexnames``.
+    """Write the files that a reader needs, as in Debian's package, which has no ``lexnames``.
 
     :param synsets: for each part of speech the words of each synset.
     :returns: the folder.
     """
     folder.mkdir(parents=True)
-    # As in the real files a licence comes first, on numbered lines behind two spaces.
+    # As in the real files, a licence comes first, on numbered lines that begin with two spaces.
     header = f"  1 WordNet {version} Copyright 2000 by nobody: invented for tests.  \n"
     for part, letter in LETTERS.items():
         data = header
         offsets: dict[str, list[int]] = {}
         for words in synsets.get(part, ()):
             for word in words:
-                offsets.setdefault(word, []).append(len(data))  # a synset is named by the byte at which its line begins
+                offsets.setdefault(word, []).append(len(data))  # a synset's offset is the byte at which its line begins
             frames = " 01 + 02 00" if part == "verb" else ""
             listed = " ".join(f"{word} 0" for word in words)
             data += f"{len(data):08d} 03 {letter} {len(words):02x} {listed} 000{frames} | invented  \n"
@@ -34,6 +34,6 @@ def write_wordnet(folder: Path, synsets: Mapping[str, Sequence[Sequence[str]]] =
         (folder / f"data.{part}").write_bytes(data.encode("ascii"))
         (folder / f"index.{part}").write_bytes(index.encode("ascii"))
         (folder / f"{part}.exc").touch()
-    for path in (folder, *folder.iterdir()):  # whatever the umask: NLTK reads nothing that others can write to
+    for path in (folder, *folder.iterdir()):  # whatever the umask: NLTK refuses files that others can write
         path.chmod(path.stat().st_mode & 0o755)
     return folder

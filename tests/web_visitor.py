@@ -1,4 +1,4 @@
-"""A visitor of a site who needs no server and no library: an ASGI application is called as a server would call it."""
+"""A visitor of a site, without a server or a library: calls an ASGI application as a server would."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass
 class Page:
-    """What a site has answered."""
+    """A site's response."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -29,7 +29,7 @@ class Page:
 
     @property
     def words(self) -> str:
-        """What is to be read: without marks, in one line."""
+        """The visible text, without tags, in one line."""
         return " ".join(unescape(re.sub(r"<[^>]*>", " ", self.text)).split())
 
     @property
@@ -40,16 +40,16 @@ class Page:
         return next((value for key, value in self.headers if key == name), "")
 
     def hidden(self, name: str) -> str:
-        """The value of a hidden field."""
+        """Return the value of a hidden field."""
         found = re.search(f'<input type="hidden" name="{name}" value="([^"]*)">', self.text)
         return unescape(found[1]) if found else ""
 
 
 class Visitor:
-    """A browser as far as a site sees it: cookies, redirections, forms.
+    """A minimal browser: cookies, redirects, forms.
 
-    :param address: where it is; another visitor may share it.
-    :param scheme: ``https`` as behind a proxy that is trusted.
+    :param address: its IP address; visitors may share one.
+    :param scheme: ``https`` as behind a trusted proxy.
     """
 
     def __init__(self, app: Any, address: str = "192.0.2.1", scheme: str = "http") -> None:
@@ -65,7 +65,7 @@ class Visitor:
     def post(
         self, address: str, fields: Mapping[str, str] | None = None, token: str | None = None, follow: bool = True
     ) -> Page:
-        """Send a form; with the token of the page that was seen last, or another one."""
+        """Send a form, with the token of the last page or with another one."""
         fields = {"token": self.page.hidden("token") if token is None else token, **(fields or {})}
         return self.send(address, urlencode(fields).encode(), FORM, follow)
 
@@ -73,7 +73,7 @@ class Visitor:
         return self._ask("POST", address, body, {"content-type": kind}, follow)
 
     def _ask(self, method: str, address: str, body: bytes, headers: dict[str, str], follow: bool) -> Page:
-        # A thread of its own: Playwright keeps an event loop in the tests' one.
+        # In another thread: Playwright runs an event loop in the tests' thread.
         page = _THREADS.submit(asyncio.run, self._exchange(method, address, body, headers)).result()
         for name, value in page.headers:
             if name == "set-cookie":
