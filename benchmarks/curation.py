@@ -60,9 +60,9 @@ def main() -> None:
     """Measure, and print comments per second, their ratio, and memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--comments", type=int, default=2_000_000)
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each way is run")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each variant is run")
     parser.add_argument("--growth", type=int, nargs="*", default=[], metavar="COMMENTS")
-    parser.add_argument("--memory", default="1GB", help="what DuckDB may take")
+    parser.add_argument("--memory", default="1GB", help="memory limit of DuckDB")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.comments:
@@ -83,7 +83,7 @@ def _compare(folder: Path, arguments: argparse.Namespace) -> None:
         ours.append(took)
         took, plain_memory, plain_posts = _measured(_plain, dump, arguments.memory)
         plain.append(took)
-        assert posts == plain_posts, "they choose other posts"
+        assert posts == plain_posts, "the chosen posts differ"
     dump.unlink()
     one, other = statistics.median(plain), statistics.median(ours)
     print(f"{arguments.comments:,} comments, {len(posts):,} posts chosen; medians of {arguments.rounds} rounds")

@@ -35,9 +35,9 @@ _LONGEST = 30  # tokens; a barely trained model may never generate the end token
 def main() -> None:
     """Measure, and print tokens per second and their ratio."""
     parser = parser_of(__doc__)
-    parser.add_argument("--width", type=int, default=4, help="of the beam")
+    parser.add_argument("--width", type=int, default=4, help="beam width")
     parser.add_argument("--contexts", type=int, default=32)
-    parser.add_argument("--tokens", type=int, default=16, help="of each reply, where they are as long as one another")
+    parser.add_argument("--tokens", type=int, default=16, help="length of the replies of the second comparison")
     add_gpu(parser)
     arguments = parser.parse_args()
     width, tokens = arguments.width, arguments.tokens
@@ -89,7 +89,7 @@ def _measure(what: str, theirs: Callable[[], Replies], ours: Callable[[], Replie
     if same:
         _check(expected, found)
     count = sum(len(tokens) - 1 for tokens, _ in expected)
-    assert same or count == sum(len(tokens) - 1 for tokens, _ in found), "there is not as much to do"
+    assert same or count == sum(len(tokens) - 1 for tokens, _ in found), "the numbers of tokens differ"
     print(compare(theirs, ours).line(what, count, "tokens"), flush=True)
 
 

@@ -36,7 +36,7 @@ def main() -> None:
         found = compare(lambda: serve(THEIRS), lambda: serve(OURS))
         assert reports[THEIRS]["accuracy"] == reports[OURS]["accuracy"] == 1
         count = reports[THEIRS]["exs"]
-        assert abs(count - reports[OURS]["exs"]) <= 10, "they give other examples"  # ours leaves out empty replies
+        assert abs(count - reports[OURS]["exs"]) <= 10, "the examples differ"  # ours leaves out empty replies
         print(found.line("ED loaded and served", count, "examples"))
         print(f"loaded: {started[0]:.2f} s, ours {started[1]:.2f} s")
 

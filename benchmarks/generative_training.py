@@ -26,9 +26,9 @@ from parlai_empathy.agents.generative.generative import GenerativeAgent
 def main() -> None:
     """Measure, and print tokens per second and their ratio."""
     parser = parser_of(__doc__)
-    parser.add_argument("--layers", type=int, default=2, help="of encoder and decoder each")
+    parser.add_argument("--layers", type=int, default=2, help="layers of the encoder, and of the decoder")
     parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--steps", type=int, default=2, help="of each way in each round")
+    parser.add_argument("--steps", type=int, default=2, help="training steps of each variant per round")
     add_gpu(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,7 @@ def _world(opt: Opt, agent: Any, batch: int) -> World:
 def _check(their_world: World, our_world: World, tolerance: float) -> None:
     """Assert that one step of both has the same loss."""
     expected, found = (_loss(world) for world in (their_world, our_world))
-    assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
+    assert abs(expected - found) <= tolerance * expected, f"the losses differ: {expected} and {found}"
 
 
 def _loss(world: World) -> float:

@@ -57,8 +57,8 @@ def main() -> None:
             times[plug_in].append(_start(plug_in)[0])
     low, high = _interval(times[_WITH], times[_WITHOUT])
     print(
-        f"parlai --help {_difference(times[_WITH], times[_WITHOUT]):+.0f} ms ({low:+.0f} to {high:+.0f}) with, "
-        f"beside {whole:.2f} s without"
+        f"parlai --help: {_difference(times[_WITH], times[_WITHOUT]):+.0f} ms ({low:+.0f} to {high:+.0f}) "
+        f"with this package, {whole:.2f} s without"
     )
 
 
@@ -100,7 +100,7 @@ def _start(plug_in: str) -> tuple[float, str, list[str]]:
 
 def _help(plug_in: str) -> None:
     """Run ``parlai --help`` in a child process; never returns."""
-    code: object = "it did not come to its end"
+    code: object = "not finished"
     try:
         exec(plug_in, {"sys": sys})
         sys.argv = ["parlai", "--help"]

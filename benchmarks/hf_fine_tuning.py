@@ -41,7 +41,7 @@ def main() -> None:
     """Measure, and print examples per second and their ratio."""
     parser = parser_of(__doc__)
     parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--steps", type=int, default=1, help="of each way in each round")
+    parser.add_argument("--steps", type=int, default=1, help="training steps of each variant per round")
     add_gpu(parser)
     arguments = parser.parse_args()
     if missing := [name for name in ("sentence_transformers", "datasets", "accelerate") if not find_spec(name)]:
@@ -186,7 +186,7 @@ def _check(ours: RetrievalAgent, theirs: Theirs, pairs: Sequence[Pair]) -> None:
         features = [batch_to_device(theirs.model.tokenize(texts), theirs.model.device) for texts in theirs.texts(pairs)]
         expected = float(theirs.loss(features, torch.empty(0)))
     tolerance = 1e-4 if ours.opt["precision"] == "float32" else 5e-2
-    assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
+    assert abs(expected - found) <= tolerance * expected, f"the losses differ: {expected} and {found}"
 
 
 if __name__ == "__main__":

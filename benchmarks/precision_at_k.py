@@ -28,7 +28,7 @@ _THEIR_BATCH, _OUR_BATCH = 16, 128
 def main() -> None:
     """Measure, and print examples per second and their ratio."""
     parser = parser_of(__doc__)
-    parser.add_argument("--examples", type=int, default=16, help="how many of them ParlAI's takes")
+    parser.add_argument("--examples", type=int, default=16, help="examples that ParlAI's agent ranks")
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
@@ -66,7 +66,7 @@ def _check(opt: Opt, theirs: Any, examples: int) -> None:
     """Assert equal accuracy on the same examples, up to one example, whose scores may be nearly tied."""
     expected, found = (_run(_world(opt, agent, _THEIR_BATCH), examples) for agent in (theirs, _ours(opt)))
     assert expected["exs"] == found["exs"]
-    assert abs(float(expected["hits@1"]) - float(found["hits@1"])) <= 1 / int(found["exs"]), "they rank otherwise"
+    assert abs(float(expected["hits@1"]) - float(found["hits@1"])) <= 1 / int(found["exs"]), "the accuracies differ"
 
 
 def _round(opt: Opt, theirs: Any, examples: int) -> tuple[float, float]:

@@ -65,9 +65,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raters", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--pause", type=float, default=5, help="seconds for which a rater reads an item, on average")
-    parser.add_argument("--kill", action="store_true", help="kill the server in the middle (-9), and start it again")
-    parser.add_argument("--postgresql", action="store_true", help="in place of SQLite")
+    parser.add_argument("--pause", type=float, default=5, help="mean seconds for which a rater reads an item")
+    parser.add_argument("--kill", action="store_true", help="kill the server (-9) after half the time, and restart it")
+    parser.add_argument("--postgresql", action="store_true", help="use PostgreSQL instead of SQLite")
     parser.add_argument("--raters-of", default="", help=argparse.SUPPRESS)  # the process of the raters
     arguments = parser.parse_args()
     if arguments.raters_of:
@@ -163,7 +163,7 @@ def _print(arguments: argparse.Namespace, report: dict[str, Any], store: str) ->
         f"lost {len(lost)}, doubled {len(doubled)}, never sent {len(stray)}"
     )
     if lost or doubled or stray or report["refused"] or (report["broken"] and not arguments.kill):
-        sys.exit("the site does not bear it")
+        sys.exit("the site failed the test")
 
 
 def _print_cpu(raters: float, seconds: float) -> None:

@@ -54,9 +54,9 @@ def main() -> None:
     """Measure, and print replies per second and their ratio, for each metric and for all of them."""
     parser = parser_of(__doc__)
     parser.add_argument("--log", help="a log that parlai score_responses reads")
-    parser.add_argument("--replies", type=int, default=1_000, help="how many, evenly over the log's first system")
-    parser.add_argument("--alone", type=int, default=40, help="how many of them the loop takes")
-    parser.add_argument("--different", action="store_true", help="take each different reply once")
+    parser.add_argument("--replies", type=int, default=1_000, help="replies of the log's first system, evenly spaced")
+    parser.add_argument("--alone", type=int, default=40, help="how many of them the loop scores")
+    parser.add_argument("--different", action="store_true", help="use each distinct reply once")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     for name in MODELS:
         parser.add_argument(f"--{name}-model")
@@ -76,7 +76,7 @@ def main() -> None:
             *({name: _plain(Path(folder), file) for name, file in each.items()} for each in (models, judges))
         )
         different = len({one.reply for one in replies})
-        print(f"{len(replies)} replies, {different} of them different; {torch.get_num_threads()} thread(s)")
+        print(f"{len(replies)} replies, {different} of them distinct; {torch.get_num_threads()} thread(s)")
         alone = chosen(replies, arguments.alone, different=False)
         times = [report(name, plain[name], metrics[name], replies, alone, arguments.rounds) for name in metrics]
     print(_line("all together", [[sum(ways) for ways in zip(*each, strict=True)] for each in zip(*times, strict=True)]))
@@ -163,7 +163,7 @@ def _line(name: str, by_way: Sequence[Sequence[float]]) -> str:
     plain, own, together = (list(each) for each in by_way)
     beside = Comparison(own, together)
     return (
-        f"{Comparison(plain, together).line(name, 1, 'replies')}; one at a time in its own numbers "
+        f"{Comparison(plain, together).line(name, 1, 'replies')}; one at a time in its own precision "
         f"{1 / statistics.median(own):.1f}, {statistics.median(beside.ratios):.1f} times"
     )
 

@@ -46,7 +46,7 @@ def main() -> None:
     """Measure, and print replies per second, their ratio, the recall of the index, and memory."""
     parser = parser_of(__doc__)
     parser.add_argument("--candidates", type=int, default=1_000_000)
-    parser.add_argument("--patient", action="store_true", help="also wait for ParlAI, as it comes, and 64 contexts")
+    parser.add_argument("--patient", action="store_true", help="also measure ParlAI's default with a batch of 64")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         with torch.enable_grad():
@@ -56,9 +56,9 @@ def main() -> None:
         pool = _store_pool(agent, arguments.candidates)
         took = seconds(agent._pool_index)
         index = agent._pool_index()
-        assert index is not None, "the index finds too few"
+        assert index is not None, "there is no index: its recall is too low"
         size = Path(f"{pool.path}.index").stat().st_size / 2**20
-        about = f"index built in {took:.0f} s, {size:.0f} MB; of each query {index.shortlist:,} are scored again"
+        about = f"index built in {took:.0f} s, {size:.0f} MB; {index.shortlist:,} per query are rescored"
         print(f"{len(pool.texts):,} candidates of {agent.dim} numbers; {about}")
         contexts = _contexts(fold)
         _recall(agent, contexts[:_TRIED])
@@ -115,7 +115,7 @@ def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
     process.join()
     floats = agent.pool().encodings.nbytes / 2**20
     print(
-        f"resident memory of the pool, its texts too: {memory:.0f} MB, {memory / floats:.0%} of its vectors in float32"
+        f"resident memory of the pool and its texts: {memory:.0f} MB, {memory / floats:.0%} of its vectors in float32"
     )
     print(f"ready after {start:.1f} s", flush=True)
 
@@ -156,7 +156,7 @@ def _line(theirs: Any, ours: Any, what: str, texts: list[str], batch: int) -> No
 
     found = compare(lambda: reply("theirs", theirs), lambda: reply("ours", ours))
     same = sum(one == other for one, other in zip(said["theirs"], said["ours"], strict=True)) / len(texts)
-    assert same >= 0.9, "they give other answers"
+    assert same >= 0.9, "the replies differ"
     print(f"{found.line(what, len(texts), 'replies')}; {same:.0%} of the replies the same", flush=True)
 
 

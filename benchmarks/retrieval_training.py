@@ -25,9 +25,9 @@ from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 def main() -> None:
     """Measure, and print examples per second and their ratio."""
     parser = parser_of(__doc__)
-    parser.add_argument("--layers", type=int, default=4, help="of each tower")
+    parser.add_argument("--layers", type=int, default=4, help="layers of each tower")
     parser.add_argument("--batch", type=int, default=512)
-    parser.add_argument("--steps", type=int, default=1, help="of each way in each round")
+    parser.add_argument("--steps", type=int, default=1, help="training steps of each variant per round")
     add_gpu(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,7 @@ def _measure(ours: RetrievalAgent, batch: int, count: int) -> None:
     their_world, our_world = (_world(ours.opt, agent, batch) for agent in (theirs, ours))
     expected, found = (_loss(world) for world in (their_world, our_world))
     tolerance = 1e-3 if ours.opt["precision"] == "float32" else 1e-2
-    assert abs(expected - found) <= tolerance * expected, f"they learn otherwise: {expected} and {found}"
+    assert abs(expected - found) <= tolerance * expected, f"the losses differ: {expected} and {found}"
     steps = range(count)
     result = compare(lambda: [their_world.parley() for _ in steps], lambda: [our_world.parley() for _ in steps])
     print(result.line(f"training, {ours.opt['precision']}", batch * count, "examples"))

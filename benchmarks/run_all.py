@@ -42,11 +42,11 @@ ON_A_GPU = {"retrieval_training", "hf_fine_tuning", "diverse_beam", "generative_
 def main() -> None:
     """Run the benchmarks and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; left out, all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; by default, all")
     parser.add_argument("--edition", choices=["full", "sample"], default="full")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
-        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; available: {', '.join(BENCHMARKS)}")
     parts = _written() if arguments.names else {}
     for name in arguments.names or BENCHMARKS:
         parts[BENCHMARKS[name][0]] = _section(name, *BENCHMARKS[name], arguments.edition)

@@ -29,8 +29,8 @@ def main() -> None:
     """Measure, and print pairs per second and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model-file", required=True, help="a trained judge (empathy:text_classifier, empathy:han)")
-    parser.add_argument("--humod-file", default=SAMPLE, help="where the pairs come from; left out, the sample")
-    parser.add_argument("--pairs", type=int, default=1000, help="about how many; a smaller file is taken whole")
+    parser.add_argument("--humod-file", default=SAMPLE, help="HUMOD file with the pairs; by default, the sample")
+    parser.add_argument("--pairs", type=int, default=1000, help="about how many pairs; all, if the file has fewer")
     arguments = parser.parse_args()
     agent = create_agent_from_model_file(arguments.model_file)
     plain = create_agent_from_model_file(arguments.model_file, {"precision": "float32"})

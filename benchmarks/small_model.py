@@ -32,7 +32,7 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
 
 def add_gpu(parser: argparse.ArgumentParser) -> None:
     """Add ``--gpu``, for a benchmark that supports it."""
-    parser.add_argument("--gpu", action="store_true", help="let both compute on the GPU")
+    parser.add_argument("--gpu", action="store_true", help="run both on the GPU")
 
 
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:

@@ -25,7 +25,7 @@ def page() -> str:
         [
             "# Commands and options",
             "",
-            "Made from the code by `make docs`. Everything else that `parlai` takes is ParlAI's own: "
+            "Generated from the code by `make docs`. All other commands and options of `parlai` are ParlAI's own: "
             "`parlai --helpall`, and `parlai train_model --help -m empathy:retrieval`.",
             *commands(),
             *options(),
