@@ -13,9 +13,7 @@ def problems() -> list[str]:
     """Return what keeps ParlAI from working with this package, one line per problem."""
     found = []
     if not hook.is_installed():
-        found.append(
-            "parlai_empathy.pth is not in site-packages, so ParlAI cannot find us: install parlai-empathy again"
-        )
+        found.append("parlai_empathy.pth is not in site-packages, so ParlAI cannot find this package: install it again")
     try:
         import parlai  # noqa: F401
     except ModuleNotFoundError:

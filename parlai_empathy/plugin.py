@@ -144,9 +144,9 @@ def _check_name(name: str, kind: str) -> None:
     wanted, *rest = re.split("[:/]", name.lower())
     if not _is_ours(wanted, kind):
         there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
-        raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; there are: {there_are}")
+        raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; available: {there_are}")
     if kind == "agents" and "/" in name and not (_HERE / kind / wanted / f"{rest[0]}.py").is_file():
-        raise OptionError(f"{PREFIX}{name}: there is no such agent; what stands before the / is one")
+        raise OptionError(f"{PREFIX}{name}: there is no such agent; the part before the / is one")
 
 
 def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:
@@ -160,7 +160,7 @@ def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:
     teachers = {key.removesuffix("Teacher") for key in own if key.endswith("Teacher")}
     task = module.__name__.split(".")[2].replace("_", "")
     there_are = ", ".join(sorted(key for key in teachers if key.lower() != task))  # without the base class
-    return OptionError(f"{name}: there is no such teacher; there are: {there_are}")
+    return OptionError(f"{name}: there is no such teacher; available: {there_are}")
 
 
 def _is_ours(name: str, kind: str) -> bool:

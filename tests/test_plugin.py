@@ -435,7 +435,7 @@ def test_a_teacher_that_a_task_does_not_have_is_an_error_that_says_which_it_has(
         loader.load_teacher_module(name)
     there_are = "Default, DiverseReplies, Extended, NextUtterance, Relevance"
     assert str(caught.value) == (
-        f"{plugin.canonical_name(name, 'tasks')}: there is no such teacher; there are: {there_are}"
+        f"{plugin.canonical_name(name, 'tasks')}: there is no such teacher; available: {there_are}"
     )
 
 

@@ -59,7 +59,7 @@ class Leaderboard(ParlaiScript):
         from parlai_empathy.scripts.runs import leaderboard
 
         if not self.opt["suite"]:
-            raise OptionError(f"--suite: say what is to be compared: {', '.join(READ_BY)}")
+            raise OptionError(f"--suite: choose one of {', '.join(READ_BY)}")
         return leaderboard.run(self.opt)
 
 

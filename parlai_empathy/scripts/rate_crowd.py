@@ -45,7 +45,7 @@ class RateCrowd(ParlaiScript):
 
         action = self.opt["action"]
         if action not in _ACTIONS:
-            raise OptionError(f"{action or 'rate_crowd'}: say what to do, one of {', '.join(_ACTIONS)}")
+            raise OptionError(f"{action or 'rate_crowd'}: name an action, one of {', '.join(_ACTIONS)}")
         rate_crowd.run(self.opt)
 
 

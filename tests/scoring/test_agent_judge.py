@@ -124,7 +124,7 @@ def test_broken_options_are_named(tmp_path: Path) -> None:
 def test_an_unknown_agent_of_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_text('{"model": "empathy:nobody"}')
-    with pytest.raises(OptionError, match=r"^empathy:nobody: there is no such agent; there are: empathy:"):
+    with pytest.raises(OptionError, match=r"^empathy:nobody: there is no such agent; available: empathy:"):
         AgentJudge(str(tmp_path / "model"))
 
 

@@ -25,7 +25,7 @@ def run(**options: Any) -> Report:
 
 
 def sample_rows() -> list[dict[str, str]]:
-    """The sample's rows, by the fields' places from the right: a context has tabs in it, the others have none."""
+    """The fields of the sample's rows. Count them from the right, because the context contains tabs."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
     return [{"item": row[0], "rater": row[-6], "rating": row[-3], "question": "relevance"} for row in rows]
@@ -103,7 +103,7 @@ def pair(number: int, **changes: Any) -> dict[str, Any]:
 def test_means_alone_say_nothing_of_agreement(tmp_path: Path) -> None:
     path = tmp_path / "means.jsonl"
     path.write_text("".join(json.dumps(pair(n, human_relevance_mean=3.0)) + "\n" for n in range(4)))
-    message = f"{path} holds no single ratings, only their means: take the official file"
+    message = f"{path} has no individual ratings, only their means: use the official file"
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         run(humod_file=str(path))
 
@@ -117,7 +117,7 @@ def test_pairs_without_single_ratings_are_counted_and_said(tmp_path: Path, monke
         "".join(json.dumps(one) + "\n" for one in [*rated, pair(5, ratings=[]), pair(6, human_relevance_mean=2)])
     )
     assert run(humod_file=str(path)).tables[0].title == "relevance: 4 items, 8 ratings"
-    assert warnings == [f"{path}: left out 2 pair(s) without single ratings"]
+    assert warnings == [f"{path}: left out 2 pair(s) without individual ratings"]
 
 
 # --- files of ratings ------------------------------------------------------------------------------------------------
@@ -169,9 +169,11 @@ def test_a_rating_that_is_not_on_the_scale_is_named_or_left_out(
 
 def test_options_of_one_kind_of_ratings_are_refused_with_the_other(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "r.csv", ROWS)
-    with pytest.raises(OptionError, match=r"^--ratings and --humod-file: name one of them$"):
+    with pytest.raises(OptionError, match=r"^--ratings and --humod-file: name only one of them$"):
         run(ratings=str(path), humod_file=str(SAMPLE))
-    with pytest.raises(OptionError, match=r"^--scale: HUMOD's own is known: name --ratings as well, or leave it out$"):
+    with pytest.raises(
+        OptionError, match=r"^--scale: HUMOD's scale is fixed: name --ratings as well, or leave it out$"
+    ):
         run(edition="sample", scale=[1.0, 2.0])
 
 
@@ -187,7 +189,7 @@ def test_a_file_without_ratings_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("item,rater,rating\n")
     with pytest.raises(
-        NotComputableError, match=f"^{re.escape(str(path))} holds no rating: a row with a rating is needed"
+        NotComputableError, match=f"^{re.escape(str(path))} has no ratings: a row with a rating is needed"
     ):
         run(ratings=str(path))
     path.write_text("item,rater,rating\n1,Al,3\n2,Al,4\n")

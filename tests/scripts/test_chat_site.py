@@ -1,4 +1,4 @@
-"""``parlai chat_site``, from its options to a page that answers."""
+"""``parlai chat_site``: from the options to a page that replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from parlai_empathy.scripts.runs import chat_site
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict[str, str]]:
-    """Runs the command, visits the page as somebody who says something, and returns what they have seen."""
+    """Run the command, visit the page and send a message; return what the visitor saw."""
     seen: dict[str, str] = {}
     words = ["Hello there"]
 
@@ -76,7 +76,7 @@ def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str], monkeypa
     assert [turn["speaker"] for turn in talk["turns"]] == ["you", "program"]
     assert talk["turns"][1]["text"]
     told = capsys.readouterr().out
-    assert "Chat: http://127.0.0.1:8000/\nAdministration: none; set EMPATHY_ADMIN_TOKEN to have one\n" in told
+    assert "Chat: http://127.0.0.1:8000/\nAdministration: disabled; set EMPATHY_ADMIN_TOKEN to enable it\n" in told
 
 
 def test_page_for_who_runs_it(serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_trained_model_with_emotions(serve: Any, models: dict[str, str], kind: s
 
 def test_agent_that_cannot_do_without_a_model_file(serve: Any) -> None:
     with pytest.raises((ModelFileError, OptionError)):
-        serve("-m", "empathy:retrieval")  # it has no weights and no pool: a model file is needed
+        serve("-m", "empathy:retrieval")  # without a model file it has neither weights nor a pool
 
 
 def test_study_with_two_models(serve: Any, models: dict[str, str]) -> None:
@@ -110,7 +110,7 @@ def test_export(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     serve(*ECHO, "--export", str(tmp_path / "marks.csv"))
     shown = capsys.readouterr().out
     assert "0 marks" in shown
-    assert f"1 talks: {tmp_path / 'marks_talks.jsonl'}" in shown
+    assert f"1 conversations: {tmp_path / 'marks_talks.jsonl'}" in shown
     assert (tmp_path / "marks_talks.jsonl").read_text().startswith('{"item": "chat-')
     assert (tmp_path / "marks.csv").read_text().startswith("item,system")
 
@@ -134,8 +134,8 @@ def test_notice_is_turned_off_only_loudly(serve: Any, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        ([], "-mf: name the model to talk with"),
-        (["--models", "A=a"], "--models: several models are for a study"),
+        ([], "-mf: name the model to chat with"),
+        (["--models", "A=a"], "--models: needs a study"),
         (["--study", "chat"], "no models are named"),
         (["--study", "ed"], "kind is likert: this page is for chat"),
         ([*ECHO, "--country", "XX"], "--country XX"),

@@ -1,4 +1,4 @@
-"""``parlai collect_site``: its options, the site that it serves, and a server that is killed in the middle."""
+"""``parlai collect_site``: its options, the site that it serves, and recovery after the server is killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def command(folder: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
-    """Runs the command in a process of its own; gives the process, and the site's address."""
+    """Run the command in another process; return the process and the site's address."""
     started: list[subprocess.Popen[str]] = []
 
     def start(port: int = 0) -> tuple[subprocess.Popen[str], str]:
@@ -60,7 +60,7 @@ def command(folder: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str],
 
 
 class Visitor:
-    """A browser without scripts."""
+    """A browser without JavaScript."""
 
     def __init__(self, url: str) -> None:
         self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=30)
@@ -91,7 +91,7 @@ class Visitor:
 
 
 def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Popen[str], str]], folder: Path) -> None:
-    """It is killed with ``kill -9`` while two people talk and a third one waits, and started again."""
+    """The server is killed with ``kill -9`` while two people talk and a third one waits, and restarted."""
     process, url = command()
     ann, bob, cid = (Visitor(url) for _ in range(3))
     ann.come("A heron stood in my garden.")
@@ -101,7 +101,7 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
     said = []
     for turn in range(1, 4):
         text = f"Message {turn}, well."
-        assert text in (ann if turn % 2 else bob).say(text)  # the page has it: it is acknowledged
+        assert text in (ann if turn % 2 else bob).say(text)  # once it is on the page, it is acknowledged
         said.append(text)
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -117,7 +117,7 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
     assert "You are in the waiting room." in cid.page
     assert "Message 4, well." in bob.say("Message 4, well.")
     ann.get()
-    with pytest.raises(NotComputableError):  # it is under way
+    with pytest.raises(NotComputableError):  # the conversation has not ended
         CollectSite.main(*COLLECT, "--export", "y.csv")
     ann.post("/end", talk=ann.field("talk"))
     assert "How was conversation 1?" in ann.page
@@ -139,7 +139,7 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--store", "x.db"), "--study: say what is to be collected"),
+        (("--store", "x.db"), "--study: name the study to run"),
         (("--study", "collect"), "there is no such file; name a study file, or one of acute"),
         (("--study", "ed"), "kind is likert: this site is for kind collect; see parlai rate_site"),
         ((*COLLECT, "--turn-minutes", "0"), "--turn-minutes 0: expected a number from 0.5 to 120"),
@@ -193,4 +193,4 @@ def test_notice_is_turned_off_only_loudly(
     assert warned == []
     CollectSite.main(*COLLECT, "--distress-notice", "off")
     assert warned[0].startswith("--distress-notice is off")
-    assert "Administration: none; set EMPATHY_ADMIN_TOKEN to have one" in capsys.readouterr().out
+    assert "Administration: disabled; set EMPATHY_ADMIN_TOKEN to enable it" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""``parlai curate_red``: a data set and its card from a command, and what is wrong with options."""
+"""``parlai curate_red``: the data set and its card, and errors of options."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
     ("options", "error", "parts"),
     [
         ({"out": ""}, OptionError, ("--out: name a folder",)),
-        ({"edition": "sample"}, OptionError, ("--edition sample: beside --dumps",)),
+        ({"edition": "sample"}, OptionError, ("--edition sample: cannot be combined with --dumps",)),
         ({"dumps": ["nowhere.zst"]}, DataError, ("nowhere.zst does not exist", "--dumps")),
         ({"threads": 0}, OptionError, ("--threads 0: must be from 1 to 1,024",)),
         ({"threads": 1025}, OptionError, ("--threads 1025: must be from 1 to 1,024",)),
@@ -226,5 +226,5 @@ def test_who_stops_it_is_told_how_it_goes_on(
     monkeypatch.setattr("parlai_empathy.scripts.runs.curate_red.curate", stop)
     with pytest.raises(SystemExit, match=r"^130$"):
         curate(dump, tmp_path / "red")
-    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
+    assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")
     assert not (tmp_path / "red" / "work" / "engine").exists()

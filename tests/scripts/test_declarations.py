@@ -1,4 +1,4 @@
-"""What ``parlai --help`` costs: every command is imported and asked for its options, and must need little for that."""
+"""The cost of ``parlai --help``: it imports every command and builds its parser, which must import little."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ try:
 finally:
     print("modules:", *sys.modules)
 """
-# Fewer than 60 of our modules declare 15 commands; one that imports what it runs with brings up to 80 more.
+# Declaring 15 commands takes fewer than 60 of our modules; a command's implementation imports up to 80 more.
 MOST = 80
-# None of these, and nothing below them.
+# Modules that must not be imported, nor any of their submodules.
 TOO_HEAVY = (
     *("agents", "language_models", "modules"),
     *("curation.curate", "curation.posts", "rating.analysis", "rating.chat", "rating.collecting", "rating.crowd"),
@@ -35,7 +35,7 @@ COMMANDS = sorted({path.stem for path in Path(scripts.__file__).parent.glob("*.p
 
 @pytest.fixture(scope="module")
 def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
-    """The help, and the modules that its process has imported."""
+    """The help text, and the modules that its process imported."""
     output = succeeded(run([sys.executable, "-c", HELP], tmp_path_factory.mktemp("help"))).stdout
     text, _, modules = output.partition("modules:")
     return text, modules.split()
@@ -71,7 +71,7 @@ def test_libraries_that_commands_run_with_are_not_imported(helped: tuple[str, li
     unwanted = {"duckdb", "sqlite3", "starlette", "uvicorn", "xml.etree"} & set(helped[1])
     if (
         "defusedxml" in helped[1]
-    ):  # where it is installed Pillow imports it, which ParlAI imports, and it wants the other
+    ):  # ParlAI imports Pillow, which imports it if it is installed, and it imports xml.etree
         unwanted -= {"xml.etree"}
     assert unwanted == set()
 

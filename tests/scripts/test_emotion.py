@@ -1,4 +1,4 @@
-"""``parlai emotion``, with a trained classifier that is as small as can be."""
+"""``parlai emotion``, with a minimal trained classifier."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def printed(model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
-    """The lines that the command prints."""
+    """Run the command; return the lines that it prints."""
 
     def run(*arguments: str, stdin: str | None = None) -> list[str]:
         if stdin is not None:
@@ -77,7 +77,10 @@ def test_a_text_has_the_same_emotion_whatever_stands_beside_it(printed: Printed)
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
-    [((" ",), "TEXT: an empty text has no emotion"), ((TEXTS[0], "--top", "0"), "--top 0: must be at least 1")],
+    [
+        ((" ",), "TEXT: the text is empty: write at least one word"),
+        ((TEXTS[0], "--top", "0"), "--top 0: must be at least 1"),
+    ],
 )
 def test_what_cannot_be_answered(printed: Printed, arguments: tuple[str, ...], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):

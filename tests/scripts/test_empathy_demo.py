@@ -1,4 +1,4 @@
-"""The demo for real, with a smaller recipe so that it takes seconds."""
+"""The real demo, with a smaller recipe so that it takes seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.scripts.runs.empathy_demo import MESSAGES, is_trained, next_
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
-SMALL = " --embedding-size 16 --n-heads 2 --ffn-size 16 --num-epochs 2"  # of an option given twice the last counts
+SMALL = " --embedding-size 16 --n-heads 2 --ffn-size 16 --num-epochs 2"  # a repeated option overrides the first one
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanw
 
     def stop_in_the_second_epoch(loop: TrainLoop) -> Any:
         logged.append(loop)
-        if len(logged) == 2:  # it is called once an epoch
+        if len(logged) == 2:  # called once per epoch
             raise KeyboardInterrupt
         return log(loop)
 
@@ -85,7 +85,7 @@ def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanw
         (24.9, 9, 70, False),
         (25.1, 0, 70, True),
         (14.2, 10, 70, True),
-        (25.1, 0, 65, False),  # stopped before it validated at its end
+        (25.1, 0, 65, False),  # stopped before the final validation
         (25.1, 0, None, False),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_checkpoint_that_is_broken_or_missing_is_no_end(tmp_path: Path, stats:
 
 
 def checkpoint(folder: Path, stats: str | None) -> Path:
-    """A model file, and what stands beside its checkpoint."""
+    """Write a model file, and the checkpoint's options and statistics."""
     (model := folder / "model").touch()
     Path(f"{model}.checkpoint.opt").write_text('{"num_epochs": 25, "validation_patience": 10}')
     if stats is not None:
@@ -123,7 +123,9 @@ def test_who_stops_it_is_told_how_it_goes_on(
     monkeypatch.setattr(empathy_demo, "train", stop)
     with pytest.raises(SystemExit, match=r"^130$"):
         EmpathyDemo.main("-mf", str(tmp_path / "model"))
-    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on from the last checkpoint.\n")
+    assert capsys.readouterr().err.endswith(
+        "\nStopped. Run the same command again to resume from the last checkpoint.\n"
+    )
 
 
 def test_shares_are_shown_in_percent_beside_chance() -> None:
@@ -136,8 +138,8 @@ def test_shares_are_shown_in_percent_beside_chance() -> None:
     ("called", "path", "expected"),
     [
         (".venv/bin/parlai", "", ".venv/bin/parlai interactive"),  # as `make demo` calls it
-        (".venv/bin/parlai", "{bin}", ".venv/bin/parlai interactive"),  # another one is active
-        ("{bin}/parlai", "{bin}", "   parlai interactive"),  # an environment that is active
+        (".venv/bin/parlai", "{bin}", ".venv/bin/parlai interactive"),  # another environment is active
+        ("{bin}/parlai", "{bin}", "   parlai interactive"),  # this environment is active
         ("/usr/bin/python", "", "   parlai interactive"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``parlai humod_items`` on our own task, on dialogues in ParlAI's text format, and on what it cannot use."""
+"""``parlai humod_items`` on our own task, on dialogues in ParlAI's text format, and on unusable input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.tasks.humod.reader import Pair, read_humod
 
 ED: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "ed_history": -1}
 
-# Two dialogues of two exchanges, one of one; ParlAI's text format has one message a line.
+# Two dialogues of two exchanges and one of one, in ParlAI's text format, with one message per line.
 DIALOGUES = [
     [("hello", "hi there"), ("how was it?", "rather long")],
     [("what is that?", "a sheep"), ("it is green\\nand it talks", "so it is")],
@@ -34,7 +34,7 @@ REPLIES = {
 
 
 def run(out: Path, **options: Any) -> list[Pair]:
-    """The items, as HUMOD's reader reads them."""
+    """Return the items as read by HUMOD's reader."""
     number = HumodItems.main(loglevel="error", out=str(out), **options)
     pairs = list(read_humod(out))
     assert len(pairs) == number
@@ -43,7 +43,7 @@ def run(out: Path, **options: Any) -> list[Pair]:
 
 @pytest.fixture
 def own_task(tmp_path: Path) -> dict[str, Any]:
-    """Options for the dialogues above, as a user has them in a file of ParlAI's format."""
+    """Return options for the dialogues above, written to a file in ParlAI's text format."""
     lines = []
     for dialogue in DIALOGUES:
         messages = [f"text:{text}\tlabels:{label}" for text, label in dialogue]
@@ -64,7 +64,7 @@ def own_task(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("datatype", [None, "train", "train:ordered", "train:stream", "train:evalmode"])
 def test_a_users_own_dialogues(own_task: dict[str, Any], tmp_path: Path, datatype: str | None) -> None:
-    # ParlAI draws from train at random and for ever; here each message comes once.
+    # ParlAI samples from train endlessly; here each message occurs once.
     folds = {"datatype": datatype} if datatype else {}
     pairs = run(tmp_path / "items.jsonl", contexts=5, **own_task, **folds)
     assert {pair.context: pair.reply for pair in pairs if pair.is_original} == REPLIES
@@ -136,15 +136,13 @@ def test_too_few_contexts(own_task: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_without_a_task(tmp_path: Path) -> None:
-    with pytest.raises(
-        OptionError, match=r"^--task: name the task whose dialogues are taken, for instance -t empathy:"
-    ):
+    with pytest.raises(OptionError, match=r"^--task: name the task whose dialogues to use, for instance -t empathy:"):
         run(tmp_path / "items.jsonl")
 
 
 @pytest.mark.parametrize(("contexts", "fewest", "most"), [(0, 1, 6), (-1, 1, 6), (5, 0, 6), (5, 3, 2)])
 def test_numbers_that_cannot_be(tmp_path: Path, contexts: int, fewest: int, most: int) -> None:
-    message = f"^--contexts {contexts} --min-turns {fewest} --max-turns {most}: all must be at least 1, and the fewest"
+    message = f"^--contexts {contexts} --min-turns {fewest} --max-turns {most}: all must be at least 1, and --min-turns"
     with pytest.raises(OptionError, match=message):
         run(tmp_path / "items.jsonl", contexts=contexts, min_turns=fewest, max_turns=most, **ED)
 

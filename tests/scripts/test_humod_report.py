@@ -1,4 +1,4 @@
-"""``parlai humod_report`` on the sample, against counts that are made here from the file itself."""
+"""``parlai humod_report`` on the sample, compared with counts from the file itself."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def run(**options: Any) -> Report:
 
 @pytest.fixture(scope="module")
 def rows() -> list[list[str]]:
-    """The sample's rows. From the right: reply, label, worker, age, gender, score, human reply, time."""
+    """The fields of the sample's rows. From the right: reply, label, worker, age, gender, score, human reply, time."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
     return rows
 
 
 def said(turn: str) -> str:
-    """A turn without who speaks."""
+    """Return a turn without its speaker."""
     return turn.split(": ", 1)[1].strip()
 
 

@@ -1,4 +1,4 @@
-"""``parlai leaderboard --suite humod`` on the sample, with word overlap and with a judge that is trained here."""
+"""``parlai leaderboard --suite humod`` on the sample, with word overlap and a judge that the test trains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tiny WordNet; no other is found."""
+    """Make a tiny WordNet the only one that is found."""
     folder = write_wordnet(tmp_path / "wordnet" / "dict")
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setenv("WNSEARCHDIR", str(folder))
@@ -69,7 +69,7 @@ def test_the_test_fold_with_word_overlap_and_a_trained_judge(
         with Image.open(tmp_path / "out" / f"{name}.png") as image:
             assert image.format == "PNG"
 
-    # The scores are the judges' own, and the table's numbers are SciPy's of these.
+    # The scores are the judges' own, and the table's numbers are SciPy's for these scores.
     human = references_of(fold)
     contexts, replies = [pair.context for pair in fold], [pair.reply for pair in fold]
     references = [human[pair.pair_id] for pair in fold]
@@ -91,7 +91,7 @@ def test_all_pairs_and_the_films_own_reply() -> None:
         if item["is_original"]:
             assert item["scores"]["BLEU-4"] == pytest.approx(100)
             assert item["scores"]["ROUGE-L"] == pytest.approx(100)
-    # In the sample an original reply is nearly always rated above a random one: word overlap with it tells as much.
+    # In the sample an original reply is nearly always rated above a random one, so word overlap correlates as well.
     table = {row[0]: row[1] for row in report.tables[0].rows}
     known = stats.pearsonr(
         [item["is_original"] for item in report.items], [item["rating_mean"] for item in report.items]
@@ -118,7 +118,7 @@ def test_without_wordnet_meteor_is_left_out_and_the_rest_goes_on(
 
 @pytest.fixture
 def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What would have been loaded: file and name."""
+    """Record which models would be loaded: file and name."""
     asked: list[tuple[str, str]] = []
 
     class Asked:
@@ -142,7 +142,7 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
     unloaded: list[tuple[str, str]], models: list[str], name: str
 ) -> None:
-    message = f"--models: {name} is the name of two: write NAME=FILE to tell them apart"
+    message = f"--models: {name} is used twice: write NAME=FILE to tell them apart"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         board(models=models)
     assert unloaded == []
@@ -236,5 +236,5 @@ def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
 
 
 def test_without_a_suite_the_error_says_which_there_are() -> None:
-    with pytest.raises(OptionError, match=r"^--suite: say what is to be compared: humod, ed, empgpt3, endex$"):
+    with pytest.raises(OptionError, match=r"^--suite: choose one of humod, ed, empgpt3, endex$"):
         Leaderboard.main(edition="sample", loglevel="error")

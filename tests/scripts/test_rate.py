@@ -1,4 +1,4 @@
-"""``parlai rate`` at a terminal whose keyboard is a list."""
+"""``parlai rate`` with scripted terminal input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows_of(file: str) -> list[dict[str, str]]:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command in a folder of its own, typing lines; returns what it prints."""
+    """Run the command in a temporary folder with these lines as input; return what it prints."""
     monkeypatch.chdir(tmp_path)
 
     def rate(*arguments: str, types: tuple[str, ...] = ()) -> str:
@@ -123,7 +123,7 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     run("--study", "humod", "--logs", *logs, "--rater", "ann", types=("yes", "4", "Lovely."))
     with pytest.raises(OptionError, match="or pass --new-version true"):
         run("--study", "humod", "--logs", logs[0], "--rater", "ann")
-    # An export takes what there is, whatever the study says by now, and leaves it so.
+    # An export writes the stored ratings, even if the study has changed, and does not change the store.
     for _ in range(2):
         assert run("--study", "humod", "--logs", logs[0], "--export", "r.csv") == "2 ratings: r.csv\n"
     assert "[2 of 3]" in run("--study", "humod", "--logs", logs[0], "--rater", "ann", "--new-version", "true")
@@ -133,7 +133,7 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
     ("arguments", "error", "message"),
     [
         (("--study", "humod", "--export", "x.csv", "--store", "typo.db"), OptionError, "typo.db: there is no"),
-        (("--store", "x.db"), OptionError, "--study: say what is to be rated"),
+        (("--store", "x.db"), OptionError, "--study: name the study to run"),
         (("--study", "hmod"), OptionError, "there is no such file; name a study file, or one of acute"),
         (("--study", "humod"), OptionError, "no systems are named: pass --logs NAME=FILE"),
         (("--study", "humod", "--logs", "A=none.jsonl"), OptionError, "--logs: A: none.jsonl cannot be read"),

@@ -1,4 +1,4 @@
-"""``parlai rate_crowd``, from end to end with Mechanical Turk in memory."""
+"""``parlai rate_crowd`` end to end, with a test double of Mechanical Turk."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
 
 
 def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> None:
-    # 10 x 1.20 and a fifth.
+    # 10 x 1.20 plus 20 %.
     out = publish(run)
     assert "altogether $14.40" in out
     assert "Batch ed: 2 HIT(s) at https://workersandbox.mturk.com" in out
@@ -58,16 +58,16 @@ def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> Non
     mturk.submit("HIT1", "W", "A2", 2)
     mturk.submit("HIT2", "V", "A3", 3)
     out = run("status", "--batch", "ed")
-    assert "HIT1  Assignable: 9 wanted, 9 free, 0 at work, 0 judged" in out
-    assert "A1  V  Submitted: not known to the store" in out
-    assert "A3  V  Submitted: not known to the store; not this worker's first" in out
+    assert "HIT1  Assignable: 9 wanted, 9 available, 0 in progress, 0 reviewed" in out
+    assert "A1  V  Submitted: unknown to the store" in out
+    assert "A3  V  Submitted: unknown to the store; not this worker's first" in out
     assert "1 rejected" in run("reject", "--batch", "ed", "--workers", "W", "--reason", "Nothing was judged.")
     assert "1 approved" in run("approve", "--batch", "ed")
     assert "0 approved" in run("approve", "--batch", "ed")
     assert "1 approved" in run("approve", "--batch", "ed", "--workers", "W")
     bonus = ["bonus", "--batch", "ed", "--amount", "0.50", "--reason", "Great care.", "--workers", "V"]
-    assert "1 paid; 0 had had it before" in run(*bonus)
-    assert "0 paid; 1 had had it before" in run(*bonus)
+    assert "1 paid; 0 already had it" in run(*bonus)
+    assert "0 paid; 1 already had it" in run(*bonus)
     assert len(mturk.bonuses) == 1
     assert "2 HIT(s) closed" in run("close", "--batch", "ed")
     assert all("ExpireAt" in hit for hit in mturk.hits.values())
@@ -76,7 +76,7 @@ def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> Non
 def test_money_is_spent_when_the_amount_is_typed(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = typed(monkeypatch, "14.40")
     assert "at https://worker.mturk.com" in publish(run, "--live", "true")
-    assert asked == ["This spends money. Type 14.40 to go on: "]
+    assert asked == ["This spends money. Type 14.40 to continue: "]
 
 
 @pytest.mark.parametrize("text", ["", "yes", "14.4", "144.0"])
@@ -112,18 +112,18 @@ def test_who_was_rejected_gets_a_bonus_only_by_name(run: Run, mturk: MturkDouble
     mturk.submit("HIT1", "W", "A2", 2)
     run("reject", "--batch", "ed", "--workers", "W", "--reason", "Nothing was judged.")
     bonus = ["bonus", "--batch", "ed", "--amount", "0.50", "--reason", "Great care."]
-    assert "1 paid; 0 had had it before" in run(*bonus)
-    assert "1 paid; 0 had had it before" in run(*bonus, "--workers", "W")
+    assert "1 paid; 0 already had it" in run(*bonus)
+    assert "1 paid; 0 already had it" in run(*bonus, "--workers", "W")
     assert len(mturk.bonuses) == 2
 
 
 def test_fee_is_that_of_the_hits_own_size(run: Run, mturk: MturkDouble) -> None:
-    publish(run, "--per-hit", "20")  # but there are ten raters only, which is many
+    publish(run, "--per-hit", "20")  # there are ten raters, from which on the fee is 40 %
     mturk.submit("HIT1", "V", "A1")
-    assert "1 of them, $1.20 each: $1.68 with" in run("approve", "--batch", "ed")  # 1.20 and two fifths
+    assert "1 assignment(s), $1.20 each: $1.68 with" in run("approve", "--batch", "ed")  # 1.20 plus 40 %
     publish(run, "--batch", "few", "--raters", "5", "--per-hit", "20")
     mturk.submit("HIT2", "V", "A2")
-    assert "1 of them, $1.20 each: $1.44 with" in run("approve", "--batch", "few")  # 1.20 and a fifth
+    assert "1 assignment(s), $1.20 each: $1.44 with" in run("approve", "--batch", "few")  # 1.20 plus 20 %
 
 
 def test_bonus_for_money_is_asked_for(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_what_is_missing_is_said(run: Run, mturk: MturkDouble, arguments: list[s
 
 def test_rejection_must_name_whom(run: Run, mturk: MturkDouble) -> None:
     publish(run)
-    with pytest.raises(OptionError, match="--workers: name those"):
+    with pytest.raises(OptionError, match="--workers: name the workers"):
         run("reject", "--batch", "ed", "--reason", "Nothing was judged.")
 
 
@@ -173,5 +173,5 @@ def test_an_action_that_there_is_not(tmp_path: Path, action: list[str]) -> None:
     done = parlai_command("rate_crowd", *action, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(
-        "say what to do, one of publish, status, approve, reject, bonus, close, link"
+        "name an action, one of publish, status, approve, reject, bonus, close, link"
     )

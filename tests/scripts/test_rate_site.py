@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def command(folder: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Runs the command in a process of its own."""
+    """Run the command in another process."""
 
     def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -70,7 +70,7 @@ def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subproce
     process = command("--study", "humod", *LOGS)
     assert process.stdout
     url = process.stdout.readline().split()[-1]
-    assert process.stdout.readline() == "Administration: none; set EMPATHY_ADMIN_TOKEN to have one\n"
+    assert process.stdout.readline() == "Administration: disabled; set EMPATHY_ADMIN_TOKEN to enable it\n"
     assert status_of(url, "/admin") == 404
     process.terminate()
     process.communicate(timeout=30)
@@ -79,7 +79,7 @@ def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subproce
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--store", "x.db"), "--study: say what is to be rated"),
+        (("--store", "x.db"), "--study: name the study to run"),
         (("--study", "hmod"), "there is no such file; name a study file, or one of acute"),
         (("--study", "humod"), "no systems are named: pass --logs NAME=FILE"),
         (("--study", "chat"), "the rating site serves likert and pairwise; use parlai chat_site"),

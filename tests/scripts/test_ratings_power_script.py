@@ -1,4 +1,4 @@
-"""``parlai ratings_power``: from options to tables."""
+"""``parlai ratings_power``: from the options to the tables."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_a_measured_spread(ratings: Path) -> None:
     design = LikertDesign(found.sd, 2, found.same_reply, found.same_item)
     assert report.tables[0].rows[0][2] == likert_items(design, 0.5)
     assert report.tables[0].notes[0].startswith(f"- measured in {ratings}, empathy: standard deviation {found.sd:.3f}")
-    # The points that occur.
+    # The scale is the values that occur.
     assert f"(1, 2, 3, 4) about a mean of {found.mean:.3g}, " in " ".join(report.tables[0].notes)
     unpaired = run(difference=[0.5], ratings=str(ratings), question="empathy", paired=False)
     apart = LikertDesign(found.sd, 2, found.same_reply, paired=False)
     assert unpaired.tables[0].rows[0][2] == likert_items(apart, 0.5)
-    # What is given counts before what is measured.
+    # Options take precedence over measured values.
     given = run(difference=[0.5], ratings=str(ratings), question="empathy", sd=2.0, same_reply=0.5, same_item=0.25)
     assert given.tables[0].rows[0][2] == likert_items(LikertDesign(2.0, 2, 0.5, 0.25), 0.5)
 
@@ -103,11 +103,14 @@ def test_a_measured_spread(ratings: Path) -> None:
     [
         (
             {},
-            "nothing to compute: name a --difference in points, or a --win-rate, or how many there are: --items or --c",
+            "nothing to compute: name a --difference in points, a --win-rate, or a number of --items or --c",
         ),
-        ({"difference": [0.5]}, "--sd: name the standard deviation of single ratings, or --ratings to measure it in"),
-        ({"difference": [float("nan")], "sd": 1.0}, "--difference nan: must be a number of points"),
-        ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be a number of points"),
+        (
+            {"difference": [0.5]},
+            "--sd: name the standard deviation of single ratings, or --ratings to estimate it from",
+        ),
+        ({"difference": [float("nan")], "sd": 1.0}, "--difference nan: must be finite"),
+        ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be finite"),
         (
             {"difference": [0.5], "sd": 1.0, "paired": False, "same_item": 0.2},
             "correlation 0.2 of replies to one item: without pairs it must be 0",
@@ -142,7 +145,7 @@ def test_files_that_do_not_say_it(ratings: Path, tmp_path: Path) -> None:
         run(difference=[0.5], ratings=str(ratings), question="z")
     path = tmp_path / "few.csv"
     path.write_text("item,rater,text\n1,a,Oh\n")
-    with pytest.raises(NotComputableError, match=r"few.csv holds no rating of single replies to measure$"):
+    with pytest.raises(NotComputableError, match=r"few.csv has no ratings of single replies$"):
         run(difference=[0.5], ratings=str(path))
     path.write_text("item,rater,rating\n1,a,3\n2,a,3\n")
     with pytest.raises(EmpathyError, match=r"^no standard deviation: all ratings of a system are the same$"):

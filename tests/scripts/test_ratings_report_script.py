@@ -1,4 +1,4 @@
-"""``parlai ratings_report`` from a file to files."""
+"""``parlai ratings_report``: from a file of ratings to the report's files."""
 
 from __future__ import annotations
 
@@ -191,14 +191,14 @@ def test_the_metrics_of_replies_are_not_replaced_by_the_report(ratings: Path, tm
     items = tmp_path / "scores" / "items.jsonl"
     items.parent.mkdir()
     items.write_text("{}")
-    with pytest.raises(OptionError, match=r"^--out .*scores: the report would take the place of .*items\.jsonl: name"):
+    with pytest.raises(OptionError, match=r"^--out .*scores: the report would overwrite .*items\.jsonl: name"):
         run(ratings=str(ratings), items=str(items), out=str(items.parent))
     assert items.read_text() == "{}"
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
     path = write(tmp_path / "empty.csv", [])
-    with pytest.raises(NotComputableError, match=f"^{re.escape(str(path))} holds no answer: a row with a rating"):
+    with pytest.raises(NotComputableError, match=f"^{re.escape(str(path))} has no ratings: a row with a rating"):
         run(ratings=str(path))
 
 

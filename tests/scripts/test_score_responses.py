@@ -1,4 +1,4 @@
-"""``parlai score_responses``: small logs of each format, models that are trained here, and what cannot work."""
+"""``parlai score_responses``: small logs of each format, models that the tests train, and errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def score(*logs: object, **options: Any) -> Report:
 
 
 def cells(report: Report, place: int = 0, columns: int = 1) -> dict[Any, dict[str, Any]]:
-    """A table's rows by their first columns."""
+    """Return a table's rows by their first column."""
     table = report.tables[place]
     return {
         row[0] if columns == 1 else tuple(row[:columns]): dict(zip(table.header[columns:], row[columns:], strict=True))
@@ -79,7 +79,7 @@ def test_systems_of_several_logs_beside_one_another(blocks: Path, table: Path) -
     assert list(rows) == ["peers: MOE", "peers: trs", name]
     assert [rows[name][column] for column in ("replies", "empty", "no answer")] == [1, 0, 1]
     assert rows["peers: trs"]["words a reply"] == 2.5
-    # good . good good . : 2 different words of 5; pairs: 2 different ones (good . and good good) of 3.
+    # good . good good . : 2 distinct words of 5; 2 distinct bigrams (good . and good good) of 3.
     assert rows["peers: trs"]["Dist-1"] == pytest.approx(40)
     assert rows["peers: trs"]["Dist-2"] == pytest.approx(200 / 3)
     assert rows["peers: MOE"]["NIDF"] is not None
@@ -119,7 +119,7 @@ def test_what_parlai_logs_of_an_evaluation(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A model for each metric that needs one; each has learnt next to nothing."""
+    """A barely trained model for each metric that needs one."""
     folder = tmp_path_factory.mktemp("models")
     emotions = train_judge(folder / "emotions", task="empathy:empathetic_dialogues:SituationEmotion")
     TrainModel.main(
@@ -209,15 +209,15 @@ def test_no_log_is_an_error() -> None:
 
 
 def test_two_logs_of_one_name_are_an_error(blocks: Path) -> None:
-    with pytest.raises(OptionError, match=r"^--logs: x is the name of two: write NAME=FILE to tell them apart$"):
+    with pytest.raises(OptionError, match=r"^--logs: x is used twice: write NAME=FILE to tell them apart$"):
         score(f"x={blocks}", f"x={blocks}")
 
 
 def test_a_judge_that_is_called_as_a_number_beside_it_is_an_error(blocks: Path) -> None:
     for judge in ("length=x", "EnDex=x"):
-        with pytest.raises(OptionError, match=rf"^--judges: {judge[:-2]} is the name of two: write NAME=FILE"):
+        with pytest.raises(OptionError, match=rf"^--judges: {judge[:-2]} is used twice: write NAME=FILE"):
             score(blocks, judges=[judge], endex_model="y")
-    with pytest.raises(ModelFileError, match=r"^x "):  # the name is free where nobody else has it
+    with pytest.raises(ModelFileError, match=r"^x "):  # the name is free if no metric has it
         score(blocks, judges=["EnDex=x"])
 
 

@@ -22,7 +22,7 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
             raise OptionError(f"{option} {text}: names no file: write NAME=FILE")
     for name, count in Counter([*taken, *(name for name, _ in pairs)]).items():
         if count > 1:
-            raise OptionError(f"{option}: {name} is the name of two: write NAME=FILE to tell them apart")
+            raise OptionError(f"{option}: {name} is used twice: write NAME=FILE to tell them apart")
     return dict(pairs)
 
 

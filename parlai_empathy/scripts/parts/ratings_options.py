@@ -38,6 +38,6 @@ def check_scale(scale: Sequence[float] | None) -> None:
     :raises OptionError: if it has fewer than two different values, or one that is not finite.
     """
     if wrong := [value for value in scale or () if not math.isfinite(value)]:
-        raise OptionError(f"--scale {wrong[0]}: is no value that a rating can have: name numbers")
+        raise OptionError(f"--scale {wrong[0]}: a rating cannot have this value: name finite numbers")
     if scale is not None and len(set(scale)) < 2:
         raise OptionError("--scale: name at least two different values, for instance --scale 1 2 3 4 5")

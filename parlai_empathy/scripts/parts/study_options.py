@@ -75,4 +75,4 @@ def announce(what: str, url: str, has_admin: bool) -> None:
     from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
 
     print(f"{what}: {url}", flush=True)
-    print(f"Administration: {f'{url}admin' if has_admin else f'none; set {ADMIN_TOKEN} to have one'}", flush=True)
+    print(f"Administration: {f'{url}admin' if has_admin else f'disabled; set {ADMIN_TOKEN} to enable it'}", flush=True)

@@ -36,7 +36,7 @@ def check_typed(opt: Opt) -> None:
         readers = [name for name, options in READ_BY.items() if option in options]
         if readers and suite not in readers:
             typed = option.replace("_", "-")
-            raise OptionError(f"--{typed}: --suite {suite} does not read it, only {', '.join(readers)}: leave it out")
+            raise OptionError(f"--{typed}: --suite {suite} does not use it, only {', '.join(readers)}: leave it out")
 
 
 def add_suites(parser: ParlaiParser) -> None:

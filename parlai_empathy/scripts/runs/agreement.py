@@ -29,24 +29,24 @@ def run(opt: Opt) -> Report:
 def _of_file(opt: Opt) -> Report:
     path, scale = Path(opt["ratings"]), opt["scale"]
     if opt["humod_file"]:
-        raise OptionError("--ratings and --humod-file: name one of them")
+        raise OptionError("--ratings and --humod-file: name only one of them")
     check_scale(scale)
     ratings = by_unit(ratings_of(path, scale, opt["skip_bad_rows"]))
     questions = {question: list(units.values()) for question, units in ratings.items()}
     if not questions:
-        raise NotComputableError(f"{path} holds no rating: a row with a rating is needed below the header")
+        raise NotComputableError(f"{path} has no ratings: a row with a rating is needed below the header")
     return agreement_report(questions, scale, f"Agreement: {path.name}", opt["seed"], opt["resamples"])
 
 
 def _of_humod(opt: Opt) -> Report:
     if opt["scale"] is not None:
-        raise OptionError("--scale: HUMOD's own is known: name --ratings as well, or leave it out")
+        raise OptionError("--scale: HUMOD's scale is fixed: name --ratings as well, or leave it out")
     path = build(opt)
     pairs = read_pairs(path, opt["skip_bad_rows"])
     ratings = [pair.ratings for pair in pairs if pair.ratings]
     if not ratings:
-        raise NotComputableError(f"{path} holds no single ratings, only their means: take the official file")
+        raise NotComputableError(f"{path} has no individual ratings, only their means: use the official file")
     if len(ratings) < len(pairs):
-        logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without single ratings")
+        logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without individual ratings")
     title = f"HUMOD: agreement of raters ({path.name})"
     return agreement_report({"relevance": ratings}, SCALE, title, opt["seed"], opt["resamples"], HUMOD_KAPPAS)

@@ -55,7 +55,9 @@ def run(opt: Opt) -> None:
         try:
             site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]), token=token)
             if notice is None:
-                logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
+                logging.warning(
+                    "--distress-notice is off: people who mention self-harm are not shown where to find help"
+                )
             serve(site.app(), address_of(opt), lambda url: announce("Chat", url, bool(token)))
         finally:
             replies.close()
@@ -68,7 +70,7 @@ def _export(opt: Opt, study: Study) -> None:
     try:
         print(f"{write_export(store, study.name, opt['export']):,} marks: {opt['export']}")
         talks = talks_path(opt["export"])
-        print(f"{write_talks(store, study.name, talks):,} talks: {talks}")
+        print(f"{write_talks(store, study.name, talks):,} conversations: {talks}")
     finally:
         store.close()
 
@@ -77,7 +79,7 @@ def _study(opt: Opt) -> Study:
     """Return the study of ``--study``; without it, one for free chat with one model, named after the model."""
     models, own = by_name("--models", opt["models"]), _own_model(opt)
     if models and own:
-        raise OptionError("--models and -mf both name models: leave one of the two out")
+        raise OptionError("--models and -mf cannot be combined: leave one of the two out")
     named = models or ({own: own} if own else None)
     if opt["study"]:
         study = read_study(opt["study"], models=named)
@@ -86,9 +88,9 @@ def _study(opt: Opt) -> Study:
         study.check_complete()
         return study
     if models:
-        raise OptionError("--models: several models are for a study: say --study chat, or name one model with -mf")
+        raise OptionError("--models: needs a study: add --study chat, or name one model with -mf")
     if not own:
-        raise OptionError("-mf: name the model to talk with, or an agent with -m")
+        raise OptionError("-mf: name the model to chat with, or an agent with -m")
     return replace(read_study(_FREE, models=named), name=f"chat-{own}")
 
 

@@ -42,7 +42,7 @@ def run(opt: Opt) -> None:
         desk = Desk(store, study, new_version=opt["new_version"])
         site = collect_site(desk, secret, settings, token, id_parameter=opt["id_parameter"])
         if settings.notice is None:
-            logging.warning("--distress-notice is off: nobody who speaks of self-harm is told of help")
+            logging.warning("--distress-notice is off: people who mention self-harm are not shown where to find help")
         serve(site.app(), address_of(opt), lambda url: announce(f"Collecting {study.name}", url, bool(token)))
     finally:
         store.close()
@@ -59,7 +59,7 @@ def _export(opt: Opt, study: Study, patience: float) -> None:
 
 def _study(opt: Opt) -> Study:
     if not opt["study"]:
-        raise OptionError("--study: say what is to be collected: a study's file of kind collect, or collect_ed")
+        raise OptionError("--study: name the study to run: a file of kind collect, or collect_ed")
     study = read_study(opt["study"])
     if study.kind != "collect":
         raise OptionError(f"{study.where}: kind is {study.kind}: this site is for kind collect; see parlai rate_site")

@@ -40,7 +40,7 @@ def _curated(plan: Plan, opt: Opt) -> Curated:
         data_card(curated, plan, engine.name).show(plan.folder)
         return curated
     except KeyboardInterrupt:
-        raise stopped("The same command goes on where this one ended.") from None
+        raise stopped("Run the same command again to resume.") from None
     finally:
         engine.close()
 
@@ -71,7 +71,7 @@ def _dumps(opt: Opt) -> list[Path]:
     if not opt["dumps"]:
         return build(opt, "--dumps")
     if is_sample(opt):
-        raise OptionError("--edition sample: beside --dumps there is no sample to read; leave one of them out")
+        raise OptionError("--edition sample: cannot be combined with --dumps: leave one of them out")
     return [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")]
 
 

@@ -25,7 +25,7 @@ def run(opt: Opt, model_file: str) -> None:
     for place, text in enumerate(opt["texts"], start=1):
         _check_characters(text, f"TEXT {place}")
         if not text.strip():
-            raise OptionError("TEXT: an empty text has no emotion")
+            raise OptionError("TEXT: the text is empty: write at least one word")
     classifier = Classifier(model_file, opt["datapath"])
     try:
         for texts in [opt["texts"]] if opt["texts"] else _blocks():

@@ -45,7 +45,7 @@ def run(opt: Opt) -> None:
         try:
             train(model_file)
         except KeyboardInterrupt:
-            raise stopped("The same command goes on from the last checkpoint.") from None
+            raise stopped("Run the same command again to resume from the last checkpoint.") from None
     print("\n2. Three messages that it has never seen")
     answer(model_file)
     print("\n3. Evaluating on 64 other dialogues")

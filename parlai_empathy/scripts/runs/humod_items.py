@@ -16,13 +16,11 @@ from parlai_empathy.tasks.humod.items import make_items, replies_of, write_items
 def run(opt: Opt) -> int:
     """Write the items and return their number."""
     if not opt.get("task"):
-        raise OptionError(
-            "--task: name the task whose dialogues are taken, for instance -t empathy:empathetic_dialogues"
-        )
+        raise OptionError("--task: name the task whose dialogues to use, for instance -t empathy:empathetic_dialogues")
     if opt["contexts"] < 1 or not 1 <= opt["min_turns"] <= opt["max_turns"]:
         raise OptionError(
             f"--contexts {opt['contexts']} --min-turns {opt['min_turns']} --max-turns {opt['max_turns']}: "
-            "all must be at least 1, and the fewest turns at most the most"
+            "all must be at least 1, and --min-turns at most --max-turns"
         )
     turns = range(opt["min_turns"], opt["max_turns"] + 1)
     items = make_items(list(replies_of(messages(opt))), opt["contexts"], turns, opt["seed"])

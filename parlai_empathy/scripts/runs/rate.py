@@ -33,7 +33,7 @@ _WORLDS = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld, "chat": ChatT
 def run(opt: Opt) -> None:
     """Rate, or export."""
     if not opt["study"]:
-        raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
+        raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(STUDIES)}")
     study = read_study(opt["study"], by_name("--logs", opt["logs"]), by_name("--models", opt["models"]))
     store = open_store(opt["store"], may_make=not opt["export"])
     try:
@@ -69,4 +69,4 @@ def _export(opt: Opt, store: Store, study: Study) -> None:
     print(f"{count:,} {what}: {opt['export']}")
     if study.kind == "chat":
         talks = talks_path(opt["export"])
-        print(f"{write_talks(store, study.name, talks):,} talks: {talks}")
+        print(f"{write_talks(store, study.name, talks):,} conversations: {talks}")

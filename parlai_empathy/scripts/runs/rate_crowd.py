@@ -91,8 +91,8 @@ class _Crowd:
     def _status(self, batch: Batch) -> None:
         for one in self._batches.states(batch):
             print(
-                f"{one.hit}  {one.status}: {one.wanted} wanted, {one.available} free, {one.pending} at work, "
-                f"{one.completed} judged"
+                f"{one.hit}  {one.status}: {one.wanted} wanted, {one.available} available, {one.pending} in progress, "
+                f"{one.completed} reviewed"
             )
         for piece in self._work(batch).pieces():
             print(_line(piece))
@@ -109,7 +109,7 @@ class _Crowd:
 
     def _reject(self, batch: Batch) -> None:
         if not self._opt["workers"]:
-            raise OptionError("--workers: name those whose work is rejected")
+            raise OptionError("--workers: name the workers whose work to reject")
         work = self._work(batch)
         pieces = work.chosen(work.pieces(), self._opt["workers"])
         count = sum(work.reject(piece, self._opt["reason"]) for piece in pieces)
@@ -124,7 +124,7 @@ class _Crowd:
         self._confirm_all(due, f"${amount} each", bonus_cost([amount] * len(due)).total)
         for piece in due:
             work.bonus(piece, amount, reason)
-        print(f"{len(due)} paid; {len(everybody) - len(due)} had had it before")
+        print(f"{len(due)} paid; {len(everybody) - len(due)} already had it")
 
     def _close(self, batch: Batch) -> None:
         print(f"{self._batches.close(batch)} HIT(s) closed: nobody else can take them")
@@ -147,7 +147,7 @@ class _Crowd:
         for piece in pieces:
             print(_line(piece))
         if pieces:
-            print(f"{len(pieces)} of them, {each}: ${total:,} with Mechanical Turk's fee")
+            print(f"{len(pieces)} assignment(s), {each}: ${total:,} with Mechanical Turk's fee")
             self._confirm(total)
 
     def _confirm(self, total: Decimal) -> None:
@@ -155,15 +155,15 @@ class _Crowd:
         if not self._opt["live"] or self._opt["yes"]:
             return
         try:
-            said = input(f"This spends money. Type {total} to go on: ")
+            said = input(f"This spends money. Type {total} to continue: ")
         except EOFError:
             said = ""
         if said.strip() != str(total):
-            raise OptionError("nothing was spent: the amount was not typed (--yes true asks for none)")
+            raise OptionError("nothing was spent: the amount was not typed (--yes true skips this question)")
 
 
 def _line(piece: Piece) -> str:
-    done = "not known to the store" if piece.done is None else f"{piece.done} item(s) judged"
+    done = "unknown to the store" if piece.done is None else f"{piece.done} item(s) judged"
     notes = [] if piece.is_first else ["not this worker's first"]
     notes += [f"excluded: {piece.excluded}"] if piece.excluded else []
     return f"{piece.assignment}  {piece.worker}  {piece.status}: {'; '.join([done, *notes])}"

@@ -22,7 +22,7 @@ from parlai_empathy.scripts.parts.study_options import address_of, announce
 def run(opt: Opt) -> None:
     """Serve until stopped."""
     if not opt["study"]:
-        raise OptionError(f"--study: say what is to be rated: a study's file, or one of {', '.join(STUDIES)}")
+        raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(STUDIES)}")
     check_installed()
     token = admin_token()
     if opt["id_parameter"]:

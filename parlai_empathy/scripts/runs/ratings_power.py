@@ -46,7 +46,7 @@ def run(opt: Opt, same_reply: float) -> Report:
 def _check(opt: Opt) -> None:
     if not any(opt[name] for name in ("difference", "items", "win_rate", "comparisons_made")):
         raise OptionError(
-            "nothing to compute: name a --difference in points, or a --win-rate, or how many there are: --items or "
+            "nothing to compute: name a --difference in points, a --win-rate, or a number of --items or "
             "--comparisons-made"
         )
     check_scale(opt["scale"])
@@ -58,7 +58,7 @@ def _check(opt: Opt) -> None:
         if low := [value for value in opt[name] if value < least]:
             raise OptionError(f"--{name.replace('_', '-')} {low[0]}: must be at least {least}")
     if wrong := [value for value in opt["difference"] if not math.isfinite(value)]:
-        raise OptionError(f"--difference {wrong[0]:g}: must be a number of points")
+        raise OptionError(f"--difference {wrong[0]:g}: must be finite")
     if not 0 <= opt["ties"] < 1:
         raise OptionError(f"--ties {opt['ties']:g}: must be at least 0 and below 1, a share of all comparisons")
 
@@ -80,7 +80,7 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
         points = sorted({one.rating for one in ratings if one.rating is not None})
         notes.append(note)
     if opt["sd"] is None and measured is None:
-        raise OptionError("--sd: name the standard deviation of single ratings, or --ratings to measure it in")
+        raise OptionError("--sd: name the standard deviation of single ratings, or --ratings to estimate it from")
     same_reply = _first(opt["same_reply"], measured and measured.same_reply, otherwise)
     measured_item = measured.same_item if measured and opt["paired"] else None
     same_item = _first(opt["same_item"], measured_item, 0.0)
@@ -106,7 +106,7 @@ def _asked(opt: Opt) -> list[Rating]:
     scores = sort_answers(ratings_of(opt["ratings"], opt["scale"], opt["skip_bad_rows"])).scores
     questions = list(dict.fromkeys(one.question for one in scores))
     if not questions:
-        raise NotComputableError(f"{opt['ratings']} holds no rating of single replies to measure")
+        raise NotComputableError(f"{opt['ratings']} has no ratings of single replies")
     chosen = opt["question"] if opt["question"] is not None or len(questions) > 1 else questions[0]
     if chosen not in questions:
         known = ", ".join(map(repr, questions))
@@ -119,7 +119,7 @@ def _measured(ratings: Sequence[Rating], path: str) -> tuple[Spread, str]:
     """Return the measured standard deviation and correlations, and a note for the report."""
     found = spread(ratings)
     same = [
-        f"{name} {'not to be measured' if value is None else f'{value:.3f}'}"
+        f"{name} {'cannot be measured' if value is None else f'{value:.3f}'}"
         for name, value in (("same reply", found.same_reply), ("same item", found.same_item))
     ]
     question = named(ratings[0].question, "question")

@@ -24,7 +24,7 @@ def run(opt: Opt) -> Report:
     path = Path(opt["ratings"])
     ratings = ratings_of(path, opt["scale"], opt["skip_bad_rows"])
     if not ratings:
-        raise NotComputableError(f"{path} holds no answer: a row with a rating is needed below the header")
+        raise NotComputableError(f"{path} has no ratings: a row with a rating is needed below the header")
     report, raters = ratings_report(f"Ratings: {path.name}", ratings, _wishes(opt))
     report.show(opt["out"])
     if opt["out"]:
@@ -35,7 +35,7 @@ def run(opt: Opt) -> Report:
 def _write_flagged(path: Path, flagged: dict[str, str], exclude: str | None) -> None:
     """Write the list of flagged raters, but never over the file of ``--exclude``, which may have been edited."""
     if exclude and path.exists() and path.samefile(exclude):
-        logging.info(f"{path} stays as it is: it is the file of --exclude")
+        logging.info(f"{path} was not overwritten: it is the file of --exclude")
     else:
         write_exclusions(path, flagged)
 
@@ -46,7 +46,7 @@ def _check(opt: Opt) -> None:
     check_scale(opt["scale"])
     items, out = (Path(opt[name] or "").expanduser().resolve() for name in ("items", "out"))
     if opt["items"] and opt["out"] and items.parent == out:
-        raise OptionError(f"--out {opt['out']}: the report would take the place of {opt['items']}: name another folder")
+        raise OptionError(f"--out {opt['out']}: the report would overwrite {opt['items']}: name another folder")
     for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
         if opt[name] < least:
             raise OptionError(f"--{name.replace('_', '-')} {opt[name]:g}: must be at least {least}")

@@ -1,4 +1,4 @@
-"""Commands show ParlAI's general options that they take, and no others."""
+"""Commands show only those of ParlAI's general options that they use."""
 
 from __future__ import annotations
 

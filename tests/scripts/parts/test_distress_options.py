@@ -1,4 +1,4 @@
-"""The options of what is shown to somebody who speaks of self-harm."""
+"""The options of the notice for people who mention self-harm."""
 
 from __future__ import annotations
 

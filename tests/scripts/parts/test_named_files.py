@@ -1,4 +1,4 @@
-"""Files with names for tables, and without."""
+"""Files with and without names for tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path)
 
 
 def test_a_name_can_be_written_whatever_the_files_is(tmp_path: Path) -> None:
-    """The bytes of a file's name need be no UTF-8; a table's text has to be."""
+    """The bytes of a file name may be invalid UTF-8, but a table's text may not."""
     file = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
     assert name_and_file(file) == (f"{tmp_path.name}/?.jsonl", file)
     assert name_and_file(os.fsdecode(b"\xe9=") + file) == ("?", file)
@@ -65,4 +65,4 @@ def test_a_name_without_a_file_is_refused(text: str) -> None:
 def test_two_of_one_name_are_refused(named: list[str], taken: list[str], name: str) -> None:
     with pytest.raises(OptionError) as error:
         by_name("--logs", named, taken)
-    assert str(error.value) == f"--logs: {name} is the name of two: write NAME=FILE to tell them apart"
+    assert str(error.value) == f"--logs: {name} is used twice: write NAME=FILE to tell them apart"

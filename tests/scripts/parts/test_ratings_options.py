@@ -1,4 +1,4 @@
-"""Options that name a file of ratings."""
+"""Options of commands that read a file of ratings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_scale_has_two_values(scale: list[float]) -> None:
 
 @pytest.mark.parametrize(("scale", "wrong"), [([1.0, math.nan, 5.0], "nan"), ([math.inf, 1.0], "inf")])
 def test_a_scale_has_numbers(scale: list[float], wrong: str) -> None:
-    with pytest.raises(OptionError, match=rf"^--scale {wrong}: is no value that a rating can have: name numbers$"):
+    with pytest.raises(OptionError, match=rf"^--scale {wrong}: a rating cannot have this value: name finite numbers$"):
         check_scale(scale)
 
 

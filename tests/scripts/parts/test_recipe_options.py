@@ -1,4 +1,4 @@
-"""The constants of RED as options, there and back."""
+"""The constants of RED as options, round trip."""
 
 from __future__ import annotations
 

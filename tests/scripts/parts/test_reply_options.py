@@ -1,4 +1,4 @@
-"""The options of what is measured of replies."""
+"""The options of the metrics of replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many samples are drawn and which is checked at once."""
+"""``--resamples`` and ``--seed`` are checked before scoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command says that is stopped, and its status."""
+"""The message and the exit status of a command that is stopped."""
 
 from __future__ import annotations
 

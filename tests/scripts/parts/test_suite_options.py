@@ -1,4 +1,4 @@
-"""The options of the leaderboard's suites, against what the suites can do."""
+"""The options of the leaderboard's suites, compared with what the suites support."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def test_of_each_option_of_ours_it_is_known_which_suite_reads_it() -> None:
 @pytest.mark.parametrize(
     ("suite", "options", "message"),
     [
-        ("endex", ["--logs", "A=mine.csv"], "--logs: --suite endex does not read it, only ed, empgpt3: leave it out"),
-        ("humod", ["--logs", "A=mine.csv"], "--logs: --suite humod does not read it, only ed, empgpt3: leave it out"),
-        ("ed", ["--metrics", "epitome"], "--metrics: --suite ed does not read it, only empgpt3: leave it out"),
-        ("empgpt3", ["--tasks", "dd"], "--tasks: --suite empgpt3 does not read it, only ed: leave it out"),
+        ("endex", ["--logs", "A=mine.csv"], "--logs: --suite endex does not use it, only ed, empgpt3: leave it out"),
+        ("humod", ["--logs", "A=mine.csv"], "--logs: --suite humod does not use it, only ed, empgpt3: leave it out"),
+        ("ed", ["--metrics", "epitome"], "--metrics: --suite ed does not use it, only empgpt3: leave it out"),
+        ("empgpt3", ["--tasks", "dd"], "--tasks: --suite empgpt3 does not use it, only ed: leave it out"),
         (
             "endex",
             ["--fold", "valid"],
-            "--fold: --suite endex does not read it, only humod, ed, empgpt3: leave it out",
+            "--fold: --suite endex does not use it, only humod, ed, empgpt3: leave it out",
         ),
         (
             "humod",
             ["--endex-context", "true"],
-            "--endex-context: --suite humod does not read it, only empgpt3, endex: leave it out",
+            "--endex-context: --suite humod does not use it, only empgpt3, endex: leave it out",
         ),
     ],
 )

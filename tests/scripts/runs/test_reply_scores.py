@@ -1,4 +1,4 @@
-"""What is measured of replies: the report as its options want it, and options that cannot work."""
+"""The report on scored replies: the effect of its options, and invalid options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHER = System("other", [LoggedReply("Oh no?", references=("Oh no!",)), LoggedRe
 
 
 def report(*systems: System, arguments: tuple[str, ...] = (), **more: Any) -> Report:
-    """A report as these arguments of the command line have it, and ``more``, of which the commands have their own."""
+    """Return the report for these command-line arguments; ``more`` are options that each command declares itself."""
     parser = ParlaiParser(True, False)
     add_metrics(parser)
     opt = parser.parse_args(list(arguments))
@@ -76,8 +76,8 @@ def test_the_seed_decides_the_samples() -> None:
         (("--metrics", "length", "epitome"), {}, "--metrics epitome needs --epitome-model"),
         (("--metrics", "fluency"), {}, "--metrics fluency needs --fluency-model"),
         (("--metrics", "endex"), {}, "--metrics endex needs --endex-model"),
-        (("--judges", "x=a", "x=b"), {}, "--judges: x is the name of two: write NAME=FILE to tell them apart"),
-        (("--judges", "length=a"), {}, "--judges: length is the name of two: write NAME=FILE to tell them apart"),
+        (("--judges", "x=a", "x=b"), {}, "--judges: x is used twice: write NAME=FILE to tell them apart"),
+        (("--judges", "length=a"), {}, "--judges: length is used twice: write NAME=FILE to tell them apart"),
     ],
 )
 def test_options_that_cannot_work(arguments: tuple[str, ...], more: dict[str, Any], message: str) -> None:

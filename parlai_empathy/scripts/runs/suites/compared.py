@@ -15,10 +15,10 @@ from parlai_empathy.scripts.parts.named_files import by_name
 
 _OURS = {
     **dict.fromkeys(("-mf", "--model-file"), "name models with --models"),
-    **dict.fromkeys(("-dt", "--datatype"), "take --fold"),
+    **dict.fromkeys(("-dt", "--datatype"), "use --fold"),
     **dict.fromkeys(("-t", "--task"), "leave it out"),
-    **dict.fromkeys(("-dp", "--datapath"), "take --datapath beside --eval-args"),
-    "--edition": "take --edition beside --eval-args",
+    **dict.fromkeys(("-dp", "--datapath"), "use --datapath, outside --eval-args"),
+    "--edition": "use --edition, outside --eval-args",
     "--world-logs": "leave it out",
 }
 """Options of ``eval_model`` that the leaderboard sets itself, and the advice if one occurs in ``--eval-args``."""
@@ -27,9 +27,9 @@ _OURS = {
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` if there is nothing to compare, or the fold is neither valid nor test."""
     if not (opt["models"] or opt["logs"]):
-        raise OptionError(f"--suite {opt['suite']}: name what is to be compared with --models or --logs")
+        raise OptionError(f"--suite {opt['suite']}: name models or logs to compare, with --models or --logs")
     if opt["fold"] not in ("valid", "test"):
-        raise OptionError(f"--fold {opt['fold']}: --suite {opt['suite']} scores valid or test")
+        raise OptionError(f"--fold {opt['fold']}: --suite {opt['suite']} scores only valid or test")
 
 
 def models_of(opt: Opt, taken: Sequence[str] = ()) -> dict[str, str]:
@@ -48,11 +48,11 @@ def eval_options(opt: Opt) -> list[str]:
     try:
         more = shlex.split(opt["eval_args"])
     except ValueError as error:
-        raise OptionError(f"--eval-args: {error}: write it as on the command line") from error
+        raise OptionError(f"--eval-args: {error}: quote it as on the command line") from error
     for word in more:
         name = word.partition("=")[0].replace("_", "-")
         if name in _OURS:
-            raise OptionError(f"--eval-args {name}: the leaderboard decides it for all its models: {_OURS[name]}")
+            raise OptionError(f"--eval-args {name}: the leaderboard sets it for all models: {_OURS[name]}")
     return ["--edition", opt["edition"], *more]  # overrides the edition saved with the model
 
 
@@ -72,4 +72,4 @@ def check_any(has_some: bool, failures: Sequence[str]) -> None:
 
 def stopped(opt: Opt) -> SystemExit:
     """Report that Ctrl-C interrupted the evaluations, and return the exception that ends the command."""
-    return stopping.stopped("The same command goes on where this one ended." if opt["out"] else "")
+    return stopping.stopped("Run the same command again to resume." if opt["out"] else "")

@@ -60,9 +60,9 @@ def _runs(name: str, text: str) -> list[str]:
     """Split ``FILE,FILE``; the name of an existing file may itself contain commas."""
     files = [text] if is_file(text) else [file.strip() for file in text.split(",")]
     if not all(files) or len(set(files)) < len(files):
-        raise OptionError(f"--models {name}={text}: name each training's file once, with commas between them")
+        raise OptionError(f"--models {name}={text}: name the file of each training run once, with commas between them")
     if len(files) > 1 and name == judge_name(text):
-        raise OptionError(f"--models {text}: several trainings of one judge need a name: NAME=FILE,FILE")
+        raise OptionError(f"--models {text}: several training runs of one judge need a name: NAME=FILE,FILE")
     return files
 
 
@@ -77,7 +77,7 @@ def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
             f"{file} from {learnt or 'other data than RED'}{f' in {red_file}' if red_file else ''}"
             for file, (learnt, red_file) in found.items()
         )
-        raise OptionError(f"--models {name}: its trainings learnt from different things ({parts}): give each a name")
+        raise OptionError(f"--models {name}: its training runs used different data ({parts}): give each a name")
     return found[files[0]][0]
 
 
@@ -120,7 +120,7 @@ def _sets(opt: Opt) -> tuple[Sets, list[str]]:
                 raise
             missing.append(f"{name}: {error}")
     if not found:
-        raise DownloadError(f"--suite endex: there is none of its sets; {missing[0]}")
+        raise DownloadError(f"--suite endex: none of its sets is available; {missing[0]}")
     for text in missing:
         logging.warning(f"left out: {text}")
     return found, missing

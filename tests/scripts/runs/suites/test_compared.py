@@ -1,4 +1,4 @@
-"""What the suites of replies share."""
+"""Helpers shared by the suites that compare models and logs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def test_options_of_evaluations_are_split_as_a_shell_does() -> None:
 @pytest.mark.parametrize(
     ("typed", "named", "advice"),
     [
-        ("-bs 4 -dt valid", "-dt", "take --fold"),
-        ("--datatype=train", "--datatype", "take --fold"),
+        ("-bs 4 -dt valid", "-dt", "use --fold"),
+        ("--datatype=train", "--datatype", "use --fold"),
         ("-t empathy:daily_dialog", "-t", "leave it out"),
         ("--model_file other", "--model-file", "name models with --models"),
-        ("-dp data", "-dp", "take --datapath beside --eval-args"),
-        ("--edition full", "--edition", "take --edition beside --eval-args"),
+        ("-dp data", "-dp", "use --datapath, outside --eval-args"),
+        ("--edition full", "--edition", "use --edition, outside --eval-args"),
         ("--world-logs x", "--world-logs", "leave it out"),
     ],
 )
 def test_what_the_report_says_cannot_be_changed_behind_it(typed: str, named: str, advice: str) -> None:
-    """The numbers of ``-dt valid`` would stand below "test fold"; of ``-mf``, all models' would be those of one."""
-    message = f"^--eval-args {named}: the leaderboard decides it for all its models: {advice}$"
+    """Else ``-dt valid`` would label valid numbers as "test fold", and ``-mf`` would evaluate one model for all."""
+    message = f"^--eval-args {named}: the leaderboard sets it for all models: {advice}$"
     with pytest.raises(OptionError, match=message):
         eval_options({"edition": "sample", "eval_args": typed})
 

@@ -1,4 +1,4 @@
-"""``parlai leaderboard --suite ed``: small models that are trained here, and made-up logs."""
+"""``parlai leaderboard --suite ed``: small models that the tests train, and made-up logs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ref: how great !
 
 @pytest.fixture(scope="module")
 def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that replies."""
+    """Train a model that replies."""
     path = tmp_path_factory.mktemp("ranker") / "model"
     TrainModel.main(*SAMPLE, *TINY, "--seed", "1", "-mf", str(path), "--loglevel", "error")
     return path
@@ -43,7 +43,7 @@ def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that tells emotions."""
+    """Train a model that predicts emotions."""
     return train_judge(tmp_path_factory.mktemp("classifier"), task="empathy:empathetic_dialogues:SituationEmotion")
 
 
@@ -58,7 +58,7 @@ def read(report: Report, place: int = 0) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory, ranker: Path) -> Path:
-    """The folder of a report of a model that replies, of one that is broken, and of one that is not there."""
+    """Return the folder of a report on a model that replies, a broken one and a missing one."""
     folder = tmp_path_factory.mktemp("board")
     shutil.copy(f"{ranker}.opt", folder / "torn.opt")
     (folder / "torn").write_bytes(ranker.read_bytes()[:1000])
@@ -144,7 +144,7 @@ def test_an_interrupted_run_says_how_it_goes_on(
     monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
     with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[str(ranker)], out=str(tmp_path))
-    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
+    assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")
     with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[str(ranker)])
     assert capsys.readouterr().err.endswith("\nStopped.\n")
@@ -184,7 +184,7 @@ def test_if_all_models_fail_logs_are_not_lost(tmp_path: Path) -> None:
     measured, logged = report.tables
     assert any(note.startswith("- x: left out: ") for note in measured.notes)
     assert [row[0] for row in logged.rows][:2] == ["MoEL: MOE", "MoEL: trs"]
-    assert [plot.name for plot in report.plots] == ["replies"]  # of models there is nothing to draw
+    assert [plot.name for plot in report.plots] == ["replies"]  # there is nothing to plot for models
 
 
 # --- logs ------------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_logs_of_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert report.text() in capsys.readouterr().out
     rows = read(report)
     assert list(rows)[:3] == ["MoEL: MOE", "MoEL: trs", f"{tmp_path.name}/mine.jsonl"]
-    # "that is great !" twice: 4 different words of 8, 3 different pairs of 6.
+    # "that is great !" twice: 4 distinct words of 8, 3 distinct bigrams of 6.
     assert (rows["MoEL: MOE"]["Dist-1"], rows["MoEL: MOE"]["Dist-2"]) == (50, 50)
     assert rows[f"{tmp_path.name}/mine.jsonl"]["empty"] == 1
     assert "case:lower|tokens:space" in report.text()
@@ -224,7 +224,7 @@ def test_a_log_that_cannot_be_read_ends_it_before_models_are_evaluated(
 def test_a_real_log(real_data: Path) -> None:
     row = read(board(logs=[f"EmpDG={real_data}/peers/EmpDG_EmpDG.txt"], tokens="space"))["EmpDG"]
     assert (row["replies"], row["empty"]) == (2713, 0)
-    # Published Dist-1 and Dist-2 are of twice as many replies, which makes them smaller.
+    # Published Dist-1 and Dist-2 are for twice as many replies, which makes them smaller.
     assert 0.5 < row["Dist-1"] < 2.5
     assert 2 < row["Dist-2"] < 10
 
@@ -235,14 +235,14 @@ def test_a_real_log(real_data: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "--suite ed: name what is to be compared with --models or --logs"),
-        ({"models": ["m"], "fold": "all"}, "--fold all: --suite ed scores valid or test"),
-        ({"models": ["m"], "fold": "train"}, "--fold train: --suite ed scores valid or test"),
-        ({"models": ["x=a", "x=b"]}, "--models: x is the name of two: write NAME=FILE to tell them apart"),
-        ({"logs": ["a/x", "b/a/x"]}, "--logs: a/x is the name of two: write NAME=FILE to tell them apart"),
+        ({}, "--suite ed: name models or logs to compare, with --models or --logs"),
+        ({"models": ["m"], "fold": "all"}, "--fold all: --suite ed scores only valid or test"),
+        ({"models": ["m"], "fold": "train"}, "--fold train: --suite ed scores only valid or test"),
+        ({"models": ["x=a", "x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
+        ({"logs": ["a/x", "b/a/x"]}, "--logs: a/x is used twice: write NAME=FILE to tell them apart"),
         (
             {"models": ["m"], "eval_args": '--a "b'},
-            "--eval-args: No closing quotation: write it as on the command line",
+            "--eval-args: No closing quotation: quote it as on the command line",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""``parlai leaderboard --suite empgpt3``: a small model that is trained here, and made-up logs."""
+"""``parlai leaderboard --suite empgpt3``: a small model that the tests train, and made-up logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAST_REPLIES = 64  # conversations of the sample's test fold
 
 @pytest.fixture(scope="module")
 def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that replies."""
+    """Train a model that replies."""
     path = tmp_path_factory.mktemp("ranker") / "model"
     TrainModel.main(*SAMPLE, *TINY, "--seed", "1", "-mf", str(path), "--loglevel", "error")
     return path
@@ -30,7 +30,7 @@ def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The evaluations that take place: in this process, for that is quicker."""
+    """Run evaluations in this process, which is faster, and record them."""
     arguments_of: list[list[str]] = []
 
     def run(arguments: list[str], answer: Path, log: Path) -> int:
@@ -131,11 +131,11 @@ def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({}, "--suite empgpt3: name what is to be compared with --models or --logs"),
-        ({"logs": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores valid or test"),
-        ({"models": ["people=b"]}, "--models: people is the name of two: write NAME=FILE to tell them apart"),
-        ({"logs": ["people=b"]}, "--logs: people is the name of two: write NAME=FILE to tell them apart"),
-        ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is the name of two: write NAME=FILE to tell them apart"),
+        ({}, "--suite empgpt3: name models or logs to compare, with --models or --logs"),
+        ({"logs": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores only valid or test"),
+        ({"models": ["people=b"]}, "--models: people is used twice: write NAME=FILE to tell them apart"),
+        ({"logs": ["people=b"]}, "--logs: people is used twice: write NAME=FILE to tell them apart"),
+        ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
     ],
 )
 def test_options_that_cannot_work(options: dict[str, Any], reason: str) -> None:
@@ -152,4 +152,4 @@ def test_an_interrupted_run_says_how_it_goes_on(
     monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
     with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[f"ranks={ranker}"], out=str(tmp_path))
-    assert capsys.readouterr().err.endswith("\nStopped. The same command goes on where this one ended.\n")
+    assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")

@@ -1,4 +1,4 @@
-"""``parlai leaderboard --suite endex`` on the samples, with judges that are trained here."""
+"""``parlai leaderboard --suite endex`` on the samples, with judges that the tests train."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = ["random", "question", "specificity", "specificity (log)"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Tiny judges: two trainings on all of RED, one on a dimension, one that rates relevance."""
+    """Tiny judges: two training runs on RED, one on a dimension of it, one on relevance."""
     folder = tmp_path_factory.mktemp("judges")
     bert = {"hf_model": str(write_bert(folder / "shared"))}
     tasks = {"one": "empathy:red", "two": "empathy:red", "votes": "empathy:red:BE", "rated": "empathy:humod:Relevance"}
@@ -135,7 +135,7 @@ def test_a_set_that_is_named_must_be_there(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_any_set_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "engagement_set", only())
-    message = r"^--suite endex: there is none of its sets; better: better is nowhere: put it somewhere$"
+    message = r"^--suite endex: none of its sets is available; better: better is nowhere: put it somewhere$"
     with pytest.raises(DownloadError, match=message):
         board()
 
@@ -153,7 +153,7 @@ def test_sets_of_one_reply_are_too_small(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models are looked at before any set is read."""
+    """Models are checked before any set is read."""
     monkeypatch.setattr(suite, "engagement_set", lambda name, opt: pytest.fail("it is too late"))
 
 
@@ -169,15 +169,15 @@ def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> No
 @pytest.mark.usefixtures("unread")
 def test_names_are_checked(models: dict[str, Path]) -> None:
     one = models["one"]
-    with pytest.raises(
-        OptionError, match=r"^--models: question is the name of two: write NAME=FILE to tell them apart$"
-    ):
+    with pytest.raises(OptionError, match=r"^--models: question is used twice: write NAME=FILE to tell them apart$"):
         board(models=[f"question={one}"])
     for text in (f"{one},{one}", f"{one},", ","):
-        with pytest.raises(OptionError, match=r"^--models e=\S*: name each training's file once, with commas between"):
+        with pytest.raises(
+            OptionError, match=r"^--models e=\S*: name the file of each training run once, with commas between"
+        ):
             board(models=[f"e={text}"])
     with pytest.raises(
-        OptionError, match=r"^--models \S+: several trainings of one judge need a name: NAME=FILE,FILE$"
+        OptionError, match=r"^--models \S+: several training runs of one judge need a name: NAME=FILE,FILE$"
     ):
         board(models=[f"{one},{models['two']}"])
 
@@ -186,7 +186,7 @@ def test_names_are_checked(models: dict[str, Path]) -> None:
 def test_trainings_of_one_judge_learnt_the_same(models: dict[str, Path]) -> None:
     for other, text in (("votes", "BE"), ("rated", "other data than RED")):
         sources = rf"\(\S+ from RED's aggregate, \S+ from {text}\)"
-        message = rf"^--models e: its trainings learnt from different things {sources}: give"
+        message = rf"^--models e: its training runs used different data {sources}: give"
         with pytest.raises(OptionError, match=message):
             board(models=[f"e={models['one']},{models[other]}"])
 
@@ -201,9 +201,7 @@ def test_trainings_on_different_files_of_red_are_not_one_judge(models: dict[str,
         return folder / "model"
 
     one, same, other = on("one", "red"), on("same", str(Path("red/red.parquet").absolute())), on("other", "red_re")
-    message = (
-        r"learnt from different things \(\S+ from RED's aggregate in \S+/red, \S+ from RED's aggregate in \S+/red_re\)"
-    )
+    message = r"used different data \(\S+ from RED's aggregate in \S+/red, \S+ from RED's aggregate in \S+/red_re\)"
     with pytest.raises(OptionError, match=message):
         board(models=[f"e={one},{other}"])
     assert suite._dimensions("e", [str(one), str(same)], "") == "RED's aggregate"
