@@ -1,4 +1,4 @@
-"""The stages of chain-thaw, as the paper's figure 3 has them."""
+"""The stages of chain-thaw, as in the paper's figure 3."""
 
 from __future__ import annotations
 

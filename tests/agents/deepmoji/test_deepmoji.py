@@ -1,6 +1,6 @@
 """DeepMoji through ParlAI: new, or fine-tuned from small files in the published layout.
 
-What all judges share is tested with a smaller model in test_judge.py.
+What judges have in common is tested with a smaller model in test_judge.py.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def train(model_file: Path, task: str = FEEL, **changes: Any) -> tuple[dict[str,
 
 
 def changed(one: dict[str, Tensor], other: dict[str, Tensor]) -> set[str]:
-    """The layers that differ."""
+    """Return the layers whose weights differ."""
     return {name.split(".")[0] for name in one if not torch.equal(one[name], other[name])}
 
 
 @pytest.fixture(scope="module")
 def feeler(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Knows emotions."""
+    """A model trained on emotions."""
     path = tmp_path_factory.mktemp("feeler") / "model"
     train(path)
     return path
@@ -51,13 +51,13 @@ def feeler(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files in the published layout."""
+    """Write files in the published layout."""
     return write_torchmoji(tmp_path_factory.mktemp("published"))
 
 
 @pytest.fixture(scope="module")
 def fine_tuned(tmp_path_factory: pytest.TempPathFactory, published: Path) -> Path:
-    """Knows emotions, after the published weights."""
+    """A model fine-tuned on emotions, from the published weights."""
     path = tmp_path_factory.mktemp("fine_tuned") / "model"
     train(path, deepmoji_weights=str(published), finetuning="full", max_train_steps=1)
     return path
@@ -124,7 +124,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("process_group")
 @pytest.mark.parametrize("finetuning", ["new", "last"])
 def test_several_processes_train_one_model(tmp_path: Path, feeler: Path, finetuning: str) -> None:
-    """Frozen layers must not be waited for; here there is one process, wrapped as each of several is."""
+    """DistributedDataParallel must not wait for frozen layers; a single process is wrapped in it here."""
     begin = {} if finetuning == "new" else {"init_model": str(feeler)}
     train(tmp_path / "model", dict_file=f"{feeler}.dict", finetuning=finetuning, **begin)
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
@@ -192,7 +192,7 @@ def test_copies_judge_as_the_first(feeler: Path) -> None:
 
 
 def straight(state: dict[str, Tensor], tokens: list[int]) -> Tensor:
-    """The published model's penultimate layer, from the published names: word by word, gates as straight lines."""
+    """Compute the published model's penultimate layer from the published names, word by word, with hard sigmoids."""
 
     def lstm(layer: str, steps: Tensor, turn: str) -> Tensor:
         w_in, w_state, b_in, b_state = (
@@ -268,7 +268,7 @@ def test_a_trained_model_needs_no_published_files(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_without_a_model_goes_on(tmp_path: Path, published: Path) -> None:
-    """As of a run that was killed before its first validation."""
+    """As after a run that was killed before its first validation."""
     begin = {"deepmoji_weights": str(published), "finetuning": "full", "extend_vocabulary": 3}
     train(tmp_path / "model", **begin, max_train_steps=12)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
@@ -287,12 +287,12 @@ def stages_of(model_file: Path) -> dict[str, Any]:
     return torch.load(f"{model_file}.checkpoint", weights_only=True)["chain_thaw"]  # type: ignore[no-any-return]
 
 
-# Rates that change weights, but no prediction: accuracy, which is what is looked at here, never grows.
+# Learning rates that change weights but no prediction, so that the accuracy never improves.
 NO_GAIN = {"learningrate": 2e-6, "pretrained_learningrate": 1e-6, "validation_metric": "accuracy"}
 
 
 def test_one_layer_after_the_other_thaws(tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without gain after the first validation each stage is one epoch, and begins with the weights that were best."""
+    """Without improvement after the first validation, each stage lasts one epoch and starts from the best weights."""
     seen: list[tuple[int, set[str], float]] = []
     saved: dict[str, Tensor] = {}
     receive = DeepmojiAgent.receive_metrics
@@ -321,7 +321,7 @@ def test_a_killed_chain_goes_on_in_its_stage(tmp_path: Path, published: Path) ->
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", **NO_GAIN}
     train(
         tmp_path / "model", **begin, max_train_steps=10
-    )  # one epoch is 9 steps: validations there and at the end, no gain
+    )  # one epoch is 9 steps: validations there and at the end, no improvement
     first = stages_of(tmp_path / "model")
     assert first["stage"] == 1
     train(tmp_path / "model", **begin, max_train_steps=12)
@@ -332,7 +332,7 @@ def test_a_killed_chain_goes_on_in_its_stage(tmp_path: Path, published: Path) ->
 
 @pytest.mark.usefixtures("process_group")
 def test_several_processes_thaw(tmp_path: Path, published: Path, fine_tuned: Path) -> None:
-    """Layers that are frozen at first must be synchronised later; here one process is wrapped as each of several is."""
+    """Layers that are frozen at first must be synchronised later; a single process is wrapped here."""
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "dict_file": f"{fine_tuned}.dict"}
     train(tmp_path / "model", **begin, **NO_GAIN, max_train_steps=40)
     assert stages_of(tmp_path / "model")["stage"] >= 2

@@ -1,4 +1,4 @@
-"""The words' order: special or published ones first, then the task's, the most frequent first."""
+"""The order of words: special or published ones, then the task's by decreasing frequency."""
 
 from __future__ import annotations
 

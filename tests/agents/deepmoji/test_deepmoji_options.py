@@ -1,4 +1,4 @@
-"""Options that go together, and such that do not."""
+"""Valid and invalid combinations of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published files: what is read of them, and what is refused."""
+"""Reading the published files, and rejecting invalid ones."""
 
 from __future__ import annotations
 

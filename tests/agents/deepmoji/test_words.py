@@ -1,4 +1,4 @@
-"""A text's words as DeepMoji's vocabulary has them: each expectation follows from the published rules."""
+"""Tokenization for DeepMoji's vocabulary: each expectation follows from the published rules."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from parlai_empathy.agents.deepmoji.words import BREAK, LINK, NAME, NUMBER, SPEC
     ("text", "expected"),
     [
         ("I'm SO happy!", ["i'm", "so", "happy", "!"]),
-        ("sooooo loooool", ["soo", "lool"]),  # repeated letters stand twice
-        ("what??!!!", ["what", "??", "!!"]),  # a row of the same sign is one word, and signs count as letters
+        ("sooooo loooool", ["soo", "lool"]),  # repeated letters are reduced to two
+        ("what??!!!", ["what", "??", "!!"]),  # repeated punctuation is one word, also reduced to two
         ("see http://t.co/aB1 or www.x.com", ["see", LINK, "or", LINK]),
         ("@Anna and @bob_2, hi", [NAME, "and", NAME, ",", "hi"]),
         ("1000 dogs, 3 cats", [NUMBER, "dogs", ",", NUMBER, "cats"]),
         ("red-haired #Yes ##no", ["red-haired", "#yes", "#", "#no"]),
         ("<3 :) ;-) o_o x_x >:(", ["<3", ":)", ";-)", "o_o", "x_x", ">:("]),
         ("Mr. Smith from the U.S. said", ["mr.", "smith", "from", "the", "u.s.", "said"]),
-        ("\u201cit\u2019s\u201d \u2013 ok\u2026", ['"', "it's", '"', "-", "ok", ".."]),  # signs in ASCII
+        ("\u201cit\u2019s\u201d \u2013 ok\u2026", ['"', "it's", '"', "-", "ok", ".."]),  # punctuation becomes ASCII
         ("\U0001f622\U0001f622\ufe0f", ["\U0001f622", "\U0001f622"]),  # each emoji is a word, without its variant
-        ("na\u00efve", ["na", "\u00ef", "ve"]),  # letters of other alphabets stand alone
+        ("na\u00efve", ["na", "\u00ef", "ve"]),  # non-ASCII letters are words of their own
         ("a\nb\r\nc<br>d", ["a", BREAK, "b", BREAK, "c", BREAK, "d"]),
         ("  \n ", []),
         ("", []),
@@ -47,7 +47,7 @@ def test_every_text_has_words_without_space(text: str) -> None:
 
 @given(st.text(st.sampled_from("abc :)(-'.!@#1\n"), max_size=30))
 def test_nothing_of_a_plain_text_is_lost(text: str) -> None:
-    """But for space, ends of lines, repeated signs, names and numbers, which have words of their own."""
+    """Except for whitespace, repeated punctuation, names and numbers, which have words of their own."""
     kept = set("".join(word for word in words_of(text) if word not in SPECIAL))
     if not {NAME, NUMBER} & set(words_of(text)):
         assert kept == set(text) - set(" \n")

@@ -1,4 +1,4 @@
-"""A frozen retrieval model and a frozen classifier, with what is trained on them."""
+"""A frozen retrieval model and a frozen classifier, and the layers trained on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROTOCOLS = [f"p_at_{k}_100_{protocol}" for k in (1, 3, 10) for protocol in ("sh
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a base model of unusual settings, and a classifier."""
+    """A folder with a base model that has unusual settings, and a classifier."""
     folder = tmp_path_factory.mktemp("parts")
     train_base(
         folder / "base", dict_lower=False, text_truncate=40, history_size=3, temperature=0.2, num_epochs=3,

@@ -1,4 +1,4 @@
-"""A frozen generator's encoder and a frozen classifier, before a decoder that learns."""
+"""A frozen generator's encoder and a frozen classifier, followed by a trained decoder."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_decoder_and_projection_are_trained_and_saved_and_no_encoder(model_file:
 
 
 def test_the_encoder_reads_with_its_own_word_vectors(model_file: Path, parts: Path) -> None:
-    """The decoder's learn, and the encoder's do not."""
+    """The decoder's are trained, the encoder's are not."""
     agent, base = load(model_file), load(parts / "base")
     tokens = torch.tensor([agent.dict.txt2vec("I failed my exam .")])
     frozen = agent.base.model.encoder(tokens)[0]
@@ -91,7 +91,7 @@ def test_the_features_matter(model_file: Path) -> None:
 
 
 def test_every_weight_gets_a_gradient(model_file: Path) -> None:
-    """``DistributedDataParallel`` waits for all of them."""
+    """``DistributedDataParallel`` waits for all gradients."""
     agent = load(model_file, datatype="train")
     agent.update_params = lambda: None
     agent.batch_act(observed(agent, *EXAMPLES))
@@ -101,7 +101,7 @@ def test_every_weight_gets_a_gradient(model_file: Path) -> None:
 
 
 def test_evaluation_does_not_depend_on_the_batch_size(model_file: Path) -> None:
-    """Batches of more than 16 are read in parts of like length: each with its own features."""
+    """Batches of more than 16 are split into parts of similar length, each with its own features."""
     one, many = (evaluate(model_file, batchsize=size) for size in (1, 50))
     for key in ("ppl", "token_acc", "avg_bleu"):
         assert float(one[key]) == pytest.approx(float(many[key]), rel=1e-4), key

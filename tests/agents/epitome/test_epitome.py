@@ -1,4 +1,4 @@
-"""EPITOME's judge through ParlAI: the smallest encoder, trained for a moment on the sample, then questioned."""
+"""EPITOME's judge in ParlAI: a minimal encoder, briefly trained on the sample, then queried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from parlai_empathy.scoring.agent_judge import AgentJudge
 
 TASK = "empathy:epitome"
 ALL = ["emotional_reactions", "interpretations", "explorations"]
-# In float32 numbers do not depend on which texts are read together.
+# In float32, results do not depend on the composition of batches.
 BRIEF: dict[str, Any] = {
     "task": TASK,
     "edition": "sample",
@@ -47,7 +47,7 @@ def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any],
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
-    """Judges all three mechanisms."""
+    """A judge of all three mechanisms."""
     path = tmp_path_factory.mktemp("judge") / "model"
     train(path, bert)
     return path
@@ -55,7 +55,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
-    """Judges explorations alone."""
+    """A judge of explorations only."""
     path = tmp_path_factory.mktemp("explorer") / "model"
     train(path, bert, task=f"{TASK}:Explorations")
     return path
@@ -109,7 +109,7 @@ def test_a_mechanism_alone_is_learnt_from_its_task(explorer: Path) -> None:
 
 
 def test_tasks_of_single_mechanisms_can_be_mixed(tmp_path: Path, bert: Path) -> None:
-    """Each message speaks of one of them, and has no share in what is reported of the others."""
+    """Each message has the level of one mechanism, and does not count in the metrics of the others."""
     mixed = f"{TASK}:EmotionalReactions,{TASK}:Explorations"
     _, test = train(tmp_path / "model", bert, task=mixed)
     assert load(tmp_path / "model").mechanisms == ["emotional_reactions", "explorations"]
@@ -146,7 +146,7 @@ def test_a_training_may_begin_with_another_judge(tmp_path: Path, bert: Path, jud
 
 
 def test_the_rate_rises_and_falls_to_nothing(judge: Path) -> None:
-    """With 4 updates of warm-up, in a training of 20: (updates + 1) / 5, and what is left of the way."""
+    """With 4 warm-up updates of 20: min(1, (updates + 1) / 5) times the remaining share of updates."""
     agent = load(judge, learningrate=1.0, warmup_updates=4, datatype="train")
     agent._steps = 20
     rates = []
@@ -170,7 +170,7 @@ def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path) 
 
 @pytest.mark.usefixtures("process_group")
 def test_several_processes_can_train(tmp_path: Path, bert: Path) -> None:
-    """Here there is one process, wrapped as each of several is."""
+    """A single process, wrapped as in multi-process training."""
     train(tmp_path / "model", bert)
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
 
@@ -212,7 +212,7 @@ def test_each_different_text_is_read_once(judge: Path, monkeypatch: pytest.Monke
     assert sum(read) == 4  # two posts and two replies
     read.clear()
     agent.levels([["one"]], ["maybe"])
-    assert sum(read) == 1  # the post is remembered: its encoder is frozen
+    assert sum(read) == 1  # the post is cached: its encoder is frozen
 
 
 def test_batches_of_any_size_give_the_same(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +243,7 @@ def test_probabilities_of_classes_are_those_of_a_single_mechanism(judge: Path, e
 def test_rationales_are_the_marked_parts_of_replies_that_show_a_mechanism(
     judge: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Level 1 of the first mechanism, 0 of the second, 2 of the third; marked are tokens 2 to 4 and 6, letters here."""
+    """The mechanisms have levels 1, 0 and 2; tokens 2 to 4 and 6, here letters, are marked."""
     agent = load(judge)
     real = agent.judge
 
@@ -262,7 +262,7 @@ def test_rationales_are_the_marked_parts_of_replies_that_show_a_mechanism(
 
 
 def test_attention_to_padding_is_an_option(tmp_path: Path, bert: Path) -> None:
-    """As in the original each post is filled up to --max-tokens, so that its scores are the same in any company."""
+    """As in the original, each post is padded to --max-tokens, so that its scores do not depend on the batch."""
     train(tmp_path / "model", bert, attend_padding=True, max_tokens=20)
     agent, masked = load(tmp_path / "model"), load(tmp_path / "model", attend_padding=False)
     together = agent.levels(CONTEXTS, REPLIES)

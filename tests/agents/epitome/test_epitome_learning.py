@@ -1,4 +1,4 @@
-"""What EPITOME's judge learns of messages: targets by hand, losses by their definitions."""
+"""Training of EPITOME's judge: targets by hand, losses by their definitions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_marks_of_tokens() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        {"levels": {"explorations": 1}, "rationales": {"explorations": []}},  # rated without a quotation
+        {"levels": {"explorations": 1}, "rationales": {"explorations": []}},  # rated without a quoted rationale
         {"levels": {"explorations": 1}},
         {"levels": {"explorations": 0}},
         {"levels": {"emotional_reactions": 1}, "rationales": {"emotional_reactions": [[0, 1]]}},
@@ -73,7 +73,7 @@ def test_the_losses_of_levels_add_up() -> None:
 
 
 def one_by_one(logits: Tensor, marks: Tensor) -> float:
-    """The original's: for each mechanism torch's mean over the batch's known tokens."""
+    """The original's loss: for each mechanism, torch's mean over the batch's labelled tokens."""
     total = 0.0
     for column in range(marks.size(1)):
         total += float(

@@ -1,4 +1,4 @@
-"""Options of EPITOME's judge: presets, and values that cannot work."""
+"""Options of EPITOME's judge: presets and invalid values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parsed(*arguments: str) -> Opt:
     return TrainModel.setup_args().parse_args(["-t", "empathy:epitome", "-m", "empathy:epitome", *arguments])
 
 
-# Sharma et al. 2020 and their code: RoBERTa-base, an encoder and a model a mechanism, 64 tokens, the first one's state.
+# Sharma et al. 2020 and their code: RoBERTa-base, one encoder and model per mechanism, 64 tokens, first token's state.
 PAPER = {
     "hf_model": "roberta-base",
     "responders": "apart",

@@ -1,4 +1,4 @@
-"""What an evaluation reports, against scikit-learn and by hand."""
+"""The metrics of an evaluation, compared with scikit-learn and with manual calculation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_is_unknown_has_no_share() -> None:
     assert found["ip_f1"][0] is None
     assert total(found["ip_accuracy"]).value() == 1.0
     assert total(found["er_accuracy"]).value() == 0.5
-    # ER: class 1 has 1 TP and 1 FP, 2/3; class 2 has 1 FN, 0. IP: all right.
+    # ER: class 1 has 1 TP and 1 FP, 2/3; class 2 has 1 FN, 0. IP: all correct.
     assert total(found["macro_f1"]).value() == pytest.approx((1 / 3 + 1) / 2)
 
 
@@ -53,5 +53,5 @@ def test_rationales_are_reported_of_responses_that_have_some() -> None:
     chosen = torch.tensor([[[0, 1, 0, 0, 1]], [[0, 1, 1, 0, 0]], [[1, 1, 1, 1, 1]]])
     found = rationale_metrics(chosen, true, ["explorations"])
     assert found["ex_rationale_f1"][1:] == found["ex_rationale_iou"][1:] == [None, None]
-    assert total(found["ex_rationale_f1"]).value() == pytest.approx(2 / 3)  # 1 TP, 1 FN; padding is not looked at
+    assert total(found["ex_rationale_f1"]).value() == pytest.approx(2 / 3)  # 1 TP, 1 FN; padding is ignored
     assert total(found["ex_rationale_iou"]).value() == 1.0  # 1 of 2 tokens

@@ -1,4 +1,4 @@
-"""Tokens and their places in a text, with a tokenizer of words and one of pieces."""
+"""Tokens and their offsets in a text, with a word tokenizer and a subword tokenizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = st.lists(st.booleans(), min_size=1, max_size=12)
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A token a letter."""
+    """A tokenizer that makes each letter a token."""
     return AutoTokenizer.from_pretrained(write_bert(tmp_path_factory.mktemp("tokens") / "bert"))
 
 

@@ -1,4 +1,4 @@
-"""Classifiers of the fastText library: read as the library reads them, and refused in one line if they are broken."""
+"""Classifiers of the fastText library: read as the library does, and rejected with one line if they are broken."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from parlai_empathy.errors import ModelFileError
 
 
 def probabilities(file: FasttextFile, text: str) -> dict[str, float]:
-    """The classifier in one line of the paper."""
+    """The classifier as in the paper, in one line."""
     ids = {word: row for row, word in enumerate(file.words)}
     rows = row_numbers([*FasttextDictionary.space_tokenize(text), END], ids, file.sizes)
     shares = (file.output() @ file.vectors()[rows].mean(dim=0)).softmax(dim=0)
@@ -77,7 +77,7 @@ def test_the_library_says_the_same(tmp_path: Path, options: dict[str, int]) -> N
     for text in TEXTS:
         theirs = {label: share for share, label in model.f.predict(f"{text}\n", 3, 0.0, "strict")}
         for label, share in probabilities(file, text).items():
-            # The library adds 0.00001 to a probability before it takes its logarithm.
+            # The library adds 0.00001 to a probability before taking the logarithm.
             assert theirs[f"__label__{label}"] == pytest.approx(share + 1e-5, abs=2e-6)
 
 
@@ -140,7 +140,7 @@ def test_a_shorter_or_longer_file_is_named(tmp_path: Path) -> None:
 
 
 def _fuzzed(path: Path) -> None:
-    """A file either is read, with as many numbers as it says, or is named."""
+    """A file is either read, with as many numbers as it declares, or named in an error."""
     try:
         file = read_bin(path)
         shapes = (file.vectors().shape, file.output().shape)

@@ -1,6 +1,6 @@
-"""fastText's classifier through ParlAI: trained for a moment on the samples, or begun with the library's own files.
+"""fastText's classifier in ParlAI: briefly trained on the samples, or initialised from the library's own files.
 
-What all judges share is tested with a smaller model in test_judge.py.
+What judges have in common is tested with a smaller model in test_judge.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def train(model_file: Path, task: str = FEEL, **changes: Any) -> tuple[dict[str,
 
 @pytest.fixture(scope="module")
 def feeler(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Knows emotions."""
+    """A model trained on emotions."""
     path = tmp_path_factory.mktemp("feeler") / "model"
     train(path)
     return path
@@ -82,13 +82,13 @@ def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, r
     train(tmp_path / "new", task, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", task, **learning, num_epochs=40)
     before, after = (evaluate(tmp_path / name, task, datatype="train:evalmode") for name in ("new", "model"))
-    # Of true and wrong replies it can learn little: both are replies, and it does not compare them with the context.
+    # It can hardly distinguish true from wrong replies, because it does not compare them with the context.
     assert float(after["loss"]) < float(before["loss"]) - (0.001 if task == CHOOSE else 0.01)
     assert reported | {"loss"} <= set(test)
 
 
 def test_training_is_stochastic_gradient_descent_at_a_falling_rate(tmp_path: Path) -> None:
-    """Against a plain loop over the same texts in the same order, on dense numbers."""
+    """Compared with a plain loop over the same texts in the same order, with dense arrays."""
     train(tmp_path / "model", batchsize=4, max_train_steps=3, num_epochs=-1, learningrate=0.5, datatype="train:ordered")
     train(tmp_path / "start", batchsize=4, max_train_steps=3, learningrate=1e-30)
     agent, end = load(tmp_path / "start"), weights(tmp_path / "model")
@@ -114,7 +114,7 @@ def test_training_is_stochastic_gradient_descent_at_a_falling_rate(tmp_path: Pat
 
 
 def examples(count: int) -> list[tuple[str, str]]:
-    """The sample's first situations with their emotions, from its teacher."""
+    """Return the sample's first situations with their emotions, from its teacher."""
     from parlai.core.params import ParlaiParser
     from parlai.core.teachers import create_task_agent_from_taskname
 
@@ -133,12 +133,12 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, feeler: Path) -> Non
 
 
 def test_a_training_goes_on_at_the_rate_that_is_due(tmp_path: Path) -> None:
-    """A training that has ended is given more epochs."""
+    """Training that has finished gets more epochs."""
     train(tmp_path / "model", num_epochs=2, learningrate=0.4)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
     train(tmp_path / "model", num_epochs=4, learningrate=0.4)
     after = torch.load(tmp_path / "model.checkpoint", weights_only=True)
-    # 288 examples are 9 steps an epoch. The last rate is that of the step before the one that is counted.
+    # 288 examples are 9 steps per epoch. The last rate is that of the step before the last counted one.
     for states, epochs in ((before, 2), (after, 4)):
         done = states["number_training_updates"] - 1
         assert states["optimizer"]["param_groups"][0]["lr"] == pytest.approx(0.4 * (1 - done / (9 * epochs)))
@@ -159,7 +159,7 @@ def test_what_takes_no_sparse_gradients_gets_dense_ones(tmp_path: Path, changes:
 
 @pytest.mark.usefixtures("process_group")
 def test_several_processes_train_one_model(tmp_path: Path, feeler: Path) -> None:
-    """With sparse gradients; here there is one process, wrapped as each of several is."""
+    """With sparse gradients; a single process, wrapped as in multi-process training."""
     train(tmp_path / "model", dict_file=f"{feeler}.dict")
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
     expected = weights(feeler)
@@ -167,7 +167,7 @@ def test_several_processes_train_one_model(tmp_path: Path, feeler: Path) -> None
 
 
 def test_batches_that_make_a_step_together_make_that_of_one_batch(tmp_path: Path) -> None:
-    """Two of 16 texts and one of 32: each text counts as much."""
+    """Two batches of 16 texts equal one of 32: each text has the same weight."""
     for name, batches in (("whole", {"batchsize": 32}), ("halves", {"batchsize": 16, "update_freq": 2})):
         train(tmp_path / name, datatype="train:ordered", max_train_steps=1, learningrate=0.1, **batches)
     whole, halves = weights(tmp_path / "whole"), weights(tmp_path / "halves")
@@ -190,7 +190,7 @@ def test_turns_end_as_texts_do(feeler: Path) -> None:
 
 def test_capital_letters_make_no_difference(feeler: Path) -> None:
     agent = load(feeler)
-    # One after the other: some processors do not round all rows of a batch alike.
+    # Separately, because some processors do not round all rows of a batch equally.
     loud, quiet = (agent.class_probabilities([[]], [text]) for text in ("I WON A PRIZE", "i won a prize"))
     assert loud.tolist() == quiet.tolist()
 
@@ -228,7 +228,7 @@ GLAD_SAD = ["i win größe", "win new größe win", "", "i </s> win win win", "_
 
 
 def straight(path: Path, text: str) -> list[float]:
-    """The classifier in one line of the paper; words end at spaces here."""
+    """The classifier as in the paper, in one line; words are separated by spaces."""
     file = read_bin(path)
     rows = row_numbers([*text.split(), END], {word: row for row, word in enumerate(file.words)}, file.sizes)
     shares: list[float] = (file.output() @ file.vectors()[rows].mean(dim=0)).softmax(dim=0).tolist()
@@ -270,7 +270,7 @@ def test_the_library_says_the_same_as_the_agent(tmp_path: Path) -> None:
     for text, shares in zip(texts, agent.class_probabilities([[]] * len(texts), texts), strict=True):
         theirs = {label: share for share, label in model.f.predict(f"{text}\n", 32, 0.0, "strict")}
         mine = dict(zip((f"__label__{name}" for name in agent.classes), shares, strict=True))
-        # The library adds 0.00001 to a probability before it takes its logarithm.
+        # The library adds 0.00001 to a probability before taking the logarithm.
         assert mine == pytest.approx({label: share - 1e-5 for label, share in theirs.items()}, abs=2e-6)
 
 
@@ -300,7 +300,7 @@ def test_a_file_can_be_evaluated_without_training(tmp_path: Path) -> None:
         model="empathy:fasttext", init_model=str(path), task=FEEL, datatype="train:evalmode", **QUIET
     )
     right = [list(reversed(EMOTIONS))[int(np.argmax(straight(path, text)))] == label for text, label in examples(288)]
-    # The sample's texts have no other space than ' ', and the library takes a text as it is.
+    # The sample's texts have no whitespace but ' ', and the library does not normalise texts.
     assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
@@ -353,7 +353,7 @@ def test_another_model_s_words_and_sizes_are_taken(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_without_a_model_goes_on(tmp_path: Path) -> None:
-    """As of a run that was killed before its first validation."""
+    """As after a run that was killed before its first validation."""
     path = of_emotions(tmp_path / "emotions.bin")
     train(tmp_path / "model", init_model=str(path), num_epochs=2)
     for name in ("model", "model.opt"):

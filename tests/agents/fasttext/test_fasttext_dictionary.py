@@ -1,4 +1,4 @@
-"""Which words a fastText model knows, and where a text's words end."""
+"""The vocabulary of a fastText model, and its tokenization."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_file_s_words_keep_their_places(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         (" a  b\tc\nd\re\vf\fg\0h ", list("abcdefgh")),
-        ("a\u00a0b\u2028c", ["a\u00a0b\u2028c"]),  # these are letters to the library
+        ("a\u00a0b\u2028c", ["a\u00a0b\u2028c"]),  # the library treats these as letters
         ("", []),
         (" ", []),
     ],

@@ -1,4 +1,4 @@
-"""The rows of a text: hashes that are known elsewhere, n-grams and subwords by hand, and the library's own numbers."""
+"""The rows of a text: published hash values, n-grams and subwords by hand, and the library's own results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_ngrams_are_polynomials_of_signed_hashes(hashes: list[int], longest: int
     ("word", "shortest", "longest", "expected"),
     [
         ("ab", 2, 3, ["<a", "<ab", "ab", "ab>", "b>"]),
-        ("ab", 1, 1, ["a", "b"]),  # < and > alone are none
+        ("ab", 1, 1, ["a", "b"]),  # < and > alone are not subwords
         ("é", 3, 5, ["<é>"]),  # characters count, not bytes
         ("ab", 5, 6, []),
         ("", 1, 2, ["<>"]),

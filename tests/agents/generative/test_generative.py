@@ -1,4 +1,4 @@
-"""The agent through ParlAI: trained for a moment on the embedded sample, then evaluated, questioned and broken."""
+"""The agent in ParlAI: briefly trained on the built-in sample, then evaluated, queried and damaged."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path) -> None:
 
 
 def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
-    """``kill -9`` after the first checkpoint: the second run goes on with epochs, updates, rate and moments."""
+    """``kill -9`` after the first checkpoint: the second run resumes epochs, updates, learning rate and moments."""
     kill_a_training(TINY, tmp_path / "model")
     checkpoint = torch.load(tmp_path / "model.checkpoint", weights_only=False)
     assert checkpoint["number_training_updates"] > 0
@@ -147,7 +147,7 @@ def test_validations_within_a_training_write_no_reply(tmp_path: Path, monkeypatc
 
 
 def test_a_model_to_begin_with_brings_weights_and_dictionary(model_file: Path, tmp_path: Path) -> None:
-    """The other task's words, and another preset's way to cut texts, would not fit."""
+    """Another task's dictionary, or another preset's truncation, would not fit."""
     train(
         tmp_path / "new", init_model=str(model_file), task="empathy:empathetic_dialogues:Speaker", dict_lower=False,
         learningrate=1e-9, max_train_steps=1, skip_generation=True,
@@ -191,7 +191,7 @@ def test_evaluation_reports_ours_and_parlais_own(model_file: Path) -> None:
 
 
 def test_perplexities_equal_a_plain_computation(model_file: Path) -> None:
-    """One example at a time, from ParlAI's own scores of the whole vocabulary."""
+    """Computed one example at a time, from ParlAI's own scores of the whole vocabulary."""
     agent = load(model_file)
     agent.model.eval()
     agent.model.whole = True
@@ -199,7 +199,7 @@ def test_perplexities_equal_a_plain_computation(model_file: Path) -> None:
     with torch.no_grad():
         for context, reply in sample_pairs("test"):
             ys = torch.tensor([[*agent.dict.txt2vec(reply)[:11], agent.END_IDX]])
-            if len(agent.dict.txt2vec(reply)) >= 12:  # cut with its end token, as ParlAI does
+            if len(agent.dict.txt2vec(reply)) >= 12:  # truncated together with its end token, as by ParlAI
                 ys = torch.tensor([agent.dict.txt2vec(reply)[:12]])
             scores, _, _ = agent.model(torch.tensor([agent.dict.txt2vec(context)[-100:]]), ys=ys)
             losses.append(torch.nn.functional.cross_entropy(scores[0], ys[0], reduction="none"))
@@ -210,7 +210,7 @@ def test_perplexities_equal_a_plain_computation(model_file: Path) -> None:
 
 
 def sample_pairs(fold: str) -> list[tuple[str, str]]:
-    """Contexts of up to four turns and the Listener's replies, from the sample's own reader."""
+    """Return contexts of up to four turns and the Listener's replies, from the sample's own reader."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -257,7 +257,7 @@ def test_the_peers_number_is_not_given_for_other_words(model_file: Path, tmp_pat
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: str) -> None:
-    """What ``--verbose`` and ParlAI's ``token_losses`` need: whole scores."""
+    """``--verbose`` and ParlAI's ``token_losses`` need the scores of the whole vocabulary."""
     agent = load(model_file, verbose=True, precision=precision)
     agent.observe(Message({"text": "I am sad.", "eval_labels": ["i am sorry"], "episode_done": True}))
     reply = agent.act()
@@ -370,7 +370,7 @@ def test_a_vocabulary_that_does_not_fit_is_named(model_file: Path, tmp_path: Pat
 
 @pytest.fixture(scope="module", params=list(KINDS))
 def pretrained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Path]:
-    """A kind of model, its folder, and what a moment of training made of it."""
+    """A kind of model, its folder, and the briefly trained model."""
     root = tmp_path_factory.mktemp("pretrained")
     folder = write_language_model(request.param, root / "source")
     train(root / "model", hf_model=str(folder), max_train_steps=2, batchsize=4, num_epochs=-1, skip_generation=True)
@@ -413,7 +413,7 @@ def test_pretrained_models_know_every_search(pretrained: tuple[str, Path, Path],
 
 
 def test_greedy_search_is_the_best_next_token(pretrained: tuple[str, Path, Path]) -> None:
-    """Step by step with a cache, as against reading the whole reply again for each token; the batch is padded."""
+    """Decoding with a cache, compared with reading the whole reply again for each token; the batch is padded."""
     agent = load(pretrained[2], label_truncate=6, beam_min_length=0, beam_block_ngram=-1, inference="greedy")
     contexts = ["I lost my job and I am sad.", "No!"]
     observed = []
@@ -430,11 +430,11 @@ def test_greedy_search_is_the_best_next_token(pretrained: tuple[str, Path, Path]
             while len(so_far) < len(tokens):
                 scores, _ = model.decoder(torch.tensor([so_far]), states)
                 so_far.append(int(model.output(scores)[0, -1].argmax()))
-        assert so_far[1:-1] == tokens.tolist()[1:-1]  # the last is an end, put there where the reply was too long
+        assert so_far[1:-1] == tokens.tolist()[1:-1]  # the last one is an end token, also if the reply was too long
 
 
 def test_a_pretrained_model_can_be_gone_on_with(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
-    """From another task, without naming the model again."""
+    """Initialised from another task's model, without naming the Hugging Face model again."""
     _, _, model = pretrained
     train(
         tmp_path / "new", init_model=str(model), learningrate=1e-12, max_train_steps=1, batchsize=4, num_epochs=-1,
@@ -459,7 +459,7 @@ def test_a_model_of_the_other_kind_is_named(tmp_path: Path, kind: str, words: st
 def test_texts_that_are_too_long_for_a_pretrained_model_are_named(
     tmp_path: Path, name: str, text: int, fits: bool
 ) -> None:
-    """Both take 256 tokens. Batches are padded to multiples of 8, and GPT-2 reads and writes in one text.
+    """Both are limited to 256 tokens. Batches are padded to multiples of 8; GPT-2 has context and reply in one text.
 
     So it has room for a reply of 104, a start of 1 and a context of 144; BART for 248 and the 4 tokens round a text.
     """

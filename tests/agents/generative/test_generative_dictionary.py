@@ -1,4 +1,4 @@
-"""Words and tokens of generators."""
+"""Dictionaries and tokenizers of generators."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_turns_are_set_apart_by_the_end(folders: dict[str, Path], name: str) -> 
 
 
 def test_an_end_that_stands_for_padding_does_not(folders: dict[str, Path]) -> None:
-    """As is often done with GPT-2: its end would never be learnt."""
+    """As is often done with GPT-2: the model would never learn to end."""
     tokenizer: Any = tokens_of(folders["gpt2"]).tokenizer_of_encoder
     tokenizer.pad_token = tokenizer.eos_token
     dictionary = GeneratorTokenizer(Opt(), {"tokenizer": tokenizer})

@@ -29,7 +29,7 @@ def test_the_default_is_ours() -> None:
 
 
 def test_the_papers_preset() -> None:
-    """Rashkin et al. (2019, section 4.2), and the sizes that make 85.1M parameters of it."""
+    """Rashkin et al. (2019, section 4.2), and sizes that give 85.1M parameters."""
     opt = parsed("--preset", "paper")
     assert (opt["embedding_size"], opt["n_layers"], opt["n_heads"], opt["ffn_size"]) == (300, 4, 6, 1200)
     assert (opt["variant"], opt["activation"], opt["learn_positional_embeddings"]) == ("aiayn", "relu", False)
@@ -105,7 +105,7 @@ def test_values_that_cannot_work_are_named(arguments: list[str], words: list[str
 
 
 def test_values_of_a_file_are_checked_too() -> None:
-    """An options file of ParlAI's can hold anything: the command line's choices do not guard it."""
+    """ParlAI's options files may contain anything: the choices of the command line do not apply."""
     for name in ("truncate_context", "ppl_protocol"):
         with pytest.raises(OptionError, match="other: must be one of"):
             options.check(Opt({**parsed(), name: "other"}))

@@ -1,4 +1,4 @@
-"""Beginning with another model's words, or with ready-made vectors."""
+"""Initialisation from another model's dictionary, or from pretrained vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is reported of written replies, and how they are said to be written."""
+"""The metrics of generated replies, and the signature of the generation."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_blocked_phrases_are_named_by_what_they_are_in_whichever_order() -> None
     def named(*phrases: str) -> str:
         return decoding_name({**OPTIONS, "inference": "greedy"}, blocked=set(phrases))
 
-    # sha256 of the phrases, sorted, one a line, as `printf 'oh\nwow' | sha256sum` has it
+    # sha256 of the sorted phrases, one per line, as from `printf 'oh\nwow' | sha256sum`
     assert named("wow", "oh") == named("oh", "wow") == "greedy,min_length=1,max_length=100,block_list=d56bf152"
     assert named() == "greedy,min_length=1,max_length=100"
     assert named("oh") not in (named("oh", "wow"), named())

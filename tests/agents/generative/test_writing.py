@@ -1,4 +1,4 @@
-"""Replies that are written together against ParlAI's own loop with one search an example."""
+"""Replies generated in batches, compared with ParlAI's own loop of one search per example."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SEARCHES: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module", params=["words", "prelayernorm", *KINDS])
 def model_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Generators of every kind, trained for a moment."""
+    """Briefly trained generators of every kind."""
     root = tmp_path_factory.mktemp(request.param)
     changes: dict[str, Any] = {}
     if request.param in KINDS:
@@ -72,7 +72,7 @@ def batch_of(agent: Any, texts: list[str]) -> Any:
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: "-".join(map(str, search.values())))
 def test_the_replies_are_those_of_parlais_loop(model_file: Path, search: dict[str, Any]) -> None:
-    """All hypotheses, with their scores; contexts of several lengths are padded."""
+    """Return all hypotheses with their scores; contexts of different lengths are padded."""
     agent = create_agent_from_model_file(str(model_file), Opt({"skip_generation": False, **search}))
     batch = batch_of(agent, CONTEXTS)
     agent.model.eval()

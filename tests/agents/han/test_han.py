@@ -1,6 +1,6 @@
-"""The hierarchical attention network through ParlAI: trained for a moment on the samples, then questioned.
+"""The hierarchical attention network in ParlAI: briefly trained on the samples, then queried.
 
-What all judges share is tested with a smaller model in test_judge.py.
+What judges have in common is tested with a smaller model in test_judge.py.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def train(model_file: Path, task: str, **changes: Any) -> tuple[dict[str, Any], 
 
 @pytest.fixture(scope="module")
 def chooser(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tells true replies from others."""
+    """A model that distinguishes true replies from others."""
     path = tmp_path_factory.mktemp("chooser") / "model"
     train(path, CHOOSE)
     return path
@@ -52,7 +52,7 @@ def chooser(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rates from 1 to 5."""
+    """A model that rates replies from 1 to 5."""
     path = tmp_path_factory.mktemp("rater") / "model"
     train(path, RATE)
     return path
@@ -115,7 +115,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("process_group")
 def test_several_processes_can_train_on_texts_without_context(tmp_path: Path, chooser: Path) -> None:
-    """What reads contexts is never used there, and must not be waited for; here there is one process, wrapped."""
+    """The context layers are not used there, and must not be waited for; a single process is wrapped here."""
     train(tmp_path / "model", FEEL, dict_file=f"{chooser}.dict")
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
 
@@ -147,7 +147,7 @@ def test_capital_letters_make_no_difference(chooser: Path) -> None:
 
 
 def words(agent: Any, turns: list[str], reply: str) -> tuple[list[list[int]], list[int]]:
-    """The ids that the model is given of a pair, without padding."""
+    """Return the model's input ids for a pair, without padding."""
     context, replies = agent.model_inputs([TextPair(tuple(turns), reply)])
     kept = [[index for index in turn if index != agent.NULL_IDX] for turn in context[0].tolist()]
     return kept, [index for index in replies[0].tolist() if index != agent.NULL_IDX]
@@ -199,7 +199,7 @@ def test_copies_judge_as_the_first(rater: Path) -> None:
 
 
 def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, chooser: Path) -> None:
-    """With the words that it knows, whatever the new task's are."""
+    """With its own dictionary, whatever the words of the new task."""
     train(tmp_path / "model", RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
     before, after = weights(chooser), weights(tmp_path / "model")
     assert all(torch.allclose(before[name], after[name]) for name in before if not name.startswith("head."))

@@ -1,4 +1,4 @@
-"""The conversations that examples are taken from."""
+"""The conversations from which examples are selected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS, read_empat
 
 
 def from_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *conversations: list[str]) -> list[Conversation]:
-    """What is made of a file with these conversations."""
+    """Read a file with these conversations."""
     folder = tmp_path / "mirror" / "empatheticdialogues"
     folder.mkdir(parents=True)
     rows = [
@@ -31,7 +31,7 @@ def test_a_conversation_ends_with_its_last_reply(tmp_path: Path, monkeypatch: py
     found = from_csv(tmp_path, monkeypatch, ["a", "b", "c", "d"], ["e", "f", "g"], ["h"], ["i", "j"])
     assert found == [
         Conversation("c0", "sad", "I lost c0.", ("a", "b", "c", "d")),
-        Conversation("c1", "sad", "I lost c1.", ("e", "f")),  # nobody answers g
+        Conversation("c1", "sad", "I lost c1.", ("e", "f")),  # g has no reply
         Conversation("c3", "sad", "I lost c3.", ("i", "j")),
     ]
     assert [conversation.context for conversation in found] == ["a\nb\nc", "e", "i"]
@@ -61,7 +61,7 @@ def test_the_edition_may_stand_anywhere(tmp_path: Path, opt: dict[str, str]) -> 
     found = training_conversations(made)
     assert len(found) == 288
     assert found[0].conv_id == "sample_train:0"
-    assert made == Opt(datapath=str(tmp_path), **opt)  # and the options stay as they were
+    assert made == Opt(datapath=str(tmp_path), **opt)  # and the caller's options are not changed
 
 
 def test_real_conversations_are_as_long_as_is_said(
@@ -74,5 +74,5 @@ def test_real_conversations_are_as_long_as_is_said(
     found = training_conversations(Opt(datapath=str(tmp_path), edition="full"))
     longest = max(len(dialogue.turns) for dialogue in read_empathetic_dialogues(path))
     assert longest - 1 == LONGEST_CONTEXT
-    assert len(found) == 19_530  # those with a reply, as the task's README counts them
+    assert len(found) == 19_530  # those with a reply, as counted in the task's README
     assert all(len(conversation.turns) % 2 == 0 for conversation in found)

@@ -1,4 +1,4 @@
-"""Long prompts: what goes first, what stays, and when nothing helps."""
+"""Long prompts: what is dropped first, what is kept, and when dropping does not help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.agents.in_context.template import Template, Turn
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.prompt import Prompt
 
-# A turn is a letter, and a prompt is as long as its letters and three more.
+# Each turn is a letter; a prompt's length is its letters plus three.
 TEMPLATE = Template("", "{text}", "{text}", "{turns}", prompt="[{examples}|{turns}]")
 FIXED = 3
 
@@ -24,7 +24,7 @@ def letters(prompt: Prompt) -> int:
 
 def fit(examples: str, turns: str, room: int | None) -> Fitted:
     shown = [Conversation(name, "sad", "", (name,)) for name in examples]
-    # The last turn is the other side's, as in each conversation that waits for a reply.
+    # The last turn is the other person's, as always when a reply is due.
     spoken = [Turn(text, bool((len(turns) - place) % 2 == 0)) for place, text in enumerate(turns)]
     return fitted(TEMPLATE, shown, spoken, room, letters)
 
@@ -34,10 +34,10 @@ def fit(examples: str, turns: str, room: int | None) -> Fitted:
     [
         (None, "[uvw|a\nb\nc]", 0, 0),
         (9, "[uvw|a\nb\nc]", 0, 0),
-        (8, "[vw|a\nb\nc]", 1, 0),  # the most similar one is the last to go
+        (8, "[vw|a\nb\nc]", 1, 0),  # the most similar one is dropped last
         (7, "[w|a\nb\nc]", 2, 0),
         (6, "[|a\nb\nc]", 3, 0),
-        (5, "[|c]", 3, 2),  # b would answer nothing
+        (5, "[|c]", 3, 2),  # b would have nothing to reply to
         (4, "[|c]", 3, 2),
     ],
 )
@@ -50,8 +50,8 @@ def test_examples_go_before_turns(room: int | None, prompt: str, examples: int, 
 @pytest.mark.parametrize(
     ("own", "room", "prompt", "dropped"),
     [
-        ("ac", 6, "[|b\nc\nd]", 1),  # the person's turn may stand first
-        ("ab", 4, "[|b]", 1),  # the last turn stays, whosever it is
+        ("ac", 6, "[|b\nc\nd]", 1),  # the other person's turn may come first
+        ("ab", 4, "[|b]", 1),  # the last turn is kept, whoever said it
     ],
 )
 def test_one_turn_goes_where_the_next_one_may_stand_first(own: str, room: int, prompt: str, dropped: int) -> None:
@@ -75,4 +75,4 @@ def test_what_is_left_fits_and_is_no_shorter_than_it_must_be(examples: int, turn
         assert FIXED + left + 1 + turns > room
     if found.dropped_turns:
         assert left == 0
-        assert FIXED + spoken + 2 > room  # of turns, two go at a time
+        assert FIXED + spoken + 2 > room  # turns are dropped in pairs

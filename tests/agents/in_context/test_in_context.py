@@ -1,4 +1,4 @@
-"""The agent in ParlAI: what it asks a model, what becomes of the answers, and what happens when there is none."""
+"""The agent in ParlAI: its prompts, its use of the answers, and missing answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo"}
 
 
 class Scripted:
-    """A model that says what a function says of its prompt."""
+    """A model that answers with a function of its prompt."""
 
     identity = ""
     name = "scripted"
@@ -71,7 +71,7 @@ class Scripted:
         return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
-        """Letter by letter."""
+        """Stream the answer letter by letter."""
         (answer,) = self.complete([prompt], sampling)
         teller = Teller(say, sampling.stop)
         for end in range(len(answer.text) if isinstance(answer, Completion) else 0):
@@ -90,7 +90,7 @@ class Scripted:
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scripted]:
-    """Put a scripted model in the place of each that is opened; the cache stays the real one."""
+    """Replace every model that is opened with a scripted one; the cache is the real one."""
 
     def put(says: Callable[[str], str | NoAnswer], context_length: int | None = None) -> Scripted:
         model = Scripted(says, context_length)
@@ -105,14 +105,14 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scripted]:
 
 
 def agent(tmp_path: Path, in_chat: bool = False, **options: Any) -> Any:
-    """The agent as ParlAI makes it; its prompts are the paper's."""
+    """Create the agent as ParlAI does, with the paper's prompts."""
     parser = ParlaiParser(add_parlai_args=True, add_model_args=True)
     settings = {**ECHO, "prompt": "paper", "datapath": str(tmp_path), "edition": "sample", **options}
     return create_agent(Opt({**parser.parse_kwargs(**settings), "interactive_mode": in_chat}))
 
 
 def evaluate(tmp_path: Path, **options: Any) -> dict[str, float]:
-    """The report on the sample's test fold, as plain numbers."""
+    """Evaluate on the sample's test fold; return the report as plain numbers."""
     report = EvalModel.main(**{**SAMPLE, **ECHO, "prompt": "paper", "datapath": str(tmp_path), **options})
     return {name: float(value) for name, value in report.items()}
 
@@ -122,7 +122,7 @@ def logged_replies(path: Path) -> list[dict[str, Any]]:
 
 
 def ask(made: Any, *texts: str, **fields: Any) -> list[Message]:
-    """Replies to messages of conversations of their own, in one batch."""
+    """Return replies to messages in separate conversations, in one batch."""
     observed = [made.clone().observe(Message({"text": text, "episode_done": True, **fields})) for text in texts]
     return made.batch_act(observed)  # type: ignore[no-any-return]
 
@@ -190,7 +190,7 @@ def test_respond_is_answered_too(tmp_path: Path) -> None:
         (" Oh no! ", "Oh no!"),
         ("Oh no!\nHuman: I", "Oh no!"),
         ("Oh no! Empathy AI: Oh", "Oh no!"),
-        ("Oh no!\n\nHow come?", "Oh no! How come?"),  # a turn is a line
+        ("Oh no!\n\nHow come?", "Oh no! How come?"),  # a turn is one line
     ],
 )
 def test_a_reply_is_stripped_and_cut(tmp_path: Path, scripted: Any, said: str, text: str) -> None:
@@ -204,7 +204,7 @@ def test_a_reply_is_stripped_and_cut(tmp_path: Path, scripted: Any, said: str, t
 
 @pytest.mark.parametrize("said", [NoAnswer("filtered"), " \n", "Human: I answer myself."])
 def test_no_answer_is_counted_and_never_scored(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
-    """Each other reply is the true one: with the rest as replies of score 0, F1 would be about a half."""
+    """Every other reply is the true one: if missing ones counted as 0, F1 would be about a half."""
     truth = {}
     for line in every_item(tmp_path):
         truth[line["text"].split("\n")[-1]] = line["eval_labels"][0]
@@ -224,11 +224,11 @@ def test_no_answer_is_counted_and_never_scored(tmp_path: Path, scripted: Any, sa
     silent = [reply for reply in replies if "text" not in reply]
     assert len(silent) == 64 - answered
     assert all(reply["no_answer"] for reply in silent)
-    read_replies_log(tmp_path / "log.jsonl")  # which must not stumble over them
+    read_replies_log(tmp_path / "log.jsonl")  # which must accept missing replies
 
 
 def every_item(tmp_path: Path) -> list[dict[str, Any]]:
-    """The sample's test items."""
+    """Return the sample's test items."""
     opt = ParlaiParser(True, False).parse_kwargs(**{**SAMPLE, "datapath": str(tmp_path)})
     (teacher,) = create_task_agent_from_taskname(opt)
     found = []
@@ -250,7 +250,7 @@ def test_in_a_chat_no_answer_is_an_empty_text(tmp_path: Path, scripted: Any) -> 
 
 @pytest.fixture
 def _by_letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoder that counts letters: it takes no time, and no model that has to be fetched."""
+    """An encoder that counts letters: fast, and without a downloaded model."""
 
     class Letters:
         name = "letters"
@@ -292,7 +292,7 @@ def test_examples_stand_in_the_prompt_the_most_similar_last(tmp_path: Path, scri
 
 @pytest.mark.usefixtures("_by_letters")
 def test_without_an_oracle_only_the_words_decide(tmp_path: Path, scripted: Any) -> None:
-    """Two messages of the same words, one of them with a false situation and emotion: their prompts are the same."""
+    """Two messages with the same text, one with a false situation and emotion, have equal prompts."""
     model = scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, examples=2, lm_cache="none")
     ask(made, "I lost my key.")
@@ -314,7 +314,7 @@ def test_an_oracle_is_told_and_recorded(tmp_path: Path, scripted: Any) -> None:
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trained classifier of emotions."""
+    """A trained emotion classifier."""
     return train_classifier(tmp_path_factory.mktemp("classifier") / "model")
 
 
@@ -429,7 +429,7 @@ def test_the_use_of_the_model_is_logged_once(tmp_path: Path, monkeypatch: pytest
     assert len(used) == 1
     tokens = int(re.findall(r"(\d+) tokens read", used[0])[0])
     assert "64 requests" in used[0]
-    assert f"cost {tokens}.0000" in used[0]  # at a price of one a token
+    assert f"cost {tokens}.0000" in used[0]  # at a price of one per token
 
 
 def test_a_training_keeps_its_options(tmp_path: Path) -> None:
@@ -461,7 +461,7 @@ def test_it_learns_nothing_in_several_processes_either(tmp_path: Path) -> None:
 
 
 def streamed(made: Any, text: str) -> tuple[Message, list[str]]:
-    """The reply to a message of a chat, and what was said before it was whole."""
+    """Stream the reply to a chat message; return it and the partial texts."""
     said: list[str] = []
     made.observe(Message({"text": text, "episode_done": False}))
     return made.act_streaming(said.append), said
@@ -494,7 +494,7 @@ def test_a_streamed_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Any) -> 
     assert model.asked[-1].endswith("\n\nHuman: I lost my key.\nEmpathy AI: Reply 1.\nHuman: In the lake.\nEmpathy AI:")
     made.reset()
     again, said = streamed(made, "I lost my key.")
-    assert said == [again["text"]] == ["Reply 1."]  # kept, so that it is said at once
+    assert said == [again["text"]] == ["Reply 1."]  # cached, so it comes in one piece
     assert again["cached"] is True
     assert len(model.asked) == 2
 
@@ -519,7 +519,7 @@ def test_a_reply_that_broke_off_is_no_part_of_the_conversation(
     assert said == ["I am so"]
     assert [turn.text for turn in made._spoken.turns] == ["I lost my key."]
     assert any("0 requests" in line for line in lines)
-    reply, said = streamed(made.clone(), "I lost my key.")  # nothing of it was kept either
+    reply, said = streamed(made.clone(), "I lost my key.")  # nor was any of it cached
     assert (reply["text"], reply["cached"], said[0]) == ("I lost my key.", False, "I")
 
 
@@ -532,7 +532,7 @@ def test_a_served_model_while_it_writes(tmp_path: Path, server: ModelServer, pro
 
 
 def sent_prompt(server: ModelServer) -> Prompt:
-    """What the server was asked last."""
+    """Return the server's last request."""
     body = server.requests[-1].body
     return body.get("prompt") or tuple(Prompted(one["role"], one["content"]) for one in body["messages"])
 
@@ -553,7 +553,7 @@ def test_a_local_model_while_it_writes(tmp_path: Path, real_data: Path) -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A real server of a model called ``parrot``, which wants a key."""
+    """A real server of a model called ``parrot``, which requires a key."""
     with ModelServer(EchoModel("parrot"), key="sk-secret-1234") as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234")
@@ -603,7 +603,7 @@ def test_a_server_that_refuses_ends_with_one_line(tmp_path: Path, server: ModelS
 
 
 def test_a_local_model(tmp_path: Path) -> None:
-    """Greedy replies are the same in batches as one by one, and have as many tokens as they may."""
+    """Greedy replies are the same in batches as one by one."""
     folder = write_language_model("llama", tmp_path / "llama")
     options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "temperature": 0.0}
     lengths = {"max_tokens": 6, "lm_context_length": 2000, "num_examples": 6, "lm_cache": "none"}
@@ -633,14 +633,14 @@ def test_self_chat_has_one_conversation(tmp_path: Path, scripted: Any) -> None:
         outfile=str(tmp_path / "chat.jsonl"),
     )
     assert len(model.asked) == 3
-    # The first agent was given the opening line as its own words.
+    # The opening line counts as the first agent's own turn.
     opener = model.asked[0].split("Human: ")[1].removesuffix("\nEmpathy AI:")
     assert model.asked[1].endswith(f"Empathy AI: {opener}\nHuman: Reply 1.\nEmpathy AI:")
     assert model.asked[2].endswith(f"Human: {opener}\nEmpathy AI: Reply 1.\nHuman: Reply 2.\nEmpathy AI:")
 
 
 def test_interactive_needs_nothing_but_what_is_typed(tmp_path: Path) -> None:
-    """The command as it is typed, in a folder without any data and without a network."""
+    """The command as a user types it, in a folder without data and without network access."""
     command = ["-m", "parlai", "interactive", "-m", "empathy:in_context", "--lm-backend", "echo", "-dp", str(tmp_path)]
     result = succeeded(run([sys.executable, *command], tmp_path, "I lost my key.\nIn the lake.\n[EXIT]\n"))
     assert "[InContext]: I lost my key." in re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)

@@ -1,4 +1,4 @@
-"""The agent's options: presets, values that cannot work, and what no option may hold."""
+"""The agent's options: presets, invalid values, and secrets that no option may contain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.modules.hugging_face import MINILM
 
 
 def parsed(*arguments: str, chat: bool = False) -> Opt:
-    """The options of an evaluation, or of a chat."""
+    """Return the options of an evaluation or of a chat."""
     parser = (Interactive if chat else EvalModel).setup_args()
     return parser.parse_args(["-m", "empathy:in_context", *arguments])
 

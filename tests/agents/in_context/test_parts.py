@@ -1,4 +1,4 @@
-"""What is loaded, and where it computes; test_in_context.py has the rest."""
+"""Which models are loaded, and on which device; test_in_context.py has the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message says of an answer; test_in_context.py has what ParlAI makes of it."""
+"""The message for an answer of the model; test_in_context.py tests its use in ParlAI."""
 
 from __future__ import annotations
 

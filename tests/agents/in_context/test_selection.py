@@ -1,4 +1,4 @@
-"""Which examples are chosen, on vectors that can be reckoned by hand."""
+"""Selection of examples, with vectors that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from parlai_empathy.agents.in_context.selection import Query, Selector
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.sentence_encoder import Vectors
 
-# Five conversations whose vectors are these many degrees from the first axis.
+# Five conversations, with the angle of their vectors to the first axis in degrees.
 DEGREES = {"a": 0, "b": 20, "c": 40, "d": 60, "e": 80}
 EMOTIONS = {"a": "sad", "b": "proud", "c": "sad", "d": "proud", "e": "sad"}
 CONVERSATIONS = [Conversation(name, EMOTIONS[name], f"about {name}", (f"{name}?", f"{name}!")) for name in DEGREES]
 
 
 def encode(texts: Sequence[str]) -> Vectors:
-    """A text that ends in a number is that many degrees from the first axis."""
+    """Encode a text that ends in a number as a vector with that angle to the first axis, in degrees."""
     angles = np.deg2rad([float(text.split()[-1]) for text in texts])
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
@@ -47,7 +47,7 @@ def test_a_conversation_is_no_example_of_itself() -> None:
 
 
 def test_only_the_last_turns_of_a_long_chat_count() -> None:
-    """The data set's contexts have seven turns at most."""
+    """The data set's contexts have at most seven turns."""
     compared: list[str] = []
 
     def remembered(texts: Sequence[str]) -> Vectors:
@@ -79,7 +79,7 @@ def test_without_an_oracle_the_emotion_is_predicted_and_contexts_are_compared() 
         return ["sad" for _ in texts]
 
     made = selector("emositsm", predict=predict)
-    # What an oracle would say, and another answer than the classifier's: neither may be heeded.
+    # The situation and emotion of an oracle, unlike the classifier's prediction: both must be ignored.
     (chosen,) = made.choose([Query(("It was", "at 10"), situation="at 85", emotion="proud")])
     assert [example.conv_id for example in chosen.examples] == ["c", "a"]
     assert chosen.emotion == "sad"
@@ -113,7 +113,7 @@ def test_random_examples_do_not_depend_on_order_and_batch(texts: list[str], coun
     assert together == [names(made, query)[0] for query in queries]
     assert together == list(reversed(names(made, *reversed(queries))))
     for chosen in together:
-        assert len(set(chosen)) == len(chosen) == min(count, 4)  # four are left, for c is asked about
+        assert len(set(chosen)) == len(chosen) == min(count, 4)  # four remain, because c is the query
         assert set(chosen) <= set("abde")
 
 

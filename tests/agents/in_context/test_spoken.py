@@ -1,4 +1,4 @@
-"""Who said what, in a chat and in a task's messages."""
+"""The speakers of turns, in a chat and in a task's messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from parlai_empathy.agents.in_context.spoken import Spoken
 
 
 def said(spoken: Spoken) -> list[str]:
-    """Each turn, with a mark for own ones."""
+    """Return the turns, own ones marked with ``>``."""
     return [("> " if turn.is_own else "") + turn.text for turn in spoken.turns]
 
 
@@ -39,7 +39,7 @@ def test_empty_lines_at_the_ends_are_no_turns() -> None:
 
 
 def test_an_episode_of_several_messages_has_the_true_replies() -> None:
-    """As ParlAI's own agents remember them: what is asked next answers the true reply."""
+    """As in ParlAI's own agents: the next message follows the true reply."""
     spoken = Spoken(in_chat=False)
     spoken.hear({"text": "a", "eval_labels": ["b"], "episode_done": False})
     spoken.say({"text": "something else"})
@@ -56,7 +56,7 @@ def test_after_the_end_a_new_one_begins() -> None:
 
 
 def test_one_can_begin_oneself() -> None:
-    """As the first of two in self_chat, who is given an opening line as its own."""
+    """Like the first agent in self_chat, which gets the opening line as its own turn."""
     spoken = Spoken(in_chat=True)
     spoken.hear({"episode_done": False})
     spoken.say({"text": "I lost my key."})

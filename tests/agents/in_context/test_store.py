@@ -1,4 +1,4 @@
-"""Vectors that are kept in a file: when they are taken from it, and when they are made anew."""
+"""Vectors cached in a file: when they are loaded, and when they are computed again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = ["I won.", "I fell.", "It rained."]
 
 
 class Counting:
-    """An encoder that counts the texts it is given."""
+    """An encoder that counts the texts that it encodes."""
 
     name = "counting"
 
@@ -36,7 +36,7 @@ class Counting:
 
 
 def made(folder: Path, encoder: Counting, texts: list[str] = TEXTS) -> bool:
-    """Whether the vectors were computed; they are right in any case."""
+    """Assert that the vectors are correct; return whether they were computed."""
     before = encoder.encoded
     found = stored_or_encoded(folder, "texts", texts, encoder)
     np.testing.assert_array_equal(found, Counting().encode(texts))
@@ -48,7 +48,7 @@ def test_texts_are_encoded_once(tmp_path: Path) -> None:
     folder = tmp_path / "not" / "yet"
     assert made(folder, Counting())
     assert not made(folder, Counting())
-    (path,) = folder.iterdir()  # and nothing unfinished beside it
+    (path,) = folder.iterdir()  # and no temporary file
     assert path.name.startswith("texts-")
 
 
@@ -70,7 +70,7 @@ def test_other_texts_and_another_encoder_have_another_file(tmp_path: Path, encod
 
 
 def broken_files() -> dict[str, bytes]:
-    """What may stand in a file that was cut off, or that somebody else wrote."""
+    """Possible contents of a file that is truncated or of other origin."""
     return {"empty": b"", "cut": b"\x93NUMPY\x01\x00v\x00{", "text": b"no vectors", "pickle": b"\x80\x04N."}
 
 
@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_the_same_weights_make_the_same_name(tmp_path: Path) -> None:
-    """The name does not depend on the object, or on where torch keeps its numbers."""
+    """The file's name does not depend on the object's identity or on the tensors' memory addresses."""
     first, second = Counting(0.25), Counting(0.25)
     second.model.load_state_dict({name: torch.clone(value) for name, value in first.model.state_dict().items()})
     assert made(tmp_path, first)

@@ -1,4 +1,4 @@
-"""What is said when an evaluation ends."""
+"""The summary at the end of an evaluation."""
 
 from __future__ import annotations
 

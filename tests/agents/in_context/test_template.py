@@ -1,4 +1,4 @@
-"""Prompts, character by character, and what is said of files that make none."""
+"""Prompts, character by character, and error messages for invalid files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAIN = {
 
 
 def written(path: Path, **changes: object) -> str:
-    """A prompt's file: a good one, but for the changes; None takes a part away."""
+    """Write a prompt's file: a valid one with changes; None removes a part."""
     parts = {name: part for name, part in {**PLAIN, **changes}.items() if part is not None}
     path.write_text(yaml.safe_dump(parts, allow_unicode=True))
     return str(path)
@@ -74,7 +74,7 @@ def test_turns_of_one_side_in_a_row_are_one_message() -> None:
 
 @given(st.text(min_size=1), st.sampled_from(PROMPTS))
 def test_what_people_say_is_never_a_placeholder(text: str, name: str) -> None:
-    """Whatever is said stands in the prompt as it was said."""
+    """Any text is in the prompt unchanged."""
     said = f"{{examples}} {{turns}} {text} {{text}} \\1"
     prompt = load_template(name).render([(said, said)], [Turn(said, False)])
     whole = prompt if isinstance(prompt, str) else "\n".join(message.content for message in prompt)

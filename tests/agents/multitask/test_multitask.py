@@ -1,4 +1,4 @@
-"""The retrieval agent that learns emotions as well, trained for a moment on the sample."""
+"""The retrieval agent that also learns emotions, briefly trained on the sample."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_head_has_as_many_parameters_as_the_papers(tmp_path: Path) -> None:
-    """ "+9.6k" in Table 7, at the paper's 300 numbers a vector."""
+    """ "+9.6k" in Table 7, with the paper's vectors of 300 dimensions."""
     sizes = {"embedding_size": 300, "n_heads": 2, "max_train_steps": 1}
     agents = [load(train_base(tmp_path / model, f"empathy:{model}", **sizes)) for model in ("retrieval", "multitask")]
     base, multitask = (total_parameters(agent.model) for agent in agents)
@@ -46,7 +46,7 @@ def test_the_head_has_as_many_parameters_as_the_papers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_the_loss_is_the_mean_of_the_two_losses(model_file: Path, symmetric: bool) -> None:
     agent = load(model_file, symmetric_loss=symmetric)
-    agent.model.eval()  # without dropout, which would draw
+    agent.model.eval()  # without dropout, which is random
     batch = agent.batchify(observed(agent, *EXAMPLES))
     contexts, replies = agent.model(batch.text_vec, batch.label_vec)
     losses = agent.losses(batch, contexts, replies)
@@ -62,7 +62,7 @@ def test_the_loss_is_the_mean_of_the_two_losses(model_file: Path, symmetric: boo
 
 @pytest.mark.parametrize("chunk", [0, 2])
 def test_every_weight_gets_a_gradient(model_file: Path, chunk: int) -> None:
-    """``DistributedDataParallel`` waits for all of them."""
+    """``DistributedDataParallel`` waits for all gradients."""
     agent = load(model_file, datatype="train", gradient_cache=chunk)
     agent.update_params = lambda: None
     agent.batch_act(observed(agent, *EXAMPLES))
@@ -106,7 +106,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_two_processes_train(tmp_path: Path) -> None:
-    """Of several batches each: the second one would fail if the head's gradients had been missed in the first."""
+    """Several batches each: the second would fail if the head had no gradients in the first."""
     arguments = ("-m", "empathy:multitask", *SAMPLE, *TINY_SIZES, "-bs", "32", "-mf", "two")
     succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
     report = json.loads((tmp_path / "two.trainstats").read_text())["final_test_report"]
@@ -120,7 +120,7 @@ def test_two_processes_train(tmp_path: Path) -> None:
 
 
 def test_accuracy_equals_a_plain_computation(model_file: Path) -> None:
-    """One context at a time, from the sample's own reader."""
+    """Computed one context at a time, from the sample's own reader."""
     agent = load(model_file)
     model = agent.model.eval()
     hits, losses = [], []
@@ -194,7 +194,7 @@ def test_what_cannot_work_is_named(
 
 
 def test_other_tasks_have_other_emotions(tmp_path: Path) -> None:
-    """DailyDialog names each turn's emotion, one of seven."""
+    """DailyDialog labels each turn with one of seven emotions."""
     from parlai_empathy.tasks.daily_dialog.reader import EMOTIONS as SEVEN
 
     path = train_base(tmp_path / "model", "empathy:multitask", task="empathy:daily_dialog", emotions=list(SEVEN))

@@ -1,4 +1,4 @@
-"""The generative agent that learns emotions as well."""
+"""The generative agent that also learns emotions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network by hand: pooling, layers, the mean of two vectors, and what stays as it is in training."""
+"""The network computed by hand: pooling, layers, the mean of two vectors; and the frozen parameters."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_network_by_hand(folder: Path) -> None:
         for weight in (*network.layers.parameters(), *network.head.parameters()):
             weight.fill_(0.1)
     queries, replies = torch.full((1, size), 0.2), torch.full((1, size), 0.6)
-    # The mean of both is .4 everywhere; each layer adds up a tenth of each number, and a tenth.
+    # All elements of the mean are .4; all weights and biases of the layers are .1.
     first = torch.tanh(torch.tensor(0.1 * 0.4 * size + 0.1))
     second = torch.tanh(3 * 0.1 * first + 0.1)
     assert network.features(queries, replies).tolist() == [pytest.approx([float(second)] * 2)]

@@ -1,4 +1,4 @@
-"""Predictive Engagement through ParlAI: trained for a moment on the sample of ConvAI, then questioned."""
+"""Predictive Engagement in ParlAI: briefly trained on the sample of ConvAI, then queried."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_trained_model_can_be_trained_further(tmp_path: Path, bert: Path, mode
 
 
 def test_classes_of_a_batch_weigh_alike() -> None:
-    # Of four examples one is of the rare class: 4 / (2 * 1) = 2, and 4 / (2 * 3) for each of the others.
+    # One of four examples has the rare class: 4 / (2 * 1) = 2, and 4 / (2 * 3) for each of the others.
     assert balanced_weights(["1", "0", "0", "0"]).tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
     assert balanced_weights(["1", "1"]).tolist() == [1, 1]
 

@@ -1,4 +1,4 @@
-"""Weights of a model that knows fewer words."""
+"""Weights of a model with a smaller dictionary."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def test_without_new_words_nothing_changes() -> None:
 
 
 def test_a_table_of_another_size_stays_as_it_is() -> None:
-    """What does not fit shall be found by what loads it."""
+    """A mismatch is left for the loader to report."""
     assert len(with_new_words({"words": torch.ones(2, 2)}, OWN, count=2)["words"]) == 2

@@ -1,4 +1,4 @@
-"""The retrieval agent with labels: trained for a moment on the sample, then looked at, questioned and broken."""
+"""The retrieval agent with labels: briefly trained on the sample, then inspected, queried and damaged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, classifier: Path) -> Pa
 
 
 def labels_of(classifier: Path, text: str, k: int, order: str) -> list[str]:
-    """What the classifier's own agent finds most probable, in the order asked for."""
+    """Return the most probable labels by the classifier's own agent, in the given order."""
     agent, (*before, last) = load(classifier), text.split("\n")
     probable = agent.class_probabilities([before], [last])[0]
     best = sorted(range(len(probable)), key=lambda place: -probable[place])[:k]
@@ -97,7 +97,7 @@ def test_labels_come_on_top_of_what_texts_are_cut_to(model_file: Path) -> None:
 
 
 def test_labels_are_no_unknown_words(model_file: Path) -> None:
-    """The sample's texts lack some of the emotions' names: a dictionary of its words would not know them."""
+    """Some emotions' names do not occur in the sample's texts, so a dictionary of these would lack them."""
     agent = load(model_file)
     assert agent.new_words
     unknown = agent.dict[agent.dict.unk_token]
@@ -141,7 +141,7 @@ def test_labels_stand_behind_the_start_token(pretrained: Path, classifier: Path)
 
 
 def test_an_encoder_that_is_too_short_for_texts_and_labels_is_named(pretrained: Path) -> None:
-    """It reads 128 tokens, two of which are special; the longest label is spelt in 12."""
+    """It takes 128 tokens, two of which are special; the longest label has 12 tokens."""
     with pytest.raises(OptionError, match=r"--text-truncate 120: with --prepend-k 1 a text has up to 132 tokens.*126"):
         load(pretrained, text_truncate=120)
 

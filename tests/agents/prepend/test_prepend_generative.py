@@ -40,7 +40,7 @@ def test_the_context_alone_begins_with_labels(model_file: Path) -> None:
 
 
 def test_the_labels_matter(model_file: Path) -> None:
-    """Else a model could not learn from them."""
+    """The order of labels changes the loss, so they are used."""
     natural, paper = evaluate(model_file, prepend_order="natural"), evaluate(model_file)
     assert float(natural["loss"]) != float(paper["loss"])
 

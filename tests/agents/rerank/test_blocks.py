@@ -1,4 +1,4 @@
-"""Blocks are ranked as soon as they are complete, and are those of the plain computation."""
+"""Blocks are ranked as soon as they are complete, and are the same as in a plain computation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_an_ordered_block_is_complete_with_its_last_example() -> None:
 
 
 def test_the_numbers_are_those_of_vectors() -> None:
-    """Examples that are numbers, with vectors drawn for them: the ranks of both ways must agree."""
+    """Examples are numbers with random vectors: the ranks of both methods must agree."""
     draw = torch.Generator().manual_seed(2)
     contexts, replies = torch.randn(330, 4, generator=draw), torch.randn(330, 4, generator=draw)
 

@@ -1,4 +1,4 @@
-"""How many examples an evaluation has, from what an agent knows of it."""
+"""The number of examples of an evaluation, derived from an agent's options."""
 
 from __future__ import annotations
 

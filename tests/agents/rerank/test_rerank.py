@@ -1,4 +1,4 @@
-"""The reranker through ParlAI: a tiny retriever and a tiny cross-encoder, trained for a moment on the sample."""
+"""The reranker in ParlAI: a tiny retriever and a tiny cross-encoder, briefly trained on the sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_order, key
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
-# What a training measures is looked at where it is asked for: all of a fold takes longer than the training.
+# Short evaluations during training: a whole fold would take longer than the training itself.
 BRIEF: dict[str, Any] = {"validation_max_exs": 8, "short_final_eval": True}
 
 
@@ -66,7 +66,7 @@ def report(model_file: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def plain(retriever: Path) -> dict[str, Any]:
-    """What the retriever reaches alone."""
+    """The metrics of the retriever alone."""
     return EvalModel.main(**TASK, model_file=str(retriever), datatype="test")  # type: ignore[no-any-return]
 
 
@@ -78,7 +78,7 @@ def loud(tmp_path_factory: pytest.TempPathFactory, model_file: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def loud_report(loud: Path) -> dict[str, Any]:
-    """What it reaches where it puts so many replies in order that some leave the first ten."""
+    """Its metrics if it reranks enough replies to move some out of the first ten."""
     return EvalModel.main(**TASK, model_file=str(loud), datatype="test", rerank_top=20)  # type: ignore[no-any-return]
 
 
@@ -107,14 +107,14 @@ def test_all_protocols_and_avg_bleu_are_reported(report: dict[str, Any]) -> None
 def test_what_the_retriever_does_not_find_stays_where_it_is(
     report: dict[str, Any], plain: dict[str, Any], loud_report: dict[str, Any]
 ) -> None:
-    """Behind the first four ranks nothing changes: P@10 is the retriever's, P@1 and P@3 need not be."""
+    """Only the first four ranks change: P@10 is the retriever's, P@1 and P@3 may differ."""
     for protocol in ("shuffled", "ordered", "inline"):
         assert float(report[key(10, protocol)]) == pytest.approx(float(plain[key(10, protocol)]))
     assert float(loud_report[key(10, "inline")]) != pytest.approx(float(plain[key(10, "inline")]))
 
 
 def test_a_validation_in_training_measures_the_same_protocols(tmp_path: Path, bert: Path, retriever: Path) -> None:
-    """``--validation-metric`` can name each of them."""
+    """Each of them can be the ``--validation-metric``."""
     chosen = {"validation_metric": key(1, "shuffled"), "validation_every_n_steps": 1, "max_train_steps": 1}
     chosen |= {"validation_max_exs": -1}
     valid, _ = train(tmp_path / "model", bert, retriever, **chosen)
@@ -134,7 +134,7 @@ def test_each_of_several_tasks_has_its_blocks(model_file: Path) -> None:
 
 @pytest.mark.parametrize("protocol", ["shuffled", "ordered"])
 def test_block_precision_equals_a_plain_computation(report: dict[str, Any], model_file: Path, protocol: str) -> None:
-    """One context at a time: the retriever's four best of the block, sorted by the sum of both scores."""
+    """Computed one context at a time: the retriever's four best of the block, sorted by the sum of both scores."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -175,7 +175,7 @@ def test_loss_is_of_the_true_reply_against_the_retrievers_best_of_a_hundred(mode
     labels = ["I am so sorry.", "Well done!", "It will be back."]
     messages = [Message({"lines": [text], "labels": [label]}) for text, label in zip(texts, labels, strict=True)]
     losses = agent._losses(messages)
-    assert torch.equal(losses, agent._losses(messages))  # of the same step: a resumed training repeats it
+    assert torch.equal(losses, agent._losses(messages))  # equal in the same step, for resumed training
     draw = random_of_step(agent.opt, agent._number_training_updates)
     for label in labels:
         draw.choice([label])
@@ -260,7 +260,7 @@ def test_a_model_of_another_agent_is_no_retriever(tmp_path: Path, bert: Path) ->
 
 
 def test_the_model_keeps_its_retriever(tmp_path: Path, bert: Path, retriever: Path) -> None:
-    """It can be moved, and does not mind what becomes of the model that was named."""
+    """The model can be moved, and does not depend on the file that was named as its retriever."""
     named = tmp_path / "named"
     for ending in ("", ".opt", ".dict"):
         shutil.copyfile(f"{retriever}{ending}", f"{named}{ending}")

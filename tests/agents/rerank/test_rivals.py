@@ -1,4 +1,4 @@
-"""Which replies a reranker learns from."""
+"""The negatives of a reranker's training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard negatives: which are drawn, and that the search for them leaves the training as it was."""
+"""Hard negatives: which are drawn, and that mining them does not affect training otherwise."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def test_each_example_gets_as_many_as_there_are() -> None:
 
 def test_negatives_are_neither_the_very_best_nor_the_many_worst() -> None:
     assert _best(-torch.arange(100.0)[None]) == [list(range(FIRST, LAST))]
-    assert _best(torch.tensor([[1.0, 3.0, 2.0]])) == [[1, 2, 0]]  # of few replies all
+    assert _best(torch.tensor([[1.0, 3.0, 2.0]])) == [[1, 2, 0]]  # all, if there are few replies
 
 
 def test_no_true_reply_of_the_batch_is_drawn() -> None:
-    """All examples are told from all negatives: another's true reply would be taught to be wrong."""
+    """All negatives apply to all examples: another's true reply would be trained as wrong."""
     batch = [example("I fell.", "Oh no!"), example("I won.", "Well done!")]
     for seed in range(20):
         drawn = NEGATIVES.draw(batch, 2, random.Random(seed))

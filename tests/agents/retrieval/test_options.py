@@ -1,4 +1,4 @@
-"""Presets, the command line above them, and values that cannot work together."""
+"""Presets, the command line's precedence over them, and invalid combinations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parsed(*arguments: str, script: Any = TrainModel) -> Opt:
     return script.setup_args().parse_args([*TASK, *arguments])  # type: ignore[no-any-return]
 
 
-# What the paper and its code say (Rashkin et al. 2019, section 4.1 and appendix); no clipping and no schedule.
+# From the paper and its code (Rashkin et al. 2019, section 4.1 and appendix); no clipping and no schedule.
 PAPERS = {
     "embedding_size": 300,
     "n_layers": 4,
@@ -47,7 +47,7 @@ PAPERS = {
     "pool_max_tokens": 20,
     "dict_lower": False,
 }
-# What a training without Reddit's billion of pairs before it does otherwise.
+# What differs for training without pretraining on a billion pairs from Reddit.
 OURS = {
     "n_layers": 1,
     "batchsize": 128,
@@ -94,7 +94,7 @@ def test_the_command_line_beats_both_presets(preset: str, arguments: list[str], 
 
 
 def test_the_preset_works_through_the_parlai_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    # `parlai train_model` parses in another way than the script by itself.
+    # `parlai train_model` parses differently from the script itself.
     monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
     opt = superscript_main(["train_model", *TASK, "--preset", "paper", "-bs", "7"])
     assert subset(opt, PAPERS) == PAPERS | {"batchsize": 7}
@@ -111,7 +111,7 @@ def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:
         assert all(preset.keys() <= opt.keys() for preset in presets.values())
 
 
-# What the paper's appendix and its code say of BERT (Rashkin et al. 2019).
+# BERT's options, from the paper's appendix and code (Rashkin et al. 2019).
 PAPERS_BERT = {
     "encoder": "hf",
     "hf_model": "bert-base-cased",
@@ -149,7 +149,7 @@ def test_the_default_preset_of_pretrained_encoders() -> None:
 
 @pytest.mark.parametrize(("preset", "ours"), [("default", True), ("paper", False)])
 def test_what_one_preset_sets_does_not_stay_in_the_next(preset: str, ours: bool) -> None:
-    # ParlAI parses more than once: the command line's choices are met one after the other, and each sets defaults.
+    # ParlAI parses several times: each choice on the command line sets defaults in turn.
     for encoder, presets in options.PRESETS.items():
         opt = parsed("--encoder", "hf", "--preset", "default", "--encoder", encoder, "--preset", preset)
         expected = presets[preset]
@@ -263,7 +263,7 @@ def test_values_at_the_limits_work(arguments: list[str]) -> None:
 def test_a_reply_needs_another_to_be_told_from(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match=r"^--batchsize 1: .* use at least 2$"):
         options.check_training(parsed("-bs", "1"))
-    options.check(parsed("-bs", "1"))  # it is asked of trainings alone
+    options.check(parsed("-bs", "1"))  # only required for training
     for arguments in (["-bs", "2"], ["-bs", "1", "--hard-negatives", "1"], ["-bs", "1", "--dynamic-batching", "full"]):
         options.check_training(parsed(*arguments))
     monkeypatch.setattr(options, "num_workers", lambda: 2)

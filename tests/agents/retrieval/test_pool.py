@@ -1,4 +1,4 @@
-"""Pools of replies: stored and read back whole, refused when broken, made anew for another model."""
+"""Pools of replies: saved and loaded, rejected if broken, rebuilt for another model."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, stored: Any) -> Non
 
 
 class Attack:
-    """Unpickling this makes a folder: harmless, and proof that a file's content was executed."""
+    """Unpickling this creates a folder: harmless, but proof of code execution."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class Attack:
 
 
 def raw_pickle(stored: object, path: Path) -> None:
-    path.write_bytes(pickle.dumps(stored, protocol=2))  # the one that torch uses
+    path.write_bytes(pickle.dumps(stored, protocol=2))  # the protocol that torch uses
 
 
 def torchs_old_format(stored: object, path: Path) -> None:
@@ -119,7 +119,7 @@ def test_code_in_a_file_is_not_executed(tmp_path: Path, write: Callable[[object,
     write({"texts": ["a"], "encodings": torch.zeros(1, 2), "fingerprint": "x", "more": Attack(proof)}, path)
     assert_refused(path)
     assert not proof.exists()
-    # The attack is a real one: whoever unpickles the file trustingly runs it.
+    # The attack is real: plain unpickling executes it.
     if write is raw_pickle:
         pickle.loads(path.read_bytes())
     else:
@@ -162,7 +162,7 @@ def never(*_: object) -> Any:
 
 
 def encode(texts: list[str]) -> Tensor:
-    """The texts' lengths, as if they were encodings."""
+    """Return the texts' lengths in place of encodings."""
     return torch.tensor([[float(len(text))] for text in texts])
 
 

@@ -1,4 +1,4 @@
-"""Answers from a pool: as ParlAI's ranking gives them, with an index and without; and when there is an index."""
+"""Replies from a pool: the same as by ParlAI's ranking, with and without an index; and when an index is used."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sample's 624 replies count as many."""
+    """Treat the sample's 624 replies as a large pool."""
     pytest.importorskip("faiss")
     monkeypatch.setattr(pool_search, "_FEWEST", 10)
     monkeypatch.setattr(pool_search, "_LARGE", 600)
@@ -69,7 +69,7 @@ def test_answers_are_those_of_parlais_ranking(model_file: Path, choice: str) -> 
     if choice == "exact":
         assert ours.text == theirs.text
         torch.testing.assert_close(ours.sorted_scores[:, :5], theirs.sorted_scores[:, :5])
-    else:  # an index may miss the best reply now and then
+    else:  # an index may occasionally miss the best reply
         same = sum(mine == parlais for mine, parlais in zip(ours.text, theirs.text, strict=True))
         assert same >= len(MESSAGES) - 1
 
@@ -87,7 +87,7 @@ def test_the_index_is_stored_beside_the_pool_and_built_once(model_file: Path, mo
     stored.unlink(missing_ok=True)
     first = chat_agent(model_file).respond(MESSAGES[0])
     assert stored.is_file()
-    monkeypatch.setattr(VectorIndex, "build", None)  # it cannot be called
+    monkeypatch.setattr(VectorIndex, "build", None)  # must not be called
     assert chat_agent(model_file).respond(MESSAGES[0]) == first
 
 

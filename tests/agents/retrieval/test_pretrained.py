@@ -1,4 +1,4 @@
-"""The agent on a pretrained encoder: a BERT of random weights, trained for a moment on the sample."""
+"""The agent on a pretrained encoder: a BERT with random weights, briefly trained on the sample."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def train(model_file: Path, bert: Path, **changes: Any) -> tuple[dict[str, Any],
         "precision": "float32",
         "batchsize": 8,
         "max_train_steps": 3,
-        "pool_max_tokens": -1,  # this tokenizer spells
+        "pool_max_tokens": -1,  # this tokenizer splits words into letters
         "seed": 3,
         **changes,
     }
@@ -66,7 +66,7 @@ def test_training_changes_the_encoder_and_evaluation_reports_all_protocols(model
 def test_vectors_are_those_of_the_encoder_called_by_hand(
     tmp_path: Path, bert: Path, pooling: str, projection: int, score: str
 ) -> None:
-    """The transformers library alone, one text at a time, against the agent's batch."""
+    """Compares the agent's batch with the transformers library alone, one text at a time."""
     options = {"pooling": pooling, "projection": projection, "score": score, "temperature": 0.25, "towers": 2}
     train(tmp_path / "model", bert, **options)
     agent = load(tmp_path / "model")
@@ -83,7 +83,7 @@ def test_vectors_are_those_of_the_encoder_called_by_hand(
             vector = states.mean(dim=0) if pooling == "mean" else states[0]
             if projection:
                 vector = agent.model.contexts.projection(vector)
-            if score == "cosine":  # their dot product is the cosine over the temperature: lengths of 0.25 ** -0.5
+            if score == "cosine":  # dot products are cosines over the temperature: norms of 0.25 ** -0.5
                 vector = vector / vector.norm() * 2
             torch.testing.assert_close(row, vector, atol=1e-5, rtol=1e-4)
 
@@ -123,7 +123,7 @@ def test_training_from_another_model_keeps_its_tokenizer(model_file: Path, tmp_p
 def test_gradient_caching_takes_the_same_step(tmp_path: Path, bert: Path) -> None:
     changes = {"max_train_steps": 1, "optimizer": "sgd", "learningrate": 1.0, "lr_scheduler": "none"}
     config = transformers.AutoConfig.from_pretrained(bert)
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # which is drawn in another order in chunks
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # its random order differs in chunks
     plain = tmp_path / "plain"
     shutil.copytree(bert, plain)
     config.save_pretrained(plain)
@@ -182,7 +182,7 @@ def test_texts_longer_than_the_encoder_takes_are_refused(tmp_path: Path, bert: P
 
 
 def test_a_tokenizer_may_know_of_fewer_places(tmp_path: Path, bert: Path) -> None:
-    """RoBERTa's configuration counts two positions that no token can have; its tokenizer does not."""
+    """RoBERTa's configuration includes two positions that no token can have; its tokenizer does not."""
     roberta = shutil.copytree(bert, tmp_path / "roberta")
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert, model_max_length=32)
     tokenizer.save_pretrained(roberta)

@@ -1,4 +1,4 @@
-"""The agent on a checkpoint of the paper's authors: it answers with their vectors, and trains on from them."""
+"""The agent on a checkpoint of the paper's authors: it has their vectors, and can be trained further."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_berts_vectors_are_the_authors(tmp_path: Path) -> None:
     state, berts, _ = bert_state()
     write(tmp_path / "bert.mdl", state, word_dict(PIECES), model="bert")
     context, reply = vectors(agent_of(tmp_path / "bert.mdl"), "dogs\nwon", "won dog")
-    # Their <SOC> is between the turns, and nothing stands round them.
+    # Their <SOC> separates the turns, without start or end tokens.
     for side, bert, vector, text in (
         ("ctx", berts[0], context, ["dog", "##s", "<SOC>", "won"]),
         ("cand", berts[1], reply, ["won", "dog"]),
@@ -118,7 +118,7 @@ def bert_checkpoint(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", ["checkpoint", "bert_checkpoint"])
 @pytest.mark.parametrize("agent", ["multitask", "prepend"])
 def test_other_agents_begin_with_it(tmp_path: Path, kind: str, agent: str, request: pytest.FixtureRequest) -> None:
-    """With an emotion head, or labels, that the checkpoint knows nothing of."""
+    """With an emotion head, or labels, which the checkpoint does not have."""
     options = {"init_model": str(request.getfixturevalue(kind)), "learningrate": 0.0, "max_train_steps": 1, **SHORT}
     if agent == "prepend":
         options["classifier"] = str(train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1))
@@ -131,7 +131,7 @@ def test_other_agents_begin_with_it(tmp_path: Path, kind: str, agent: str, reque
 
 
 def test_labels_stand_before_a_published_berts_texts(tmp_path: Path, bert_checkpoint: Path) -> None:
-    """Its texts have no start token behind which they could stand."""
+    """Its texts have no start token after which labels could be inserted."""
     classifier = train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1)
     short = {**SHORT, "text_truncate": 8, "label_truncate": 8}
     options = {"classifier": str(classifier), "init_model": str(bert_checkpoint), "max_train_steps": 1}

@@ -1,4 +1,4 @@
-"""The replies of a pool: of tasks or of a file, and what decides them."""
+"""The replies of a pool: from tasks or a file, and the options that select them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def turns_of_the_training_fold(listener_only: bool) -> list[str]:
 def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None:
     opt = options()
     expected = turns_of_the_training_fold(listener_only=True)
-    assert len(expected) > 288  # more than one a dialogue
+    assert len(expected) > 288  # more than one per dialogue
     assert list(training_replies(opt, opt["task"])) == expected
     assert opt["datatype"] == "valid"  # the caller's options are not changed
 
@@ -80,14 +80,14 @@ def test_training_replies_are_the_same_in_a_chat(flag: str, monkeypatch: pytest.
     monkeypatch.setattr("parlai_empathy.tasks.training_fold.create_task_agent_from_taskname", teachers)
     opt = Opt({**options(), flag: True, "batchsize": 3})
     assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
-    # Some of ParlAI's tasks say other things in a chat.
+    # Some of ParlAI's tasks have other messages in a chat.
     assert [(one["interactive_task"], one["selfchat_task"], one["batchsize"]) for one in seen] == [(False, False, 1)]
 
 
 def test_training_replies_of_two_tasks_are_those_of_both() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
-    assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may take turns between the tasks
+    assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may alternate between the tasks
 
 
 def test_training_replies_whose_file_has_gone_are_named(tmp_path: Path) -> None:

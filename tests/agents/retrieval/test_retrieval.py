@@ -1,4 +1,4 @@
-"""The agent through ParlAI: trained for a moment on the embedded sample, then evaluated, questioned and broken."""
+"""The agent in ParlAI: briefly trained on the built-in sample, then evaluated, queried and damaged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TINY: dict[str, Any] = {
     "ffn_size": 16,
     "num_epochs": 2,
     "seed": 7,
-    "precision": "float32",  # in which numbers do not depend on which texts are encoded together
+    "precision": "float32",  # in which results do not depend on the composition of batches
     "loglevel": "error",
 }
 
@@ -47,7 +47,7 @@ def chat_agent(model_file: Path) -> Any:
 
 
 def talk(agent: Any, messages: list[str]) -> list[str]:
-    """One conversation, with history."""
+    """Reply to the messages of one conversation, with history."""
     replies = []
     for message in messages:
         agent.observe(Message({"text": message, "episode_done": False}))
@@ -81,7 +81,7 @@ def test_the_same_seed_gives_the_same_model(model_file: Path, tmp_path: Path) ->
 
 
 def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
-    """``kill -9`` after the first checkpoint; the second run must begin with the first one's epochs, not from zero."""
+    """``kill -9`` after the first checkpoint; the second run must continue the first one's epochs, not restart."""
     kill_a_training(TINY, tmp_path / "model")
     train(tmp_path / "model", num_epochs=4, validation_patience=0)
     check_that_it_went_on(tmp_path / "model")
@@ -141,7 +141,7 @@ def test_evaluation_reports_all_protocols_bleu_and_parlais_own(model_file: Path)
 
 
 def test_precision_equals_a_plain_computation(model_file: Path) -> None:
-    """The same number from the agent's encoders, one text at a time, and the sample's own reader."""
+    """Computes the same number from the agent's encoders, one text at a time, and the sample's own reader."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -193,7 +193,7 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("candidates", ["inline", "batch-all-cands"])
 def test_candidates_to_learn_from_must_be_there(tmp_path: Path, candidates: str) -> None:
-    """The task has some for evaluations alone."""
+    """The task has candidates only in evaluations."""
     with pytest.raises(OptionError, match=rf"^--candidates {candidates}: the task gives no .* use --candidates batch$"):
         train(tmp_path / "model", candidates=candidates)
 
@@ -209,7 +209,7 @@ def test_candidates_of_the_task_can_be_learnt_from(tmp_path: Path) -> None:
 
 
 def test_a_single_training_example_is_read_at_a_loss_of_none(model_file: Path) -> None:
-    """As ``parlai generate_model_card`` reads one, whatever ``--batchsize`` says."""
+    """As in ``parlai generate_model_card``, whatever the ``--batchsize``."""
     agent = load(model_file, datatype="train:ordered", batchsize=1)
     agent.observe(Message({"text": "I am sad", "labels": ("Why is that?",), "episode_done": True}))
     assert float(agent.act()["metrics"]["mean_loss"]) == 0
@@ -235,7 +235,7 @@ def test_conversations_side_by_side_are_named_in_the_signatures(model_file: Path
 
 
 def test_a_pool_made_later_has_the_replies_of_the_training(tmp_path: Path) -> None:
-    """It must not be made of those that are evaluated on, although the option that names their file is the same."""
+    """It must not contain the replies of the evaluation, although the same option names their file."""
     for fold in ("train", "test"):
         turns = [f"text:I am {fold} {i}\tlabels:{fold} reply {i}\tepisode_done:True\n" for i in range(8)]
         (tmp_path / f"{fold}.txt").write_text("".join(turns))
@@ -268,7 +268,7 @@ def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path
 
 @pytest.mark.parametrize("source", ["inline", "batch"])
 def test_an_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
-    """Beside itself alone it would always be right; the seventh of seven, in batches of two, counts for nothing."""
+    """Alone it would always be ranked first; the seventh of seven, in batches of two, is excluded."""
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(7)))
     of_ranks = {"rank", "mrr", "hits@1", "accuracy", "bleu-4", "loss"}
@@ -402,7 +402,7 @@ def test_a_pool_of_another_model_is_built_anew(model_file: Path, tmp_path: Path)
 
 
 def test_the_pool_is_of_the_training_task_whatever_is_evaluated(tmp_path: Path) -> None:
-    """A model whose training was cut short has no pool: the first use builds it, here an evaluation on emotions."""
+    """A model whose training was interrupted has no pool: the first use builds it, here an evaluation on emotions."""
     train(tmp_path / "model", num_epochs=1)
     stored = Path(f"{tmp_path / 'model'}.pool")
     before = torch.load(stored, weights_only=True)
@@ -424,11 +424,11 @@ def test_replies_read_in_another_way_make_another_pool(
 def test_a_pool_that_cannot_be_stored_is_used_all_the_same(
     model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model's folder may be read-only. (The tests may run as root, whom no such folder stops.)"""
+    """A model's folder may be read-only. (That would not stop root, as whom the tests may run.)"""
     copy = copy_of(model_file, tmp_path)
     Path(f"{copy}.pool").unlink()
     (tmp_path / "model.pool.blocked").touch()
-    path = tmp_path / "model.pool.blocked" / "model"  # below a file no other one can be
+    path = tmp_path / "model.pool.blocked" / "model"  # a file cannot be a parent folder
     agent = load(copy)
     monkeypatch.setattr(agent, "_pool_path", lambda: str(path))
     warned: list[str] = []

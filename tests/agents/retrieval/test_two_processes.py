@@ -1,4 +1,4 @@
-"""Training on two processes: negatives are both processes' replies, and gradients in chunks are the same."""
+"""Training in two processes: negatives are both processes' replies, and gradients in chunks are the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformers import AutoConfig
 
 
 def train(folder: Path, name: str, *options: str) -> dict[str, torch.Tensor]:
-    """Take one step with plain gradient descent; returns the weights."""
+    """Take one step of plain gradient descent; return the weights."""
     command = ("multiprocessing_train", *SAMPLE, "-m", "empathy:retrieval", "--encoder", "hf", "--hf-model", "bert")
     settings = (
         "-opt",
@@ -36,7 +36,7 @@ def test_a_step_in_chunks_is_the_same_step(tmp_path: Path) -> None:
     torch.manual_seed(0)
     bert = write_bert(tmp_path / "bert")
     config = AutoConfig.from_pretrained(bert)
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # it is drawn in another order in chunks
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # its random order differs in chunks
     config.save_pretrained(bert)
     whole, chunks = train(tmp_path, "whole"), train(tmp_path, "chunks", "--gradient-cache", "3")
     for name, values in whole.items():

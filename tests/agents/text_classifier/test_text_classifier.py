@@ -1,6 +1,6 @@
-"""The classifier through ParlAI: a BERT of random weights, trained for a moment on the samples, then questioned.
+"""The classifier in ParlAI: a BERT with random weights, briefly trained on the samples, then queried.
 
-What all judges share is tested with a smaller model in test_judge.py.
+What judges have in common is tested with a smaller model in test_judge.py.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def train(model_file: Path, bert: Path, task: str, **changes: Any) -> tuple[dict
 
 @pytest.fixture(scope="module")
 def chooser(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
-    """Tells true replies from others."""
+    """A model that distinguishes true replies from others."""
     path = tmp_path_factory.mktemp("chooser") / "model"
     train(path, bert, CHOOSE)
     return path
@@ -54,7 +54,7 @@ def chooser(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def rater(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
-    """Rates from 1 to 5."""
+    """A model that rates replies from 1 to 5."""
     path = tmp_path_factory.mktemp("rater") / "model"
     train(path, bert, RATE)
     return path
@@ -70,7 +70,7 @@ def test_presets() -> None:
         (): {**common, "hf_model": minilm, "pooling": "mean", "num_epochs": 4.0},
         # Xu et al. 2022: RoBERTa-large, 5e-5, two epochs
         ("--preset", "endex"): {**common, "hf_model": "roberta-large", "pooling": "first", "num_epochs": 2.0},
-        # what is typed beats a preset, before it and behind
+        # options override a preset, whether before or after it
         ("--pooling", "mean", "--preset", "endex", "--hf-model", "x"): {"pooling": "mean", "hf_model": "x"},
     }
     for arguments, values in expected.items():
@@ -103,7 +103,7 @@ def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> 
 
 
 def test_a_new_training_over_what_is_left_of_an_old_one_begins_with_them_too(tmp_path: Path, bert: Path) -> None:
-    """Somebody took the model file away, but not the folder beside it."""
+    """The model file was deleted, but not the folder beside it."""
     train(tmp_path / "model", bert, RATE, max_train_steps=1)
     for path in [*tmp_path.glob("model"), *tmp_path.glob("model.checkpoint*"), *tmp_path.glob("model.trainstats")]:
         path.unlink() if path.is_file() else shutil.rmtree(path)
@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, rater: P
 
 
 def test_a_training_goes_on_with_its_schedule(tmp_path: Path, bert: Path) -> None:
-    """Its file holds NumPy's numbers, which the schedule computes with."""
+    """Its file contains NumPy scalars, with which the schedule computes."""
     train(tmp_path / "model", bert, RATE, max_train_steps=30)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=False)
     assert isinstance(before["lr_scheduler"]["_last_lr"][0], np.floating)
@@ -133,7 +133,7 @@ def test_a_training_goes_on_with_its_schedule(tmp_path: Path, bert: Path) -> Non
 
 
 def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, bert: Path, chooser: Path) -> None:
-    """The encoder is described beside the model to begin with: its name, here a wrong one, is not asked."""
+    """The encoder's configuration is beside the initial model, so its name, here a wrong one, is not used."""
     train(tmp_path / "model", Path("not/asked"), RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
     before, after = weights(chooser), weights(tmp_path / "model")
     assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before if name.startswith("encoder."))
@@ -181,7 +181,7 @@ def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None
 
 
 def test_a_long_context_loses_its_oldest_turns(chooser: Path) -> None:
-    """And the reply none of its words, however long the context is."""
+    """The reply loses none of its words, however long the context is."""
     agent = load(chooser)
     old = [["word", "b " * 200], ["other", "b " * 200]]
     same = agent.score_pairs(old, ["yes"] * 2)
@@ -198,7 +198,7 @@ def test_turns_are_told_apart(chooser: Path) -> None:
 
 
 def test_texts_can_be_read_apart(tmp_path: Path, bert: Path) -> None:
-    """With all that holds of those that are read together; and each kind can begin with the other's encoder."""
+    """Has all features of reading them together; and each kind can be initialised from the other's encoder."""
     train(tmp_path / "model", bert, CHOOSE, reading="apart", negatives=3)
     agent = load(tmp_path / "model")
     together = agent.score_pairs(CONTEXTS * 20, REPLIES * 20)
@@ -256,7 +256,7 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
     ],
 )
 def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
-    """As if a file gave them: on the command line argparse refuses some of them before."""
+    """As from an options file: on the command line, argparse would reject some of them earlier."""
     new = {"model_file": None, "dict_file": None, "classes": [], "classes_known": False, "override": {}}
     opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
     with pytest.raises(OptionError) as caught:
