@@ -1,4 +1,4 @@
-"""Agreement as a table: the numbers are those of the metrics, which have tests of their own."""
+"""Tables of agreement: the numbers are those of the metrics, which have separate tests."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_without_a_scale_the_values_that_occur_are_it() -> None:
     (table,) = report_of({"q": items}, scale=None).tables
     assert values(table) == values(report_of({"q": items}, scale=[0, 10]).tables[0])
     assert "scale:0..10|values:2" in table.notes[0]
-    # Each question has its own: the second one knows nothing of the first one's 1 and 5.
+    # Each question has its own scale: the second has no 1 and no 5.
     first, second = report_of({"a": [[1, 5], [5, 5], [1, 1]], "b": items}, scale=None).tables
     assert values(second) == values(table)
     assert "scale:1..5|values:2" in first.notes[0]
@@ -99,7 +99,7 @@ def test_items_with_one_rating_are_counted_and_said() -> None:
     (table,) = report_of({"q": [*ITEMS, [3], []]}).tables
     assert table.title == "q: 6 items, 18 ratings"
     assert table.notes[0] == "- 2 items with fewer than two ratings are left out"
-    # Fleiss' kappa wants equally many ratings; the others do without.
+    # Fleiss' kappa needs the same number of ratings for each item; the others do not.
     assert values(table)["Fleiss' kappa"] == "not computable"
     assert any(note.startswith("- no Fleiss' kappa: item 6") for note in table.notes)
     assert isinstance(values(table)["Krippendorff's alpha, ordinal"], float)
@@ -157,7 +157,7 @@ def test_as_many_values_as_a_scale_may_have_are_one(monkeypatch: pytest.MonkeyPa
 
 
 def test_closest_two_are_kappas_of_these() -> None:
-    # Of 1 1 2, 4 5 5, 3 3 4, 2 1 1, 5 5 4 the closest are equal; of 2 3 5 they are 2 and 3, in an order that is drawn.
+    # Of 1 1 2, 4 5 5, 3 3 4, 2 1 1, 5 5 4 the closest are equal; of 2 3 5 they are 2 and 3, in random order.
     (table,) = report_of({"q": ITEMS}).tables
     possible = {weighted_kappa([1, 5, 3, 1, 5, a], [1, 5, 3, 1, 5, 5 - a], "linear", SCALE) for a in (2, 3)}
     assert values(table)["weighted kappa, linear, the closest two"] in possible

@@ -1,4 +1,4 @@
-"""What cells look like."""
+"""Formatting of cells."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def test_one_line() -> None:
 
 
 def test_what_no_file_could_hold() -> None:
-    """Python's half of a character for a byte in a file's name that is no UTF-8."""
+    """A surrogate, which Python uses for a byte in a file name that is not UTF-8."""
     assert one_line("model/\udcff \U0001f600") == "model/? \U0001f600"
     assert shown("a\ud800b") == "a?b"

@@ -1,4 +1,4 @@
-"""A data set's fingerprint changes with each of its files, wherever they stand."""
+"""A data set's fingerprint changes with each of its files, wherever they are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ED = "empathy:empathetic_dialogues"
 
 
 def fingerprint(mirror: Path, datapath: Path, monkeypatch: pytest.MonkeyPatch, task: str = ED) -> str:
-    """Of the data that a mirror holds, in a new folder of data."""
+    """Return the fingerprint of a mirror's data, in a new data folder."""
     monkeypatch.setenv("EMPATHY_MIRROR", str(mirror))
     return data_fingerprint(task, [], str(datapath))
 

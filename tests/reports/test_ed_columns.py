@@ -1,4 +1,4 @@
-"""Columns, and the numbers that are found for them."""
+"""Columns, and how their numbers are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables and plots of made-up measurements."""
+"""Tables and plots of made-up measurements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def generative() -> Measured:
 
 
 def read(table: Table) -> dict[str, dict[str, object]]:
-    """Each row's cells by column, without the empty ones."""
+    """Return each row's non-empty cells by column."""
     rows = {row[0]: dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
     return {str(name): {key: cell for key, cell in row.items() if cell is not None} for name, row in rows.items()}
 

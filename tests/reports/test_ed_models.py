@@ -1,4 +1,4 @@
-"""Which evaluations a model gets, what is kept, and what happens when some fail; nothing is really evaluated."""
+"""The evaluations of a model, caching, and failures; nothing is really evaluated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def classifier(folder: Path, **opt: Any) -> str:
 
 
 class Runner:
-    """Stands for the process: reports replies' numbers, or emotions', and remembers what it was asked for."""
+    """Replaces the process: reports numbers for replies or emotions, and records its calls."""
 
     def __init__(self, **failing: Any) -> None:
         self.failing = failing

@@ -1,4 +1,4 @@
-"""Models that choose their replies do so from their pool, where the true reply is not; and what people replied."""
+"""Retrieval models reply from their pool, without the true reply; and the human replies."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 
 
 def _run(arguments: list[str], answer: Path, log: Path) -> int:
-    """Evaluate in this process, for that is quicker."""
+    """Evaluate in this process, which is faster."""
     evaluate.main(str(answer), *arguments, "--loglevel", "error")
     return 0
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One model of each agent that ranks."""
+    """One model of each ranking agent."""
     folder = tmp_path_factory.mktemp("models")
     base, classifier = train_base(folder / "retrieval"), train_classifier(folder / "classifier")
     torch.manual_seed(0)

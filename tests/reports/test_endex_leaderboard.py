@@ -1,4 +1,4 @@
-"""The leaderboard of engagingness: numbers against SciPy's, on a handful of invented replies and made-up judges."""
+"""The leaderboard of engagingness: numbers compared with SciPy's, for a few invented replies and made-up judges."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_set_that_is_too_small_is_said_to_be() -> None:
 
 
 def test_a_correlation_without_an_interval_is_said_to_have_none() -> None:
-    # Of three drawn items both the second and the third are needed: 12 of 27 draws have them.
+    # A sample of three items needs both the second and the third: 12 of 27 samples have them.
     scores = {"fed": [1.0, 1.0, 2.0], "grade": GOOD["grade"]}
     report = board(scored("coarse", scores), sets={"fed": FED[:3], "grade": GRADE}, resamples=300)
     notes = [note for note in table_of(report, "mean rating (Table 2)").notes if note.startswith("- coarse, FED: ")]
@@ -197,7 +197,7 @@ def test_nothing_to_correlate_is_one_error() -> None:
 
 
 class Fixed:
-    """A judge that gives places as scores, and remembers what it was asked."""
+    """A judge that returns positions as scores, and records its calls."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""What the process that evaluates answers; here it runs in this one."""
+"""The answer of the evaluating process, which runs in this process here."""
 
 from __future__ import annotations
 

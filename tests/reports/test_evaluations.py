@@ -1,4 +1,4 @@
-"""Evaluations are run once, kept whole or not at all, and end in one line when they fail."""
+"""Evaluations run once, are stored completely or not at all, and fail with one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RESULT = Result(FOUND["report"], 7)
 
 
 class Runner:
-    """Stands for the process: answers what it is told, and counts."""
+    """Replaces the process: gives scripted answers, and counts calls."""
 
     def __init__(self, *answers: Any, code: int = 0, log: str = "") -> None:
         self.answers = list(answers)
@@ -151,7 +151,7 @@ def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
 
 
 class Crossed(Runner):
-    """Stands for a process while which another command does the same job, from its beginning to its end."""
+    """Replaces a process during which another command does the same job from start to end."""
 
     def __init__(self, beside: Callable[[], object], *answers: Any, code: int = 0, log: str = "") -> None:
         super().__init__(*answers, code=code, log=log)
@@ -239,7 +239,7 @@ def test_sigterm_is_afterwards_what_it_was_before(tmp_path: Path, monkeypatch: p
         before = signal.signal(signal.SIGTERM, handler)
         assert run_process([], tmp_path / "answer", tmp_path / "log") == 0
         assert signal.signal(signal.SIGTERM, before) is handler
-    with ThreadPoolExecutor() as pool:  # where no handler can be set
+    with ThreadPoolExecutor() as pool:  # in a thread, where no signal handler can be set
         assert pool.submit(run_process, [], tmp_path / "answer", tmp_path / "log").result() == 0
 
 

@@ -1,4 +1,4 @@
-"""Files are called after titles, and no two alike."""
+"""Files are named after titles, with unique names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fingerprint changes with what decides a model's answers, and with nothing else."""
+"""A fingerprint changes with everything that affects a model's answers, and with nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.reports.fingerprint import model_fingerprint
 
 
 def write(folder: Path, name: str = "model", **opt: Any) -> Path:
-    """A model's files, as far as a fingerprint looks at them."""
+    """Write those of a model's files that a fingerprint includes."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"weights")
@@ -91,7 +91,7 @@ def test_it_changes_with_the_folder_of_a_hugging_face_model(tmp_path: Path, opti
 
 
 def test_what_is_typed_decides_in_place_of_what_the_model_remembers(tmp_path: Path) -> None:
-    """Two language models in turn under the same name: what the first one answered is not the second's."""
+    """Two different language models under the same name, one after the other, must not share answers."""
     folder = tmp_path / "lm"
     folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"weights")
@@ -105,7 +105,7 @@ def test_what_is_typed_decides_in_place_of_what_the_model_remembers(tmp_path: Pa
 
 
 def test_what_is_typed_is_said_of_no_other_model(tmp_path: Path) -> None:
-    """``--classifier`` is the prepending agent's: its classifier has none."""
+    """``--classifier`` is an option of the prepending agent, not of its classifier."""
     one, other = write(tmp_path / "one"), write(tmp_path / "other")
     path = write(tmp_path, model="empathy:prepend", classifier=str(one))
     typed = ("--classifier", str(other))

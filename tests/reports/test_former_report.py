@@ -1,4 +1,4 @@
-"""What a former report left in a folder."""
+"""Files that an earlier report left in a folder."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ def test_sizes() -> None:
 
 
 def test_turns_count_each_dialogue_once() -> None:
-    # The contexts have 1, 2 and 3 turns; that the last one lacks its original reply does not keep it out.
+    # The contexts have 1, 2 and 3 turns; the last one counts although it lacks its original reply.
     assert rows_of(PAIRS, "Turns, the reply counted") == [[2, 1], [3, 1], [4, 1]]
-    again = [*PAIRS, *PAIRS[:2]]  # the first dialogue occurs a second time, with both replies
+    again = [*PAIRS, *PAIRS[:2]]  # the first dialogue occurs twice, with both replies
     assert rows_of(again, "Turns, the reply counted") == [[2, 2], [3, 1], [4, 1]]
 
 
@@ -122,7 +122,7 @@ def test_ratings_of_original_and_random_replies() -> None:
 def test_what_was_counted_is_noted(pairs: list[Pair], counted: str) -> None:
     tables = tables_of(data_report(pairs, "t"))
     assert tables["Ratings of original and random replies"].notes == [f"- counted: {counted}"]
-    assert list(tables["Ratings of original and random replies"].rows[0])[1:6] == [0, 0, 1, 1, 0]  # 3.5 counts as 4
+    assert list(tables["Ratings of original and random replies"].rows[0])[1:6] == [0, 0, 1, 1, 0]  # 3.5 is rounded to 4
     assert tables["Beside the paper's figures"].notes == [f"- counted: {counted}; the paper counts single ratings"]
 
 
@@ -134,13 +134,13 @@ def test_shares_beside_the_papers() -> None:
 
 
 def test_the_papers_figures() -> None:
-    # Merdivan et al. 2020, section 3: so many of the 14,250 ratings of each kind of reply.
+    # Merdivan et al. 2020, section 3: counts among the 14,250 ratings of each kind of reply.
     assert PAPERS_SHARES == {"original: rated 4 or 5": 10610 / 14250, "random: rated 1 or 2": 10404 / 14250}
 
 
 def test_raters_by_what_the_file_tells_of_them() -> None:
     # Ages in order: 18-24 25-34 -, 18-24 18-24 25-34, 25-34 25-34 18-24, 18-24 25-34 25-34, 18-24 25-34 18-24.
-    # 18-24 gave 5, 1 2, 5, 1, 3 1 (18 in 7); 25-34 gave 4, 5, 5 5, 1 2, 2 (24 in 7); who says nothing gave a 3.
+    # 18-24 gave 5, 1 2, 5, 1, 3 1 (18 in 7); 25-34 gave 4, 5, 5 5, 1 2, 2 (24 in 7); a rater without an age gave a 3.
     report = data_report(PAIRS, "t")
     table = tables_of(report)["Ratings by the raters' age"]
     assert list(table.header) == ["age", "ratings", "mean rating", "raters"]
@@ -151,7 +151,7 @@ def test_raters_by_what_the_file_tells_of_them() -> None:
     ]
     plot = bars_of(report)["ratings_by_age"]
     assert (list(plot.groups), list(*plot.series.values())) == (["(not told)", "18-24", "25-34"], [1, 7, 7])
-    # Everybody took 9 seconds: that groups nobody, and is said.
+    # Everybody took 9 seconds, so there are no groups, which a note says.
     assert "Ratings by the raters' time" not in tables_of(report)
     assert tables_of(report)["Size"].notes == ["- columns without groups of raters to show: time"]
 
@@ -167,14 +167,14 @@ def test_two_values_make_groups_and_so_do_twelve() -> None:
     for count in (2, 12):
         raters = [{"age": f"{number % count:02}"} for number in range(24)]
         pairs = [pair(["a"], "b", True, [number % count % 5 + 1 for number in range(24)], ["c"] * 24, raters)]
-        # Each group's raters all gave the same.
+        # All raters of a group gave the same rating.
         assert rows_of(pairs, "Ratings by the raters' age") == [
             [f"{group:02}", 24 // count, group % 5 + 1] for group in range(count)
         ]
 
 
 def test_ratings_without_raters_give_no_demographics() -> None:
-    # As JSON lines have them; some pairs may have both.
+    # As in JSON lines; pairs may have both.
     report = data_report([pair(["a"], "b", True, (1, 2, 3)), PAIRS[0]], "t")
     assert [row[1] for row in tables_of(report)["Ratings by the raters' age"].rows] == [1, 1, 1]
     assert [

@@ -1,4 +1,4 @@
-"""The leaderboard's numbers against SciPy's, on a handful of invented pairs and made-up judges."""
+"""The leaderboard's numbers compared with SciPy's, for a few invented pairs and made-up judges."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCIPY = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stat
 def pair(
     context: str, reply: str, original: bool, mean: float | None, *human: str, ratings: Sequence[int] = ()
 ) -> Pair:
-    """A pair whose turns are separated by ``/``."""
+    """Return a pair; turns are separated by ``/``."""
     kind = "original" if original else "random"
     return Pair(f"{context} {kind}", tuple(context.split("/")), reply, original, tuple(ratings), mean, human)
 
@@ -51,7 +51,7 @@ TURNS = [2, 2, 2, 2, 2, 2, 3, 3, 3, 3]
 
 
 class Fixed:
-    """A judge that gives the scores which it was made with, and remembers what it was asked."""
+    """A judge that returns given scores, and records its calls."""
 
     def __init__(self, name: str, scores: Sequence[float]) -> None:
         self.name = name
@@ -74,7 +74,7 @@ def board(
 
 
 def rows_of(table: Table) -> dict[tuple[Any, ...], dict[str, tuple[Any, Any, Any]]]:
-    """For what stands before the numbers of each row: value, interval and p by kind."""
+    """Return, by the text columns of each row, value, interval and p for each kind of correlation."""
     start = len(table.header) - 9
     assert list(table.header[start:]) == [part for kind in SCIPY for part in (kind, "95 % interval", "p")]
     return {
@@ -91,7 +91,7 @@ def assert_scipys(found: dict[str, tuple[Any, Any, Any]], scores: Sequence[float
         assert value == pytest.approx(theirs.statistic)
         ours = correlation(kind.lower(), scores, ratings, resamples=40, seed=3)
         assert (interval, p) == ((ours.low, ours.high), ours.p_value)
-        if "|p:exact|" not in ours.signature:  # of few SciPy's are none: it takes them for many
+        if "|p:exact|" not in ours.signature:  # for small samples, SciPy's p is only asymptotic
             assert p == pytest.approx(theirs.pvalue)
 
 
@@ -99,7 +99,7 @@ def assert_scipys(found: dict[str, tuple[Any, Any, Any]], scores: Sequence[float
 
 
 def test_references_by_hand() -> None:
-    # A pair's references are those of its context: what the raters of both of its pairs said, each once.
+    # A pair's references are those of its context: the distinct replies of the raters of both its pairs.
     human = ["hi", "good day", "hello you"]
     for which, expected in (("human", human), ("original", ["hi there"]), ("all", ["hi there", *human])):
         rated = rated_pairs(PAIRS, which)
@@ -123,7 +123,7 @@ def test_an_original_reply_is_its_own_reference() -> None:
     report = board(SentenceBleu4(), RougeL(), references="original")
     for item, of in zip(report.items, PAIRS, strict=False):
         scores = [item["scores"][name] for name in ("BLEU-4", "ROUGE-L")]
-        # None of the random replies shares a word with the film's own.
+        # No random reply shares a word with the original one.
         assert scores == (pytest.approx([100, 100]) if of.is_original else [0, 0])
 
 
@@ -180,7 +180,7 @@ def test_correlations_are_scipys() -> None:
 
 
 def test_the_papers_figure() -> None:
-    # Merdivan et al. 2020, Table 3: the highest of the learned scorers.
+    # Merdivan et al. 2020, Table 3: the best learned scorer.
     assert PAPERS_BEST == 0.602
 
 
@@ -234,7 +234,7 @@ def test_a_judge_that_cannot_be_correlated_keeps_no_other_away() -> None:
 
 
 def test_few_pairs_of_a_number_of_turns_are_not_computable() -> None:
-    found = rows_of(board(GOOD, pairs=PAIRS[:8]).tables[1])  # only two pairs of three turns
+    found = rows_of(board(GOOD, pairs=PAIRS[:8]).tables[1])  # only two pairs have three turns
     assert found[3, 2, "good"]["Pearson"] == ("not computable", None, None)
     assert found[2, 6, "good"]["Pearson"][0] == pytest.approx(stats.pearsonr(GOOD.scores[:6], RATINGS[:6]).statistic)
 

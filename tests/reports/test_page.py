@@ -1,4 +1,4 @@
-"""The page: read back with the standard library's parser."""
+"""The HTML page, read back with the standard library's parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VOID = {"meta", "img"}
 
 
 class Page(HTMLParser):
-    """What is on a page: cells, notes, images; that every element is closed in its turn; and what it would load."""
+    """Collects a page's cells, notes, images and external resources; checks that elements are nested correctly."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

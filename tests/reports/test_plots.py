@@ -1,4 +1,4 @@
-"""Plots: what matplotlib was told to draw, and what is in the files."""
+"""Plots: the calls to matplotlib, and the contents of the files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ONE: dict[str, dict[str, Interval]] = {"one": {"a": (0.5, 0.4, 0.7), "b": (0.2, 
 
 @pytest.fixture(autouse=True)
 def no_warnings() -> Iterator[None]:
-    """Matplotlib warns where something does not fit into the plot."""
+    """Turn matplotlib's warnings into errors, such as for parts that do not fit into the plot."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
@@ -47,7 +47,7 @@ def axes() -> Any:
 
 
 def size_of(plot: Plot, folder: Path) -> tuple[int, int]:
-    """The size in pixels of the drawn file, which must be a PNG with more than one colour."""
+    """Return the size in pixels of the plot's file, which must be a PNG with more than one colour."""
     draw(plot, folder / "plot.png")
     with Image.open(folder / "plot.png") as image:
         image.load()
@@ -70,7 +70,7 @@ def intervals(rows: list[str], series: dict[str, dict[str, Interval]]) -> Interv
 def test_bars_stand_side_by_side_with_their_heights(axes: Any) -> None:
     bars(["1", "2"], original=[3, 4], random=[5, 6]).draw(axes)
     found = [(round(patch.get_x(), 6), round(patch.get_width(), 6), patch.get_height()) for patch in axes.patches]
-    # Each group is 0.8 wide and has its number in its middle: from -0.4 to 0.4, from 0.6 to 1.4.
+    # Each group is 0.8 wide, with its number at its centre: from -0.4 to 0.4, from 0.6 to 1.4.
     assert found == [(-0.4, 0.4, 3), (0.6, 0.4, 4), (0.0, 0.4, 5), (1.0, 0.4, 6)]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2"]
 
@@ -152,7 +152,7 @@ def test_intervals_show_value_and_ends(axes: Any) -> None:
 
 def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_gap(axes: Any) -> None:
     drawn = intervals(["a", "b"], {"one": {"b": (0.2, 0.1, 0.3)}, "two": {"a": (0.4, 0.3, 0.5)}}).draw(axes)
-    # Two series: 0.2 above the row's middle and 0.2 below it.
+    # Two series: 0.2 above and 0.2 below the centre of the row.
     assert list(drawn) == ["one", "two"]
     one, two = drawn.values()
     assert [line.get_xydata().tolist() for line in (one, two)] == [[[0.2, 0.8]], [[0.4, 0.2]]]
@@ -160,7 +160,7 @@ def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_
 
 
 def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
-    # A correlation of 1 may have an interval that ends a hair below.
+    # The interval of a correlation of 1 may end slightly below it.
     (points,) = intervals(["a"], {"one": {"a": (1.0, 0.8, 0.9999999999999998)}}).draw(axes).values()
     assert points.get_xdata().tolist() == [1.0]
 
@@ -172,7 +172,7 @@ def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
         (intervals(["a"], {"one": {}, "two": ONE["one"]}), 540),
         (intervals([], {"one": {}}), 540),
         (intervals([], {}), 540),
-        # 1 inch, and 0.3 for each of 40 rows of one series, at 120 pixels: higher than the least, 4.5 inches.
+        # 1 inch, and 0.3 for each of 40 rows of one series, at 120 pixels: more than the minimum, 4.5 inches.
         (intervals([f"row {number}" for number in range(40)], {"one": {"row 7": (0.1, 0.0, 0.2)}}), 13 * 120),
         (intervals(["$x", "$y$", "_", "a very long name of a judge, " * 5], {"$1 $2": {"$x": (0.1, 0.0, 0.2)}}), 540),
     ],
@@ -186,7 +186,7 @@ def test_intervals_can_be_drawn(plot: Intervals, height: int, tmp_path: Path) ->
 
 
 def panels(rows: list[str], *titles: str) -> Panels:
-    """A panel a title: the first row is at 0, each further one 10 to the right, times the panel's number."""
+    """Return a panel per title: its first row is at 0, each further one 10 to the right, times the panel's number."""
     series = [{row: (10.0 * n * k, 10.0 * n * k - 1, 10.0 * n * k + 1) for k, row in enumerate(rows)} for n in range(9)]
     parts = [Intervals(title, title, "", "", rows, {title: series[n]}, False) for n, title in enumerate(titles, 1)]
     return Panels("p", "Panels", parts)
@@ -232,7 +232,7 @@ def test_a_grid_has_a_colour_and_a_number_in_each_cell(axes: Any) -> None:
     (image,) = axes.images
     assert image.get_array().filled(np.nan).tolist() == [[1, -0.25], [pytest.approx(np.nan, nan_ok=True), 0.7]]
     assert image.get_clim() == (-1, 1), "the same number has the same colour in each plot"
-    # Column and row of each number; letters on dark colours are white.
+    # Column and row of each number; text on dark colours is white.
     assert [(*text.get_position(), text.get_text(), text.get_color()) for text in axes.texts] == [
         *((0, 0, "1.00", "white"), (1, 0, "-0.25", "black"), (1, 1, "0.70", "white"))
     ]
@@ -322,7 +322,7 @@ def test_a_long_title_is_drawn_in_several_lines(tmp_path: Path) -> None:
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
-    """All figures that are saved."""
+    """Collect all figures that are saved."""
     found: list[Figure] = []
     save = Figure.savefig
 

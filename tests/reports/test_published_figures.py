@@ -1,4 +1,4 @@
-"""Published figures: those that decide what is compared, and their sources."""
+"""Published figures: those that determine comparisons, and their sources."""
 
 from __future__ import annotations
 

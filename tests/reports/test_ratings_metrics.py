@@ -1,4 +1,4 @@
-"""People's ratings beside automatic metrics."""
+"""Correlation of people's ratings with automatic metrics."""
 
 from __future__ import annotations
 

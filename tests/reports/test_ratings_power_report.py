@@ -1,4 +1,4 @@
-"""Tables of power: the numbers are those of the formulas and trials, which have tests of their own."""
+"""Tables of power: the numbers are those of the formulas and simulations, which have separate tests."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_items_by_the_aim_and_trials_on_the_scale() -> None:
             simulated_rank_test_power(DESIGN, 0.6, items, (1, 2, 3, 4), 2.0, EACH, 20, 3),
         ]
     ]
-    # By Noether's normal formula, 2 * (1.1 * (2.807 + 1.2816) / .6)**2 * (1 - .1) = 101.1; Student's needs some more.
+    # By Noether's normal formula, 2 * (1.1 * (2.807 + 1.2816) / .6)**2 * (1 - .1) = 101.1; Student's t needs some more.
     assert (rows(table)[0][4], items) == (102, 106)
     assert any("|alpha:0.005|runs:20|seed:3|" in note for note in table.notes)
     assert isinstance(plot, Curves)

@@ -101,7 +101,7 @@ def test_strengths() -> None:
 
 
 def test_a_strength_without_an_interval() -> None:
-    """One item is drawn again and again: all resamples are the same, and none says how sure the strength is."""
+    """With one item all resamples are equal, so they give no interval of the strength."""
     table, (plot,) = strengths_table({"better": compared("better", "A", "B", [[1, 1, -1]])}, "item", 40, 0)
     # A to B 2:1; the strengths' mean is 0.
     assert [row[1:4] for row in rows(table)] == [

@@ -1,4 +1,4 @@
-"""Tables of raters, and of those who are left out."""
+"""Tables of raters and of excluded raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole report of a file of ratings: its parts, and what it does with odd files."""
+"""The complete report on a file of ratings: its parts, and unusual files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_all_its_parts() -> None:
 
 
 def test_agreement_is_that_of_parlai_agreement() -> None:
-    """An item of two systems is two things to agree on; checks are none."""
+    """An item of two systems is two units of agreement; checks are excluded."""
     ratings = study()
     units = [
         [r.rating or 0 for r in ratings if (r.question, r.item, r.system) == ("empathy", f"i{item}", system)]
@@ -94,7 +94,7 @@ def test_leaving_out_and_its_reasons() -> None:
     without = report_of([one for one in ratings if one.rater != "w1"])
     for title in ("Mean ratings with intervals", "Differences between systems", "Win, tie, lose", "Agreement: empathy"):
         assert tables(report)[title].rows == tables(without)[title].rows
-    assert [row[9] for row in tables(report)["Raters"].rows if row[0] == "w1"] == ["yes"]  # and still looked at
+    assert [row[9] for row in tables(report)["Raters"].rows if row[0] == "w1"] == ["yes"]  # still analysed
     assert "Left out" not in tables(report_of(ratings))
 
 

@@ -1,4 +1,4 @@
-"""Tables of means and differences: the numbers are those of the analysis, which has tests of its own."""
+"""Tables of means and differences: the numbers are those of the analysis, which has separate tests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_groups() -> None:
 def test_one_row_a_system_and_one_column_a_question() -> None:
     (short, _), _ = means_tables(GROUPS, HOW)
     assert list(short.header) == ["system", "empathy", "fluency"]
-    # A: 14 / 6 = 2.33; squares 16/9 + 3 * 1/9 + 4/9 + 25/9 = 48/9 on five degrees: 1.0328 / sqrt(6) = .4216.
+    # A: 14 / 6 = 2.33; squares 16/9 + 3 * 1/9 + 4/9 + 25/9 = 48/9 with 5 degrees: 1.0328 / sqrt(6) = .4216.
     assert rows(short)[0][:2] == ["A", "2.33 ± 0.42"]
     assert rows(short)[2][2] == "-"
     assert "- -: not asked of this system" in short.notes

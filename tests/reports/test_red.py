@@ -1,4 +1,4 @@
-"""RED's data card: its numbers are the counts that it is made of."""
+"""RED's data card: its numbers are those of the curation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEANS = {"ae": 5.5, "re": 1.25, "ae_norm": 0.2, "re_norm": 0.5, "engagement": 0.
 
 
 def curated(**changes: Any) -> Curated:
-    """What a curation may give."""
+    """Return a possible result of curation."""
     plain: dict[str, Any] = {
         "accounts": ACCOUNTS,
         "fates": {"chosen": 40, "deleted": 900, "submission": 60},
@@ -36,7 +36,7 @@ def curated(**changes: Any) -> Curated:
         "chosen": Chosen((25, 20), 20),
         "classes": {"not engaging": MEANS, "engaging": {**MEANS, "ae": 70.0}},
         "subreddits": {"baking": {"not engaging": 12, "engaging": 15}, "trains": {"not engaging": 8, "engaging": 5}},
-        # A hundredth may hold posts on both sides of a threshold.
+        # A bin of a hundredth may have posts on both sides of a threshold.
         "histogram": {30: (5, 0, 0), 40: (6, 1, 0), 41: (0, 3, 0), 50: (0, 9, 0), 60: (0, 1, 3), 80: (0, 0, 1)},
         "scorers": {},
         "added": {},
@@ -122,7 +122,7 @@ def test_beyond_thirty_subreddits_are_counted_together() -> None:
 
 
 def test_the_plot_shows_each_post_in_one_colour() -> None:
-    (plot,) = card(recipe={"kappa": 1.0}).plots  # chosen are those below .402 and above .602
+    (plot,) = card(recipe={"kappa": 1.0}).plots  # posts below .402 and above .602 are chosen
     assert {name: sum(heights) for name, heights in plot.series.items()} == {
         "not engaging": 5 + 6,
         "neither": 1 + 3 + 9 + 1,

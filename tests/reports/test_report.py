@@ -1,4 +1,4 @@
-"""Tables in Markdown, read back by their own grammar; reports saved to folders, read back."""
+"""Markdown tables, parsed again; reports, saved to folders and read back."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180
 
 
 def cells_of(line: str) -> list[str]:
-    """The cells of a table's line as GitHub's grammar has it: split at each ``|``, with entities decoded."""
+    """Return the cells of a table's line by GitHub's grammar: split at each ``|``, with entities decoded."""
     assert line.startswith("| ")
     assert line.endswith(" |")
     return [html.unescape(cell.strip()) for cell in line[1:-1].split("|")]
 
 
 def read(markdown: str) -> list[list[str]]:
-    """Header and rows of the only table in a text."""
+    """Return the header and rows of the only table in a text."""
     lines = [line for line in markdown.split("\n") if line.startswith("|")]
     assert re.fullmatch(r"\|(-{3,}\|)+", lines[1].replace(" ", ""))
     assert len(set(map(len, lines))) == 1, "the columns are aligned"
@@ -82,7 +82,7 @@ def test_a_cell(cell: Cell, shown: str) -> None:
     assert read(Table("t", ["x"], [[cell]]).text()) == [["x"], [shown]]
 
 
-# Without &: a table leaves alone what looks like an entity, such as &lt;.
+# Without &, because tables do not escape entities such as &lt;.
 texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), max_size=12)
 
 
@@ -109,7 +109,7 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["heights.png", "items.jsonl", *PAGES]
     assert (folder / "report.md").read_text() == report.text() + "\n![Heights](heights.png)\n"
     table = {"title": "t", "header": list("uvwxyz"), "notes": ["- n"]}
-    cells = ["a|b", 1, 0.123456, [0.1, 0.2], 0.00004, None]  # in full, and as numbers
+    cells = ["a|b", 1, 0.123456, [0.1, 0.2], 0.00004, None]  # unrounded, and as numbers
     assert json.loads((folder / "report.json").read_text()) == {
         "title": "All",
         "tables": [{**table, "rows": [cells]}],
@@ -209,7 +209,7 @@ def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -
 
 
 def test_of_two_that_save_at_once_the_second_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As two commands with one ``--out``: nothing of the first stays beside what is the second's."""
+    """As two commands with the same ``--out``: nothing of the first report is left beside the second."""
     first, second = (
         Report(name, [Table(f"{name} table", ["x"], [[name]])], [replace(BARS, name=f"{name} bars")], [{"id": name}])
         for name in ("heron", "stork")
@@ -219,7 +219,7 @@ def test_of_two_that_save_at_once_the_second_has_the_folder(tmp_path: Path, monk
     def draw_late(plot: Bars, path: Path) -> None:
         if plot.name == "heron bars":
             other.start()
-            other.join(0.5)  # longer than it takes, if it does not wait
+            other.join(0.5)  # longer than it would take if it did not wait
         path.touch()
 
     monkeypatch.setattr("parlai_empathy.reports.report.draw", draw_late)

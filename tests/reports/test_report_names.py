@@ -1,4 +1,4 @@
-"""The names that options of leaderboards show, against what stands behind them."""
+"""The names that options of leaderboards offer, compared with the implementations."""
 
 from __future__ import annotations
 

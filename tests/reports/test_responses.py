@@ -1,4 +1,4 @@
-"""What is said of replies: tables by hand, and correlations beside scipy's."""
+"""The report on replies: tables by hand, and correlations compared with SciPy's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def values(key: str, *items: float | None) -> Scored:
 
 
 def rows_of(table: Table, columns: int = 1) -> dict[Any, dict[str, Any]]:
-    """A table's rows by their first columns."""
+    """Return a table's rows by their first column."""
     return {
         row[0] if columns == 1 else tuple(row[:columns]): dict(zip(table.header[columns:], row[columns:], strict=True))
         for row in table.rows
@@ -154,14 +154,14 @@ def test_a_single_system_differs_from_nobody() -> None:
 def test_differences_from_the_first_on_the_items_that_both_have() -> None:
     ours = [LoggedReply("r", (context,)) for context in "abcde"]
     first = with_scores(system("first", *ours), values("m", 1, 2, None, 4, 5), values("k", 1, 2, 3, 4, 5))
-    # The second has other places, lacks b, has no value of d, and knows nothing of k.
+    # The second has another order, lacks b and k, and has no value for d.
     second = with_scores(
         system("second", *[LoggedReply("s", (context,)) for context in "edcax"]), values("m", 9, None, 9, 4, 9)
     )
     table = differences_table([first, second], resamples=100, seed=3)
     assert table is not None
     (row,) = table.rows
-    # What both have of m: a (4 and 1) and e (9 and 5).
+    # Values of m in both: a (4 and 1) and e (9 and 5).
     there = paired_difference(lambda items: float(np.mean(items)), np.array([9, 4]), np.array([5, 1]), 100, 3)
     assert there.value == 3.5
     assert row == ["second", "M", 2, 3.5, pytest.approx(there.interval), there.p_value, there.p_value]
@@ -188,7 +188,7 @@ def test_all_p_values_of_the_table_are_corrected_together() -> None:
 
 
 def test_a_difference_on_every_item_is_seen_among_many_rows() -> None:
-    # Of 51 rows, 50 differ nowhere: p is 1. Of 1,000 swaps the smallest p is 1 / 1,001, and 51 times that above .05.
+    # 50 of 51 rows have no differences: p is 1. With 1,000 swaps the least p is 1 / 1,001; 51 times that exceeds .05.
     firm = values("firm", *[0.0] * 30)
     systems = [with_scores(system("first", *said(*map(str, range(30)))), firm, *(_flat(key) for key in range(50)))]
     other = system("other", *said(*map(str, range(30))))
@@ -208,7 +208,7 @@ def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
     table = differences_table(score_systems(list(log.values()), {"distinct": Variety(WORDS)}), resamples=50)
     assert table is not None
     row = rows_of(table, 2)["b", "Dist-1"]
-    # 100 less 2 of 3.
+    # 100 minus 2 of 3.
     assert row["difference"] == pytest.approx(100 / 3)
     assert row["95 % interval"] is None
     assert 0 < row["p"] <= 1
@@ -249,7 +249,7 @@ def test_empathy_by_turn_by_hand() -> None:
     found = turns_table([with_scores(system("one", *replies), levels, values("m", 1, 1, 1, 1, 1))])
     assert found is not None
     table, (plot,) = found
-    # Turn 2: levels 2 and 1. Turn 4: level 1, and one without a value. Without a context there is no turn.
+    # Turn 2: levels 2 and 1. Turn 4: level 1, and one without a value. Replies without a context have no turn.
     assert table.rows == [["one", "EPITOME-ER", 2, 2, 1.5], ["one", "EPITOME-ER", 4, 1, 1]]
     assert (plot.title, plot.series) == ("EPITOME-ER by turn", {"one": [(2, 1.5), (4, 1)]})
 
@@ -262,7 +262,7 @@ def test_without_levels_there_is_nothing_by_turn() -> None:
 
 
 def rated(*systems: System) -> list[SystemScores]:
-    """Systems with two numbers of each reply; of the last reply one has no value."""
+    """Return systems with two numbers for each reply; one has no value for the last reply."""
     generator = np.random.default_rng(7)
     found = []
     for one in systems:
@@ -313,7 +313,7 @@ def test_ratings_without_a_question_stand_beside_a_question_called_rating() -> N
 
 
 def test_two_different_values_are_enough() -> None:
-    """As of a share, whose replies have 0 or 1."""
+    """As for a share, with a value of 0 or 1 for each reply."""
     scores = [with_scores(system("one", *said(*"abcd")), values("a", 0, 1, 1, 0))]
     table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [5], "one#3": [5], "one#4": [1]}})
     assert rows_of(table)["A"]["people: rating"] == pytest.approx(1)
@@ -362,7 +362,7 @@ def test_records_by_hand() -> None:
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
     found = records(score_systems([system("one", *log)], metrics))
     bleu = {"matches": [1, 0, 0, 0], "totals": [2, 1, 0, 0], "reply_length": 2, "reference_length": 2}
-    known = {"dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}  # Dist-n itself is of all replies alone
+    known = {"dist_1_reply": 1, "dist_2_reply": 1, "avg_bleu": bleu}  # Dist-n itself is for all replies only
     empty = {"dist_1_reply": None, "dist_2_reply": None, "avg_bleu": None}
     where: Sequence[dict[str, Any]] = (
         {"system": "one", "item": "i1", "line": 4, "turn": 4, "emotion": "sad", "reply": "a b"},

@@ -1,4 +1,4 @@
-"""Options are read as eval_model will read them."""
+"""Options are parsed as eval_model will parse them."""
 
 from __future__ import annotations
 
