@@ -108,7 +108,11 @@ def _add_terms(parser: ParlaiParser) -> None:
 def _add_payment(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Payment")
     group.add_argument(
-        "--workers", nargs="*", default=[], metavar="ID", help="Workers whose work is meant; by default, all."
+        "--workers",
+        nargs="*",
+        default=[],
+        metavar="ID",
+        help="Workers to whom the action applies; by default, all (reject needs names).",
     )
     group.add_argument("--reason", default="", help="Reason for a rejection or a bonus, which the worker will read.")
     group.add_argument("--amount", default=None, metavar="DOLLARS", help="Amount of a bonus, in dollars, such as 0.50.")

@@ -24,8 +24,8 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
         "--country",
         default=None,
         metavar="XX",
-        help=f"Whose help lines are shown to who speaks of self-harm: {', '.join(COUNTRIES)}; left out, a directory of "
-        "all countries'.",
+        help=f"Country whose help lines are shown to people who mention self-harm: {', '.join(COUNTRIES)}; by default, "
+        "a directory for all countries.",
     )
     group.add_argument(
         "--help-lines",
@@ -37,7 +37,7 @@ def add_distress(parser: ParlaiParser, before: str) -> None:
         "--distress-notice",
         choices=["on", "off"],
         default="on",
-        help=f"Show where to find help before {before}. Turn it off only where somebody reads along.",
+        help=f"Show where to find help before {before}. Turn it off only if a person reads along.",
     )
 
 
