@@ -1,4 +1,4 @@
-"""fastText's classifier: a text is the mean of its words' and n-grams' vectors (Joulin et al. 2016)."""
+"""fastText's classifier: a linear layer over the mean vector of a text's words and n-grams (Joulin et al. 2016)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from torch import Tensor, nn
 
 
 class BagOfNgrams(nn.Module):
-    """The mean of some rows of a table, through one linear layer without bias.
+    """The mean of a text's embeddings, and a linear layer without bias.
 
-    It begins as fastText does: rows uniform between -1 / dim and 1 / dim, the layer with zeros.
+    Initialised as in fastText: embeddings uniform between -1 / dim and 1 / dim, the linear layer with zeros.
 
-    :param rows: of the table.
-    :param dim: how many numbers a row has.
-    :param outputs: how many numbers come out for each text.
-    :param sparse: whether gradients hold only the rows that were read. This makes a step many times as fast, but not
-        all optimizers can take it.
+    :param rows: number of rows of the embedding table.
+    :param dim: size of the embeddings.
+    :param outputs: number of outputs per text.
+    :param sparse: whether the embeddings' gradients are sparse, with only the rows that were looked up. This makes a
+        step many times as fast, but not all optimizers support it.
     """
 
     def __init__(self, rows: int, dim: int, outputs: int, sparse: bool) -> None:
@@ -25,16 +25,16 @@ class BagOfNgrams(nn.Module):
         nn.init.zeros_(self.head.weight)
 
     def forward(self, rows: Tensor, starts: Tensor) -> Tensor:
-        """Read texts.
+        """Compute the logits of texts.
 
-        :param rows: the row numbers of one text after another, ``(numbers,)``.
-        :param starts: ``(n,)``, where each text's begin.
+        :param rows: the row numbers of all texts, concatenated, ``(numbers,)``.
+        :param starts: ``(n,)``, the index in ``rows`` at which each text starts.
         :returns: ``(n, outputs)``
         """
         logits: Tensor = self.head(self.features(rows, starts))
         return logits
 
     def features(self, rows: Tensor, starts: Tensor) -> Tensor:
-        """What the head reads of the same: the texts' vectors, ``(n, dim)``; of a text without rows zeros."""
+        """Return the head's input: the texts' mean vectors, ``(n, dim)``; zeros for a text without rows."""
         vectors: Tensor = self.embedding(rows, starts)
         return vectors

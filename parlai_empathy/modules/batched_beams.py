@@ -1,11 +1,11 @@
-"""Beam search and diverse beam search for a whole batch at once: the same replies as one search an example would find.
+"""Beam search and diverse beam search over a whole batch at once, with the same replies as one search per example.
 
-ParlAI keeps one search for each example, and each of them goes over all its hypotheses token by token. Here all
-examples take a step together. A step needs little of the scores: a group of hypotheses can only be kept from tokens
-that groups before it have chosen, and these are fewer than the beam is wide. So as many best tokens of each hypothesis
-as the beam is wide hold all that any group may choose (:func:`~parlai_empathy.modules.best_tokens.best_tokens`).
+ParlAI runs a separate search for each example, and each search loops over its hypotheses token by token. Here all
+examples advance together. A step needs only a few of the scores: a group avoids only tokens that earlier groups chose,
+and these are fewer than the beam size. So with a beam of size n, the n best tokens of each hypothesis contain every
+token that any group can choose (:func:`~parlai_empathy.modules.best_tokens.best_tokens`).
 
-Of equally good hypotheses the one with the lower number goes on, and with the token of the lower id.
+Ties are broken in favour of the lower hypothesis number, then the lower token id.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from torch import Tensor
 from parlai_empathy.modules.best_tokens import best_tokens
 
 Finished = tuple[Tensor, Tensor, None]
-"""Token ids from the start token to the end token, ``(length,)``; normalised log-probability; no details of tokens."""
+"""Token ids from the start to the end token, ``(length,)``; normalised log-probability; None for token details."""
 
 
 @dataclass(frozen=True)
 class Beams:
-    """How to search; see :class:`~parlai_empathy.modules.diverse_beam.DiverseBeamSearch`.
+    """Search settings; see :class:`~parlai_empathy.modules.diverse_beam.DiverseBeamSearch`.
 
-    :param size: hypotheses of all groups together.
-    :param groups: must divide the size; one group without a strength is plain beam search, of size 1 greedy search.
-    :param strength: the cost of a token, in nats, for each time that it was chosen by a group before.
-    :param block_ngram: no run of so many tokens comes twice in a reply; below 1: any may.
-    :param context_block_ngram: no run of so many tokens is taken from the context; below 1: any may.
+    :param size: number of hypotheses in all groups.
+    :param groups: must divide the size. One group without a strength is plain beam search; with size 1, greedy search.
+    :param strength: the cost of a token, in nats, for each time that an earlier group chose it in the same step.
+    :param block_ngram: no n-gram of this length occurs twice in a reply; below 1: no blocking.
+    :param context_block_ngram: no n-gram of this length is copied from the context; below 1: no blocking.
     """
 
     start: int
@@ -48,23 +48,23 @@ class Beams:
 
 
 class _Chosen(NamedTuple):
-    """What hypotheses go on with, each ``(examples, n)``."""
+    """The continuations chosen in a step; each field is ``(examples, n)``."""
 
     hypotheses: Tensor
-    """Those that they go on from."""
+    """The hypotheses that they continue."""
     tokens: Tensor
     scores: Tensor
 
 
 class FinishedBeams:
-    """What has been found for one example, as ParlAI asks a search for it."""
+    """The finished hypotheses of one example, with the interface that ParlAI expects of a search."""
 
     def __init__(self, length_penalty: float) -> None:
         self._length_penalty = length_penalty
         self._found: list[Finished] = []
 
     def add(self, tokens: Tensor, logprob: Tensor) -> None:
-        """Add a hypothesis that has ended, normalised for its length as ParlAI does (Wu et al. 2016, section 7)."""
+        """Add a finished hypothesis, its score normalised by length as in ParlAI (Wu et al. 2016, section 7)."""
         penalty = math.pow((1 + len(tokens)) / 6, self._length_penalty)
         self._found.append((tokens, logprob / penalty, None))
 
@@ -72,25 +72,25 @@ class FinishedBeams:
         return len(self._found)
 
     def get_rescored_finished(self, n_best: int | None = None) -> list[Finished]:
-        """All hypotheses that have ended, the best first."""
+        """Return the ``n_best`` finished hypotheses (default: all), best first."""
         return sorted(self._found, key=lambda found: float(found[1]), reverse=True)[:n_best]
 
 
 class BatchedBeams:
     """The hypotheses of a whole batch.
 
-    Each has a slot, ``example * size + hypothesis``; groups lie one behind the other.
+    Each hypothesis has a slot, ``example * size + hypothesis``; the slots of a group are adjacent.
 
-    :param count: of examples.
-    :param contexts: ``(count, length)``, what ``context_block_ngram`` is about.
+    :param count: number of examples.
+    :param contexts: token ids ``(count, length)``, for ``context_block_ngram``.
     """
 
     def __init__(self, count: int, how: Beams, device: torch.device, contexts: Tensor | None = None) -> None:
         self.how = how
         self.tokens = torch.full((count, how.size, 1), how.start, device=device)
-        """``(examples, size, time)``: all hypotheses so far, from the start token on."""
+        """``(examples, size, time)``: all hypotheses so far, start token included."""
         self.finished = [FinishedBeams(how.length_penalty) for _ in range(count)]
-        """What has been found for each example."""
+        """The finished hypotheses of each example."""
         self._contexts = contexts
         self._scores = torch.zeros(count, how.size, device=device)  # log-probabilities
         self._best_ended = torch.zeros(count, how.groups, dtype=torch.bool, device=device)
@@ -98,7 +98,7 @@ class BatchedBeams:
 
     @property
     def _is_over(self) -> Tensor:
-        """Groups that are over, ``(examples, groups)``: as ParlAI asks it of a beam."""
+        """Whether each group is finished, ``(examples, groups)``, by ParlAI's criterion for a beam."""
         return self._best_ended & (self._ended >= self.how.size // self.how.groups)
 
     @property
@@ -106,9 +106,9 @@ class BatchedBeams:
         return self.tokens.size(2) == 1
 
     def goes_on(self) -> Tensor:
-        """Whether each slot belongs to a group that is not over, ``(examples * size,)``.
+        """Whether each slot belongs to an unfinished group, ``(examples * size,)``.
 
-        At first all hypotheses of an example are one, and only its first slot goes on.
+        In the first step all hypotheses of an example are the same, and only its first slot is active.
         """
         if self._is_first:
             hypotheses = torch.arange(self.tokens.size(0) * self.how.size, device=self.tokens.device) % self.how.size
@@ -116,11 +116,11 @@ class BatchedBeams:
         return ~self._is_over.repeat_interleave(self.how.size // self.how.groups, dim=1).view(-1)
 
     def advance(self, logprobs: Tensor, slots: Tensor) -> Tensor:
-        """Take one step.
+        """Advance all examples by one step.
 
         :param logprobs: ``(slots, vocabulary)``, changed in place.
-        :param slots: those that go on, in their order.
-        :returns: the slot that each slot has gone on from, ``(examples * size,)``.
+        :param slots: the active slots, in ascending order.
+        :returns: the slot that each slot now continues, ``(examples * size,)``.
         """
         self._forbid(logprobs, slots)
         values, ids = best_tokens(logprobs, self.how.size)
@@ -137,7 +137,7 @@ class BatchedBeams:
         return (examples * self.how.size + chosen.hypotheses).view(-1)
 
     def _in_slots(self, part: Tensor, slots: Tensor) -> Tensor:
-        """The numbers of some slots in the places of all: ``(examples, size, n)``."""
+        """Scatter the rows of the active slots to all slots: ``(examples, size, n)``."""
         count = self.tokens.size(0) * self.how.size
         if len(slots) == count:
             return part.view(-1, self.how.size, part.size(1))
@@ -146,15 +146,15 @@ class BatchedBeams:
         return wide.view(-1, self.how.size, part.size(1))
 
     def _choose(self, values: Tensor, ids: Tensor) -> _Chosen:
-        """Choose group by group.
+        """Choose continuations group by group.
 
         :param values: ``(examples, size, n)``, log-probabilities of each hypothesis' best tokens.
-        :param ids: the tokens, in the order of their ids.
+        :param ids: the ids of these tokens, in ascending order.
         """
         dead = self.tokens[:, :, -1] == self.how.end
         prior = self._scores.masked_fill(dead, neginf(self._scores.dtype))
         size = self.how.size // self.how.groups
-        said = ids.new_empty(len(ids), 0)  # by the groups before
+        said = ids.new_empty(len(ids), 0)  # by earlier groups
         parts: list[_Chosen] = []
         for group, over in enumerate(self._is_over.chunk(self.how.groups, dim=1)):
             first = group * size
@@ -172,10 +172,10 @@ class BatchedBeams:
         return _Chosen(*(torch.cat(kind, dim=1) for kind in zip(*parts, strict=True)))
 
     def _chosen_in_group(self, values: Tensor, ids: Tensor, prior: Tensor, said: Tensor) -> _Chosen:
-        """Choose with the costs of what was said, and score without them."""
+        """Choose with the costs of tokens that earlier groups chose; score without the costs."""
         cost = self.how.strength * _count(said, ids) if self.how.strength and said.size(1) else 0.0
         totals = (values - cost + prior.unsqueeze(2)).flatten(1)
-        # Stable: hypotheses stand in their order, tokens in that of their ids.
+        # A stable sort breaks ties by hypothesis number, then by token id.
         best = totals.sort(dim=1, descending=True, stable=True).indices[:, : self.how.size // self.how.groups]
         hypotheses = best // ids.size(2)
         scores = prior.gather(1, hypotheses) + values.flatten(1).gather(1, best)
@@ -190,17 +190,17 @@ class BatchedBeams:
         self._best_ended = self._best_ended | (tokens == self.how.end).view(groups)[:, :, 0]
 
     def end(self) -> None:
-        """Let the best hypothesis end where none has, for there is no more time."""
+        """End the best hypothesis of each example that has no finished one: the length limit is reached."""
         for example, found in enumerate(self.finished):
             if not len(found):
                 tokens = self.tokens[example, 0].clone()
                 tokens[-1] = self.how.end
                 found.add(tokens, self._scores[example, 0])
 
-    # --- what must not be said ---------------------------------------------------------------------------------------
+    # --- blocked tokens ----------------------------------------------------------------------------------------------
 
     def _forbid(self, logprobs: Tensor, slots: Tensor) -> None:
-        """Make what the options forbid as good as impossible, in place."""
+        """Set the log-probabilities of tokens that the options forbid close to minus infinity, in place."""
         if self.tokens.size(2) - 1 < self.how.min_length:
             logprobs[:, self.how.end] = neginf(logprobs.dtype)
         so_far = self.tokens.flatten(0, 1)[slots]
@@ -211,15 +211,15 @@ class BatchedBeams:
 
 
 def _count(said: Tensor, ids: Tensor) -> Tensor:
-    """How often each token was said: ``(examples, n)``, ``(examples, hypotheses, tokens)`` to the latter's shape."""
+    """Count how often ``said``, ``(examples, n)``, contains each of ``ids``, ``(examples, hypotheses, tokens)``."""
     return (ids.unsqueeze(3) == said[:, None, None, :]).sum(dim=3)
 
 
 def _block(logprobs: Tensor, so_far: Tensor, source: Tensor, n: int) -> None:
-    """Forbid each token that would end a run of ``n`` which is in the source already.
+    """Block each token that would complete an n-gram of length ``n`` that occurs in the source.
 
     :param logprobs: ``(rows, vocabulary)``, changed in place.
-    :param so_far: ``(rows, time)``, what is written.
+    :param so_far: ``(rows, time)``, the reply so far.
     :param source: ``(rows, length)``
     """
     if source.size(1) < n or so_far.size(1) < n - 1:
@@ -231,5 +231,5 @@ def _block(logprobs: Tensor, so_far: Tensor, source: Tensor, n: int) -> None:
 
 
 def best_of(beams: Iterable[FinishedBeams]) -> list[Finished]:
-    """The best hypothesis of each example."""
+    """Return the best hypothesis of each example."""
     return [found.get_rescored_finished(1)[0] for found in beams]

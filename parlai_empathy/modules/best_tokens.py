@@ -1,8 +1,8 @@
-"""The few largest of many numbers, row by row: what a search asks of the scores of a vocabulary at each step.
+"""The k largest numbers of each row, as beam search needs them from the scores of a vocabulary at each step.
 
-Torch's own ``topk`` keeps a queue over the whole row, and says nothing about equal numbers. Here the row is cut into
-pieces first: the largest numbers lie in the pieces with the largest maxima, and looking for maxima is what a processor
-does best. Of equal numbers those with the lowest places are taken, so that a search has one result.
+``torch.topk`` keeps a queue over the whole row, and leaves the choice between equal numbers undefined. Here the row is
+first split into blocks: the largest numbers lie in the blocks with the largest maxima, and finding maxima is what a
+processor does fastest. Of equal numbers those with the lowest indices are taken, so that a search is deterministic.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ _PIECE = 64  # numbers
 
 
 def best_tokens(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The largest numbers of each row, in the order of their places.
+    """Return the largest numbers of each row, ordered by index.
 
     :param scores: ``(rows, n)``
-    :param count: how many; all of them, where there are no more.
-    :returns: the numbers and their places, both ``(rows, count)``; places rise along a row.
+    :param count: how many to return; all of them if a row has no more.
+    :returns: the numbers and their indices, both ``(rows, count)``; indices ascend along a row.
     """
     rows, n = scores.shape
     pieces = n // _PIECE
@@ -29,13 +29,13 @@ def best_tokens(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     within = torch.arange(_PIECE, device=scores.device)
     places = (chosen.unsqueeze(2) * _PIECE + within).view(rows, -1)
     rest = torch.arange(pieces * _PIECE, n, device=scores.device).expand(rows, -1)
-    places = torch.cat([places, rest], dim=1)  # the few that fill no piece are always looked at
+    places = torch.cat([places, rest], dim=1)  # the rest, less than one block, is always included
     values, among = _largest(scores.gather(1, places), count)
     return values, places.gather(1, among)
 
 
 def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The same over whole rows."""
+    """Do the same without blocks."""
     if count >= scores.size(1):
         return scores, torch.arange(scores.size(1), device=scores.device).expand_as(scores)
     values, places = scores.topk(count + 1, dim=1)
@@ -49,9 +49,9 @@ def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _first_of_equals(scores: Tensor, least: Tensor, count: int) -> Tensor:
-    """The places of all numbers above ``least``, and of the first that equal it: ``(rows, count)``.
+    """Return the indices of all numbers above ``least`` and of the first ones equal to it: ``(rows, count)``.
 
-    :param least: ``(rows,)``, the smallest number that is wanted.
+    :param least: ``(rows,)``, the smallest of the ``count`` largest numbers.
     """
     above, equal = scores > least.unsqueeze(1), scores == least.unsqueeze(1)
     wanted = count - above.sum(dim=1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Two towers: one encodes contexts, the other replies; their vectors' dot product is the score."""
+"""Bi-encoders: one tower encodes contexts, the other replies; the dot product of their vectors is the score."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from parlai_empathy.modules.transformer import TransformerEncoder
 
 
 class TwoTowers(nn.Module):
-    """What bi-encoders have in common.
+    """Base class of bi-encoders.
 
     :param contexts: encodes contexts: ``(n, length)`` token ids to ``(n, dim)``.
-    :param replies: encodes replies; it may be the same module.
-    :param dim: how many numbers a vector has.
+    :param replies: encodes replies; may be the same module.
+    :param dim: size of the vectors.
     """
 
     def __init__(self, contexts: nn.Module, replies: nn.Module, dim: int) -> None:
@@ -27,7 +27,7 @@ class TwoTowers(nn.Module):
         self.dim = dim
 
     def forward(self, contexts: Tensor, replies: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode both sides in one call, as ``DistributedDataParallel`` needs it.
+        """Encode both sides in one call, as ``DistributedDataParallel`` requires.
 
         :param contexts: ``(n, length)`` token ids.
         :param replies: ``(m, length)`` token ids.
@@ -39,13 +39,13 @@ class TwoTowers(nn.Module):
 class BiEncoder(TwoTowers):
     """The paper's retrieval model (Rashkin et al. 2019, section 4.1).
 
-    With 250,006 words of 300 numbers, 4 layers, 6 heads and 1,200 hidden units it has the paper's 84.3M parameters, the
-    fixed positions counted.
+    With 250,006 words, embeddings of size 300, 4 layers, 6 heads and 1,200 hidden units it has the paper's 84.3M
+    parameters, fixed position embeddings included.
 
     :param vocabulary: number of token ids.
     :param pad: the id of the padding token.
-    :param temperature: if given, the score is the vectors' cosine divided by it; else their plain dot product, as in
-        the paper. (Both vectors get the length that makes their dot product just that.)
+    :param temperature: if given, the score is the vectors' cosine divided by it; otherwise their dot product, as in
+        the paper. (Both vectors are scaled so that their dot product equals that score.)
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class BiEncoder(TwoTowers):
 
 
 class PretrainedTower(TextReader):
-    """Texts through a Hugging Face encoder: pooled, projected if so wished, brought to a length if so wished.
+    """A Hugging Face encoder with pooling, an optional projection, and optional scaling to a fixed length.
 
-    :param encoder: whose output has ``last_hidden_state``.
+    :param encoder: a model whose output has ``last_hidden_state``.
     :param pad: the id of its padding token.
-    :param pooling: ``mean`` of the tokens' states, or the ``first`` token's (the paper's BERT).
-    :param projection: size of a linear layer behind it (the paper's 300); 0 for none.
-    :param length: the Euclidean length that every vector is brought to; None leaves them as they are.
+    :param pooling: ``mean`` of the hidden states, or the ``first`` token's (the paper's BERT).
+    :param projection: output size of a linear layer after pooling (the paper's 300); 0 for none.
+    :param length: the Euclidean length that vectors are scaled to; None leaves them unchanged.
     """
 
     def __init__(self, encoder: Any, pad: int, pooling: str, projection: int, length: float | None) -> None:
@@ -78,13 +78,13 @@ class PretrainedTower(TextReader):
         size: int = encoder.config.hidden_size
         self.dim = projection or size
         self.projection = nn.Linear(size, projection) if projection else nn.Identity()
-        if pooler := getattr(encoder, "pooler", None):  # of BERT's own: nothing goes through it, and nothing comes back
+        if pooler := getattr(encoder, "pooler", None):  # BERT's own pooler is unused, so it gets no gradient
             pooler.requires_grad_(False)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode texts.
 
-        :param tokens: ``(n, length)`` ids, special ones included, padded on the right.
+        :param tokens: ``(n, length)`` ids, special tokens included, padded on the right.
         :returns: ``(n, dim)``
         """
         lengths = (tokens != self.pad).sum(dim=1).clamp(min=1)
@@ -95,7 +95,7 @@ class PretrainedTower(TextReader):
 class PretrainedBiEncoder(TwoTowers):
     """A bi-encoder on a pretrained encoder (BERT in Rashkin et al. 2019, section 4.1).
 
-    :param towers: one, which reads contexts and replies alike; or two, for contexts and for replies.
+    :param towers: one for both contexts and replies, or two: for contexts and for replies.
     """
 
     def __init__(self, *towers: PretrainedTower) -> None:

@@ -1,4 +1,4 @@
-"""Learning to tell a context's own reply from others': the loss, over one process' batch or over all processes'."""
+"""The contrastive loss over a batch's replies: those of one process, or of all processes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from torch.nn import functional as F
 def contrastive_losses(
     contexts: Tensor, replies: Tensor, negatives: Tensor | None = None, symmetric: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Softmax over the scores of each context with every reply there is (Rashkin et al. 2019, section 4.1).
+    """Return the cross-entropy of each context's true reply among all replies (Rashkin et al. 2019, section 4.1).
 
-    With several processes, the replies of all of them are there.
+    With several processes, the replies of all of them are candidates.
 
     :param contexts: ``(n, dim)``
     :param replies: ``(n, dim)``, the true ones.
-    :param negatives: ``(m, dim)``, further wrong replies.
+    :param negatives: ``(m, dim)``, additional wrong replies.
     :param symmetric: whether to average this with the loss from each reply to all contexts.
     :returns: losses ``(n,)``; scores ``(n, all replies)``; and the true reply's column of each row, ``(n,)``.
     """
@@ -34,11 +34,11 @@ def contrastive_losses(
 
 
 def gather(rows: Tensor) -> tuple[Tensor, int]:
-    """The rows of all processes, in the processes' order, and where this one's begin.
+    """Return the rows of all processes, ordered by rank, and the index of this process's first row.
 
-    Gradients flow back to the process that each row is from: added up over the processes, whose own average
-    (``DistributedDataParallel``) then is the gradient of the mean over the global batch, if all have batches of one
-    size: only the last ones of an epoch may differ.
+    Gradients flow back to the process that each row came from, summed over the processes. The average over processes
+    (``DistributedDataParallel``) is then the gradient of the mean over the global batch, provided that all processes
+    have batches of the same size; only the last ones of an epoch may differ.
     """
     if not (dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1):
         return rows, 0
@@ -53,7 +53,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, counts: list[int]) -> Tensor:
         ctx.counts = counts
-        # All processes must send as much: the last batch of one may be shorter.
+        # all_gather needs equal shapes, but the last batch of a process may be smaller.
         padded = rows.new_zeros(max(counts), *rows.shape[1:])
         padded[: len(rows)] = rows
         parts = [torch.empty_like(padded) for _ in counts]

@@ -1,9 +1,9 @@
-"""A generator asked for one token after another: what comes next of each hypothesis.
+"""Decoding one token at a time: the decoder's output for the next token of each hypothesis.
 
-:class:`ModelSteps` asks any generator of ParlAI's. :class:`WordSteps` does what ParlAI's Transformer does, with less to
-move about: the contexts' keys and values are made and kept once for an example, not once for each of its hypotheses;
-those of the replies stay where they are, and only rows that go on from another are copied; query, key and value come
-from one product.
+:class:`ModelSteps` works with any ParlAI generator. :class:`WordSteps` computes the same as ParlAI's Transformer with
+less copying: the contexts' keys and values are computed and stored once per example, not once per hypothesis; those of
+the replies stay in place, and only rows that continue another row are copied; query, key and value come from one matrix
+product.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from parlai.agents.transformer.modules import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_ROOM = 16  # tokens that there is room for at first
+_ROOM = 16  # initial capacity of the key-value cache, in tokens
 
 
 class Steps(Protocol):
-    """One step after another. A row is a hypothesis; at first each example has one."""
+    """Decodes step by step. Each row is a hypothesis; in the first step each example has one."""
 
     def next(self, tokens: Tensor) -> Tensor:
-        """Read the last token of each row.
+        """Process the last token of each row.
 
-        :param tokens: ``(rows, time)``, all so far.
-        :returns: what the model's output makes scores of, ``(rows, dim)``.
+        :param tokens: ``(rows, time)``, all tokens so far.
+        :returns: the decoder's output, from which the model's ``output`` computes scores, ``(rows, dim)``.
         """
 
     def follow(self, parents: Tensor, slots: Tensor) -> None:
-        """Let new rows go on from old ones.
+        """Reorder the rows: each new row continues an old one.
 
-        :param parents: ``(new rows,)``, the old row of each new one.
-        :param slots: ``(new rows,)``, which hypothesis each is: ``example * size + hypothesis``; they rise.
+        :param parents: ``(new rows,)``, the old row that each new row continues.
+        :param slots: ``(new rows,)``, each row's slot, ``example * size + hypothesis``, in ascending order.
         """
 
 
 def steps_of(model: Any, states: Any, size: int) -> Steps:
-    """The quickest way to ask a model for one token after another.
+    """Return the fastest :class:`Steps` for a model.
 
-    :param states: of its encoder, one row an example.
-    :param size: how many hypotheses an example may have.
+    :param states: the encoder's output, one row per example.
+    :param size: maximum number of hypotheses per example.
     """
     if not WordSteps.can(model):
         return ModelSteps(model, states)
@@ -54,7 +54,7 @@ def steps_of(model: Any, states: Any, size: int) -> Steps:
 
 
 class ModelSteps:
-    """Any generator of ParlAI's."""
+    """Decoding steps of any ParlAI generator."""
 
     def __init__(self, model: Any, states: Any) -> None:
         self._model = model
@@ -63,15 +63,15 @@ class ModelSteps:
         self._slots: Tensor | None = None
 
     def next(self, tokens: Tensor) -> Tensor:
-        """Read the last token of each row."""
+        """Process the last token of each row."""
         latent, self._cache = self._model.decoder(tokens, self._states, self._cache)
         last: Tensor = latent[:, -1]
         return last
 
     def follow(self, parents: Tensor, slots: Tensor) -> None:
-        """Let new rows go on from old ones."""
+        """Reorder the rows: each new row continues an old one."""
         is_other = self._slots is None or not torch.equal(self._slots, slots)
-        if is_other:  # else each row's example is the same as before
+        if is_other:  # otherwise each row belongs to the same example as before
             self._states = self._model.reorder_encoder_states(self._states, parents)
             self._slots = slots
         if self._cache is not None and (is_other or len(_moved(parents))):
@@ -79,23 +79,23 @@ class ModelSteps:
 
 
 def _moved(parents: Tensor) -> Tensor:
-    """The rows that do not go on from themselves."""
+    """Return the rows that continue another row."""
     return (parents != torch.arange(len(parents), device=parents.device)).nonzero().squeeze(1)
 
 
 class WordSteps:
-    """ParlAI's Transformer decoder with its layer norms behind each step, as in Vaswani et al. (2017).
+    """Decoding steps of ParlAI's Transformer decoder with post-layer normalisation, as in Vaswani et al. (2017).
 
     Under autocast the weights are cast once, not at each step.
 
-    :param states: ``(examples, length, dim)``, of the encoder.
-    :param mask: ``(examples, length)``, where they belong to tokens.
-    :param size: how many hypotheses an example may have.
+    :param states: ``(examples, length, dim)``, the encoder's output.
+    :param mask: ``(examples, length)``, True for tokens, False for padding.
+    :param size: maximum number of hypotheses per example.
     """
 
     @staticmethod
     def can(model: Any) -> bool:
-        """Whether the decoder of a model is of this kind, and none of its parts has been exchanged."""
+        """Whether a model's decoder is of this kind, unmodified, not model-parallel and in evaluation mode."""
         decoder: Any = getattr(model, "decoder", None)
         if type(decoder) is not TransformerDecoder or decoder.variant != "aiayn":
             return False
@@ -119,7 +119,7 @@ class WordSteps:
         self._time = 0
 
     def next(self, tokens: Tensor) -> Tensor:
-        """Read the last token of each row."""
+        """Process the last token of each row."""
         decoder, place = self._decoder, tokens.size(1) - 1
         self._time = place + 1
         words: Tensor = decoder.embeddings(tokens[:, -1])
@@ -132,7 +132,7 @@ class WordSteps:
         return states
 
     def follow(self, parents: Tensor, slots: Tensor) -> None:
-        """Let new rows go on from old ones."""
+        """Reorder the rows: each new row continues an old one."""
         if not self._context.is_of(slots):
             stay = self._context.become(slots)
             for layer in self._layers:
@@ -143,9 +143,9 @@ class WordSteps:
 
 
 class _Context:
-    """Whose hypotheses the rows are, so that all of an example's look at the same context.
+    """Maps rows to examples, so that all hypotheses of an example attend to the same context.
 
-    :param mask: ``(examples, length)``, where there are tokens.
+    :param mask: ``(examples, length)``, True for tokens, False for padding.
     """
 
     def __init__(self, mask: Tensor, size: int) -> None:
@@ -153,20 +153,20 @@ class _Context:
         self._size = size
         self._examples = torch.arange(len(mask), device=mask.device)
         self.width = 1
-        """How many hypotheses there is room for in an example: all, or at first one."""
+        """Number of slots per example: the beam size, or 1 in the first step."""
         self.places: Tensor | None = None
-        """The rows' places in that room; None where they fill it."""
+        """The rows' indices in ``examples * width`` slots; None if all slots are filled."""
         self._slots: Tensor | None = None
 
     def is_of(self, slots: Tensor) -> bool:
-        """Whether these are the rows that it knows."""
+        """Whether these are the current rows."""
         return self._slots is not None and torch.equal(self._slots, slots)
 
     def become(self, slots: Tensor) -> Tensor | None:
-        """Take notice of other rows.
+        """Switch to other rows.
 
-        :param slots: ``(rows,)``, in their order.
-        :returns: the examples that stay, by their places; None for all.
+        :param slots: ``(rows,)``, in ascending order.
+        :returns: the indices of the examples that remain; None for all.
         """
         examples, own = torch.unique_consecutive(slots // self._size, return_inverse=True)
         stay = None
@@ -193,7 +193,7 @@ class _Context:
 
 
 class _Layer:
-    """One layer of the decoder, with the keys and values that it has made so far."""
+    """One layer of the decoder, with its cached keys and values."""
 
     def __init__(self, layer: Any, states: Tensor, dtype: torch.dtype) -> None:
         own, other = layer.self_attention, layer.encoder_attention
@@ -217,7 +217,7 @@ class _Layer:
         return tensor.view(len(tensor), -1, self._heads, self._size).transpose(1, 2).contiguous()
 
     def __call__(self, states: Tensor, place: int, context: _Context) -> Tensor:
-        """The layer's output for the token at a place: ``(rows, dim)`` to ``(rows, dim)``, in single precision."""
+        """Return the layer's output for the token at an index: ``(rows, dim)`` to ``(rows, dim)``, single precision."""
         states = self._norms[0](states + self._among_tokens(states, place).to(states.dtype))
         states = self._norms[1](states + self._to_context(states, context).to(states.dtype))
         hidden = self._nonlinear(F.linear(states.to(self._dtype), *self._wide))
@@ -244,7 +244,7 @@ class _Layer:
         return self._keys, self._values
 
     def take(self, rows: Tensor, time: int, examples: Tensor | None) -> None:
-        """Keep these rows alone, as often as they are named, and these examples, if not all."""
+        """Keep only these rows, each as often as it is listed, and these examples (None: all)."""
         self._keys, self._values = (self._taken(part, rows, time) for part in self._kept())
         if examples is not None:
             self._context = (self._context[0][examples], self._context[1][examples])
@@ -256,12 +256,12 @@ class _Layer:
         return taken
 
     def move(self, old: Tensor, new: Tensor, time: int) -> None:
-        """Put what old rows have kept into new ones."""
+        """Copy the cached keys and values of old rows to new ones."""
         for part in self._kept():
             part[new, :, :time] = part[old, :, :time]
 
 
 def _product(dtype: torch.dtype, *linears: nn.Linear) -> tuple[Tensor, Tensor]:
-    """Weight and bias of several linear layers side by side."""
+    """Return the concatenated weights and biases of several linear layers."""
     weight, bias = (torch.cat([getattr(linear, name) for linear in linears]) for name in ("weight", "bias"))
     return weight.to(dtype), bias.to(dtype)

@@ -1,4 +1,4 @@
-"""DeepMoji: two bidirectional LSTMs, with attention over their states and the words themselves (Felbo et al. 2017)."""
+"""DeepMoji: two bidirectional LSTMs with attention over their states and the word embeddings (Felbo et al. 2017)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from parlai_empathy.modules.pooling import token_mask
 
 
 class DeepMoji(nn.Module):
-    """Words through ``tanh`` of their vectors, two LSTMs, attention over all three, and one linear layer.
+    """The ``tanh`` of word embeddings, two LSTMs, attention over the outputs of all three, and one linear layer.
 
-    Felbo et al. (2017), section 3.2. With vectors of 256 numbers and LSTMs of 512 units in each direction the head
-    reads 2,304 numbers.
+    Felbo et al. (2017), section 3.2. With embeddings of size 256 and LSTMs of 512 units in each direction the head has
+    2,304 inputs.
 
     :param embedding: ``(vocabulary, dim)``
     :param hidden_size: units of each LSTM in each direction.
-    :param outputs: how many numbers come out for each text.
-    :param hard_gates: the LSTMs' gates are straight lines instead of sigmoids. The published weights were trained so;
-        it is slower, because torch's own LSTM knows sigmoids alone.
-    :param embedding_dropout: the share of a word vector's numbers that a text is read without, the same ones of all
-        its words.
-    :param dropout: before the head.
+    :param outputs: number of outputs per text.
+    :param hard_gates: whether the LSTMs' gates are piecewise linear instead of sigmoids, as the published weights
+        require. This is slower, because torch's own LSTM supports only sigmoids.
+    :param embedding_dropout: probability of dropping an embedding dimension, the same one for all words of a text.
+    :param dropout: dropout probability before the head.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class DeepMoji(nn.Module):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin as the published model did (Keras's own way)."""
+        """Initialise the weights as in the published model (as Keras does)."""
         nn.init.uniform_(self.embedding.weight, -0.5, 0.5)
         for lstm in (self.lstm_0, self.lstm_1):
             for name, weight in lstm.named_parameters():
@@ -60,14 +59,14 @@ class DeepMoji(nn.Module):
                 else:
                     nn.init.xavier_uniform_(weight)
                 if "bias_ih" in name:
-                    nn.init.ones_(weight[lstm.hidden_size : 2 * lstm.hidden_size])  # at first nothing is forgotten
+                    nn.init.ones_(weight[lstm.hidden_size : 2 * lstm.hidden_size])  # forget gates start open
         nn.init.xavier_uniform_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Read texts.
+        """Compute the logits of texts.
 
-        :param tokens: ``(n, longest)`` ids; what lies beyond a text's length has no influence.
+        :param tokens: ``(n, longest)`` ids; those beyond a text's length are ignored.
         :param lengths: ``(n,)``, at least 1.
         :returns: ``(n, outputs)``
         """
@@ -75,21 +74,21 @@ class DeepMoji(nn.Module):
         return logits
 
     def features(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """What the head reads of the same, ``(n, 4 * hidden_size + dim)``."""
+        """Return the head's input, ``(n, 4 * hidden_size + dim)``."""
         words = torch.tanh(self.embedding(tokens))  # (n, longest, dim)
         words = self.embedding_dropout(words.transpose(1, 2)).transpose(1, 2)
         lower = self.lstm_0(words, lengths)  # (n, longest, 2 * hidden_size)
         upper = self.lstm_1(lower, lengths)
-        # The order of the published weights.
+        # In the order of the published weights.
         vectors: Tensor = self.attention(torch.cat([upper, lower, words], dim=2), lengths)
         return vectors
 
 
 class HardGateLSTM(PackedLSTM):
-    """The same with Keras's "hard sigmoid", ``0.2 x + 0.5`` between 0 and 1, for the three gates."""
+    """A :class:`PackedLSTM` with Keras's "hard sigmoid", ``0.2 x + 0.5`` clipped to 0..1, for its three gates."""
 
     def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """Both directions go from step to step at once: the second reads each text from its end."""
+        """Run both directions together, step by step; the second reads each text from its end."""
         turned = _turned(steps.size(1), lengths)  # (n, longest)
         inputs = torch.stack([self._gates(steps, ""), _taken(self._gates(steps, "_reverse"), turned)])
         recurrent = torch.stack([self.get_parameter(f"weight_hh_l0{turn}") for turn in ("", "_reverse")])
@@ -106,7 +105,7 @@ class HardGateLSTM(PackedLSTM):
         return both.masked_fill(~token_mask(lengths, steps.size(1)).unsqueeze(2), 0)
 
     def _gates(self, steps: Tensor, direction: str) -> Tensor:
-        """What the inputs do to the gates, ``(n, longest, 4 * hidden_size)``."""
+        """Return the inputs' contribution to the gates, ``(n, longest, 4 * hidden_size)``."""
         weight, input_bias, state_bias = (
             self.get_parameter(f"{name}_l0{direction}") for name in ("weight_ih", "bias_ih", "bias_hh")
         )
@@ -118,7 +117,7 @@ def _hard(numbers: Tensor) -> Tensor:
 
 
 def _turned(longest: int, lengths: Tensor) -> Tensor:
-    """For each text its places from the last to the first, and then, beyond its length, any: ``(n, longest)``."""
+    """Return each text's indices from the last to the first, then zeros beyond its length: ``(n, longest)``."""
     return (lengths.unsqueeze(1) - 1 - torch.arange(longest, device=lengths.device)).clamp(min=0)
 
 
@@ -127,13 +126,13 @@ def _taken(steps: Tensor, places: Tensor) -> Tensor:
 
 
 class WeightedMean(nn.Module):
-    """Attention with one learned number for each of a state's numbers (Felbo et al. 2017, equations 1 to 3)."""
+    """Attention with one learned weight per feature of a state (Felbo et al. 2017, equations 1 to 3)."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
         self.vector = nn.Parameter(torch.empty(size).normal_(std=0.05))
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The states' weighted mean: ``(n, longest, size)`` and ``(n,)`` to ``(n, size)``."""
+        """Return the weighted mean of the states: ``(n, longest, size)`` and ``(n,)`` to ``(n, size)``."""
         scores = (states @ self.vector).masked_fill(~token_mask(lengths, states.size(1)), -torch.inf)
         return torch.einsum("nt,nts->ns", scores.softmax(dim=1), states)

@@ -1,10 +1,10 @@
-"""Diverse beam search (Vijayakumar et al. 2018, algorithm 1) with Hamming diversity, as a tree search of ParlAI's.
+"""Diverse beam search (Vijayakumar et al. 2018, algorithm 1) with Hamming diversity, as a ParlAI tree search.
 
-The beam is cut into groups. At each step one group after the other is searched, and a token costs a group as many times
-the strength as the groups before it have just chosen that token. So the groups drift apart.
+The beam is split into groups. At each step the groups are searched one after another, and for each group a token costs
+the strength times the number of times that earlier groups chose it in the same step. This makes the groups diverge.
 
-The cost decides what is chosen. It is no part of a hypothesis' score, which stays its log-probability: hypotheses of
-all groups are compared by that in the end, normalised for their lengths as in ParlAI's other searches.
+The cost only affects which tokens are chosen. A hypothesis' score remains its log-probability, by which the hypotheses
+of all groups are compared at the end, normalised by length as in ParlAI's other searches.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from torch import Tensor
 class DiverseBeamSearch(TreeSearch):
     """Beam search in groups that avoid one another's tokens.
 
-    A group searches just as a beam of its size would that costs have been put on; it ends by itself, when its best
-    hypothesis and as many as it is large are finished. One group alone is ParlAI's beam search.
+    A group searches as a beam of its size would, with the costs subtracted. It finishes independently of the others:
+    when its best hypothesis has ended and the number of its finished hypotheses has reached its size. A single group is
+    ParlAI's beam search.
 
-    :param beam_size: hypotheses of all groups together.
+    :param beam_size: number of hypotheses in all groups.
     :param groups: must divide the beam size.
-    :param strength: the cost of a token, in nats, for each time that it was chosen by a group before; at least 0.
+    :param strength: the cost of a token, in nats, for each time that an earlier group chose it; at least 0.
     """
 
     def __init__(self, beam_size: int, *, groups: int, strength: float, **options: Any) -> None:
@@ -34,14 +35,14 @@ class DiverseBeamSearch(TreeSearch):
         self.group_size = beam_size // groups
         self._beams = [BeamSearch(self.group_size, **options) for _ in range(groups)]
         self._eos_top = [False] * groups
-        self._counted = 0  # finished hypotheses that have been counted
+        self._counted = 0  # finished hypotheses counted so far
         self._finished = [0] * groups
 
     def select_paths(self, logprobs: Tensor, prior_scores: Tensor, current_length: int) -> _PathSelection:
         """Choose the next tokens, group by group.
 
         :param logprobs: ``(beam, vocabulary)``
-        :param prior_scores: ``(beam,)``, or ``(1,)`` at the first step, when all hypotheses are one.
+        :param prior_scores: ``(beam,)``, or ``(1,)`` in the first step, when all hypotheses are the same.
         """
         costs = torch.zeros_like(logprobs[0])
         selections = []
@@ -52,7 +53,7 @@ class DiverseBeamSearch(TreeSearch):
                 continue
             prior = prior_scores if prior_scores.numel() == 1 else prior_scores[rows]
             chosen = beam.select_paths(logprobs[rows] - costs, prior, current_length)
-            # Chosen with their costs, scored without them.
+            # Tokens are chosen with their costs, but scored without them.
             chosen.scores = prior[chosen.hypothesis_ids] + logprobs[rows][chosen.hypothesis_ids, chosen.token_ids]
             costs.index_add_(0, chosen.token_ids, torch.full_like(chosen.scores, self.strength))
             chosen.hypothesis_ids = chosen.hypothesis_ids + rows.start
@@ -65,14 +66,14 @@ class DiverseBeamSearch(TreeSearch):
         )
 
     def _nothing(self, rows: slice, logprobs: Tensor) -> _PathSelection:
-        """What a group that is over adds: no hypothesis that counts, as its score says."""
+        """Return placeholders for a finished group: hypotheses with scores close to minus infinity."""
         hypotheses = torch.arange(rows.start, rows.stop, device=logprobs.device)
         scores = torch.full((self.group_size,), neginf(logprobs.dtype), dtype=logprobs.dtype, device=logprobs.device)
         details = [{"token_logprob": 0.0, "token_rank": 0} for _ in hypotheses]
         return _PathSelection(hypotheses, torch.full_like(hypotheses, self.eos), scores, details)
 
     def advance(self, logprobs: Tensor, step: int) -> None:
-        """Advance one step, and note which groups are over."""
+        """Advance one step, and update which groups are finished."""
         super().advance(logprobs, step)
         for tail in self.finished[self._counted :]:
             self._finished[tail.hypid // self.group_size] += 1
@@ -81,9 +82,9 @@ class DiverseBeamSearch(TreeSearch):
         self._eos_top = [before or bool(token == self.eos) for before, token in zip(self._eos_top, best, strict=True)]
 
     def _is_over(self, group: int) -> bool:
-        """As ParlAI asks it of a whole beam."""
+        """Whether a group is finished, by ParlAI's criterion for a whole beam."""
         return self._eos_top[group] and self._finished[group] >= self.group_size
 
     def is_done(self) -> bool:
-        """Whether all groups are."""
+        """Whether all groups are finished."""
         return all(map(self._is_over, range(len(self._beams))))

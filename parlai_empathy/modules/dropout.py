@@ -1,4 +1,4 @@
-"""Dropout that draws quickly on a CPU: a quarter of a small Transformer's training went into torch's random numbers."""
+"""Fast dropout on a CPU: torch's random numbers took a quarter of a small Transformer's training time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 _STEPS = 2**16
-"""Four draws of 16 bits are cut from each of torch's random numbers: probabilities are whole numbers of these."""
+"""Each 64-bit random integer gives four draws of 16 bits, so probabilities are multiples of 1 / ``_STEPS``."""
 
 
 def dropped(states: Tensor, p: float, training: bool) -> Tensor:
     """Set numbers to zero with probability ``p`` while training, and divide the others by 1 - ``p``.
 
-    On a CPU ``p`` is rounded to 1/65,536, and so is what the others are divided by: the mean stays as it is.
+    On a CPU ``p`` is rounded to a multiple of 1/65,536, also in the divisor, so that the mean is preserved.
 
-    :param states: of any shape.
+    :param states: a tensor of any shape.
     """
     kept = round((1 - p) * _STEPS)
     if states.device.type != "cpu" or not training or kept in (0, _STEPS):

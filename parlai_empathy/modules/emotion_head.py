@@ -1,4 +1,4 @@
-"""The layer that tells the emotion of a context from its vector (Rashkin et al. 2019, section 4.2)."""
+"""The head that predicts the emotion of a context from its vector (Rashkin et al. 2019, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ DROPOUT = 0.2  # the paper's
 
 
 class EmotionHead(nn.Module):
-    """Dropout and one linear layer. Of 300 numbers and 32 emotions it has 9,632 parameters (the paper's "+9.6k").
+    """Dropout and one linear layer. With size 300 and 32 emotions it has 9,632 parameters (the paper's "+9.6k").
 
-    :param dim: how many numbers a vector has.
-    :param emotions: how many there are to tell apart.
+    :param dim: size of the vectors.
+    :param emotions: number of emotions.
     """
 
     def __init__(self, dim: int, emotions: int) -> None:
@@ -22,16 +22,18 @@ class EmotionHead(nn.Module):
         self.linear = nn.Linear(dim, emotions)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Logits: ``(n, dim)`` to ``(n, emotions)``."""
+        """Compute the logits: ``(n, dim)`` to ``(n, emotions)``."""
         logits: Tensor = self.linear(self.dropout(vectors))
         return logits
 
 
 def with_own_head(weights: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Another model's weights for a model that is like it but for the head: that one stays the model's own, or away.
+    """Adapt another model's weights to a model that differs only in its head.
 
-    :param weights: of a model that calls its head ``emotion_head``, or has none.
-    :param own: of the model that shall begin with them.
+    A head that is missing or has another shape is replaced by the model's own; if the model has no head, it is dropped.
+
+    :param weights: the weights to load; their model's head, if it has one, is called ``emotion_head``.
+    :param own: the weights of the model that loads them.
     """
     fits = {
         name: values

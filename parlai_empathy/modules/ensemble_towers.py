@@ -1,4 +1,4 @@
-"""Two frozen encoders of a text, brought together by one linear layer (Rashkin et al. 2019, section 4.2)."""
+"""Two frozen encoders of a text, combined by one linear layer (Rashkin et al. 2019, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from parlai_empathy.modules.pooling import brought_to
 
 
 class Projection(nn.Module):
-    """A base encoder's vectors and a classifier's features, in one row, to vectors of the base's size.
+    """A projection of a base encoder's vectors, concatenated with a classifier's features, to the base's size.
 
-    It begins with the base's vectors as they are; or with random weights, as in the paper.
+    It starts by returning the base's vectors unchanged, or with random weights, as in the paper.
 
-    :param dim: how many numbers the base's vectors have.
-    :param features: how many the classifier's have.
-    :param is_random: how it begins.
+    :param dim: size of the base's vectors.
+    :param features: number of the classifier's features.
+    :param is_random: whether it starts with random weights.
     """
 
     def __init__(self, dim: int, features: int, is_random: bool) -> None:
@@ -34,7 +34,7 @@ class Projection(nn.Module):
 
 
 class ScaledProjection(Projection):
-    """A projection whose vectors are brought to a length; None leaves them as they are."""
+    """A projection whose vectors are scaled to a Euclidean length; None leaves them unchanged."""
 
     def __init__(self, dim: int, features: int, is_random: bool, length: float | None) -> None:
         super().__init__(dim, features, is_random)
@@ -46,9 +46,9 @@ class ScaledProjection(Projection):
 
 
 class EnsembleTowers(TwoTowers):
-    """A projection for contexts and one for replies: what of an ensemble learns.
+    """A projection for contexts and one for replies: the trainable part of an ensemble.
 
-    :param length: of the base's vectors, if they all have the same.
+    :param length: the Euclidean length of the base's vectors, if all have the same one; otherwise None.
     """
 
     def __init__(self, dim: int, features: int, is_random: bool, length: float | None) -> None:

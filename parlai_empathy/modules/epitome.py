@@ -1,8 +1,8 @@
-"""EPITOME's bi-encoder: how much of each mechanism of empathy a response shows, and in which words.
+"""EPITOME's bi-encoder: predicts the level of each mechanism of empathy in a response, and the rationale for it.
 
-Sharma et al. 2020, section 5. A frozen encoder reads the seeker's post, another one the response. Each token of the
-response attends to the post; what it finds there is added to its state. One head reads the level from the response, the
-other tells for each of its tokens whether it belongs to the rationale.
+Sharma et al. 2020, section 5. A frozen encoder encodes the seeker's post, another encoder the response. Each token of
+the response attends to the post, and the result is added to its state. One head predicts the level from the response,
+the other predicts for each of its tokens whether it belongs to the rationale.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from parlai_empathy.modules.pooling import masked_mean, token_mask
 from parlai_empathy.modules.reading_copy import for_reading, read_states
 
 LEVELS = 3
-_STD = 0.02  # of new weights, as the original has them
+_STD = 0.02  # standard deviation of new weights, as in the original
 
 
 class Epitome(nn.Module):
-    """Posts and responses through two encoders, then attention and two heads for each mechanism.
+    """Encoders for posts and responses, then attention and two heads for each mechanism.
 
-    :param seeker: a Hugging Face encoder for posts, which learns nothing.
+    :param seeker: a Hugging Face encoder for posts; it is frozen.
     :param responders: encoders for responses: one that all mechanisms share, or one for each.
-    :param mechanisms: how many there are.
-    :param pooling: what the level's head reads of the response: the ``first`` token's state, or the ``mean``.
-    :param dropout: of the attention, and before the heads' layers.
+    :param mechanisms: number of mechanisms.
+    :param pooling: the level head's input: the state of the response's ``first`` token, or the ``mean`` of its states.
+    :param dropout: dropout probability in the attention and before the heads' layers.
     """
 
     def __init__(self, seeker: Any, responders: Sequence[Any], mechanisms: int, pooling: str, dropout: float) -> None:
@@ -46,17 +46,17 @@ class Epitome(nn.Module):
         return self.seeker
 
     def train(self, mode: bool = True) -> Epitome:
-        """Switch between training and use; the frozen encoder's dropout stays off in both."""
+        """Set training or evaluation mode; the frozen encoder's dropout stays off in both."""
         super().train(mode)
         self.seeker.eval()
         return self
 
     def seeker_states(self, tokens: Tensor, lengths: Tensor, whole: bool = False) -> Tensor:
-        """What the frozen encoder makes of posts, to be remembered.
+        """Return the frozen encoder's states of posts, which can be cached.
 
         :param tokens: ``(n, length)`` ids, padded on the right.
-        :param lengths: ``(n,)``, how many tokens each has, at least 1.
-        :param whole: whether the states of padding are asked for as well.
+        :param lengths: ``(n,)``, the number of tokens of each post, at least 1.
+        :param whole: whether to compute the states of padding too.
         :returns: ``(n, length, dim)``
         """
         with torch.no_grad():
@@ -65,14 +65,14 @@ class Epitome(nn.Module):
     def forward(
         self, posts: Tensor, seen: Tensor, post_of: Tensor, tokens: Tensor, lengths: Tensor, response_of: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Judge pairs of different posts and different responses.
+        """Compute the logits of pairs of distinct posts and distinct responses.
 
-        :param posts: ``(posts, post length, dim)``, of :meth:`seeker_states`.
-        :param seen: ``(posts, post length)``, which of these, the first ones of each, the responses may attend to.
-        :param post_of: ``(n,)``, which post each pair has.
+        :param posts: ``(posts, post length, dim)``, from :meth:`seeker_states`.
+        :param seen: ``(posts, post length)``, True for the states (the first ones) that responses may attend to.
+        :param post_of: ``(n,)``, the index of each pair's post.
         :param tokens: ``(responses, length)`` ids, padded on the right; ``lengths``: ``(responses,)``.
-        :param response_of: ``(n,)``, which response each pair has.
-        :returns: logits of the levels, ``(n, mechanisms, 3)``, and of each token's being part of the rationale or not,
+        :param response_of: ``(n,)``, the index of each pair's response.
+        :returns: logits of the levels, ``(n, mechanisms, 3)``, and of whether each token belongs to the rationale,
             ``(n, mechanisms, length, 2)``, in single precision.
         """
         keep = _chosen(token_mask(lengths, tokens.size(1)), response_of)
@@ -87,7 +87,7 @@ class Epitome(nn.Module):
         return levels, rationales
 
     def _judged(self, read: Sequence[Tensor], keep: Tensor, posts: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Judge responses, whose states are ``(n, length, dim)``, by all mechanisms; each has its post, in order."""
+        """Apply all mechanisms to responses, whose states are ``(n, length, dim)``, and their posts, in order."""
         read = read if len(read) > 1 else [*read] * len(self.mechanisms)
         parts = [
             for_reading(part)(states, keep, posts, seen) for part, states in zip(self.mechanisms, read, strict=True)
@@ -97,7 +97,7 @@ class Epitome(nn.Module):
 
 
 class _Mechanism(nn.Module):
-    """Attention of one head from the response to the post, and the heads of one mechanism."""
+    """Single-head attention from the response to the post, and the two output heads of one mechanism."""
 
     def __init__(self, size: int, pooling: str, dropout: float) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _Mechanism(nn.Module):
         self.rationale = nn.Sequential(nn.Dropout(dropout), nn.Linear(size, 2))
 
     def forward(self, states: Tensor, keep: Tensor, posts: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Judge responses, whose states are ``(n, length, dim)``, each with its post, ``(n, post length, dim)``.
+        """Compute the logits of responses, whose states are ``(n, length, dim)``, to posts, ``(n, post length, dim)``.
 
         :returns: logits of the levels, ``(n, 3)``, and of the rationale, ``(n, length, 2)``.
         """
@@ -123,15 +123,15 @@ class _Mechanism(nn.Module):
 
 
 def _cut(posts: Tensor, seen: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-    """The posts at these places, without what nobody sees; on a GPU one would have to wait to know how much it is."""
+    """Select posts and trim columns masked in all of them; not on a GPU, where counting would force a sync."""
     seen = seen[places]
     longest = int(seen.sum(dim=1).max()) if seen.device.type == "cpu" else seen.size(1)
     return posts[places, :longest], seen[:, :longest]
 
 
 def _chosen(rows: Tensor, places: Tensor) -> Tensor:
-    """The rows at these places; without a copy where they are all rows, each once and in order."""
-    if places.device.type == "cpu" and torch.equal(places, torch.arange(len(rows))):  # on a GPU one would have to wait
+    """Select rows by index; without a copy if these are all rows, in order."""
+    if places.device.type == "cpu" and torch.equal(places, torch.arange(len(rows))):  # would force a sync on a GPU
         return rows
     return rows[places]
 
@@ -143,7 +143,7 @@ def _begin(module: nn.Module) -> None:
 
 
 def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
-    """The states of all tokens, ``(n, length, dim)``; those of padding are zeros where nothing had to be computed.
+    """Return the hidden states of all tokens, ``(n, length, dim)``; zeros for padding that was not computed.
 
     :param tokens: ``(n, length)`` ids, padded on the right.
     :param lengths: ``(n,)``, at least 1.

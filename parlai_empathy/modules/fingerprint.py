@@ -1,4 +1,4 @@
-"""A digest of weights: it changes when any of them does."""
+"""A hash of weights, which changes when any of them does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 
 def weights_fingerprint(model: nn.Module) -> str:
-    """A digest of all parameters, in hexadecimal."""
+    """Return a hexadecimal hash of all parameters and buffers."""
     return state_fingerprint(model.state_dict())
 
 
 def state_fingerprint(state: Mapping[str, Tensor]) -> str:
-    """A digest of tensors and their names, in hexadecimal."""
+    """Return a hexadecimal hash of tensors and their names."""
     digest = hashlib.sha256()
     for name, values in sorted(state.items()):
         digest.update(name.encode())

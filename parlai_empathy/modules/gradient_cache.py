@@ -1,8 +1,8 @@
 """Training on batches whose activations would not fit into memory (Gao et al. 2021, "gradient caching").
 
-A contrastive loss needs the vectors of a whole batch, but not all that was computed to get them. So texts are encoded
-a few at a time without keeping anything; the loss gives each vector its gradient; then they are encoded once more, a
-few at a time, and each part passes its gradient on. The gradients are those of one large batch.
+A contrastive loss needs the vectors of a whole batch, but not the activations that led to them. So texts are encoded in
+chunks without keeping activations; the loss gives the gradient of each vector; then the chunks are encoded again, and
+each backpropagates its gradient. The resulting gradients are those of one large batch.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 
 def average_gradients(model: nn.Module) -> None:
-    """Give each weight the mean of its gradients over all processes.
+    """Average the gradient of each weight over all processes.
 
-    ``DistributedDataParallel`` does so by itself only for what went through it in one piece.
+    ``DistributedDataParallel`` does this only for a single forward pass through its wrapper.
     """
     for weights in model.parameters():
         if weights.requires_grad:
@@ -29,11 +29,11 @@ def average_gradients(model: nn.Module) -> None:
 
 
 class CachedEncoding:
-    """The vectors of a batch, which can pass gradients on though nothing of their making is kept.
+    """The vectors of a batch, which can backpropagate gradients although no activations are kept.
 
-    :param encode: ``(n, length)`` token ids to ``(n, dim)``; dropout draws the same in both runs.
+    :param encode: maps ``(n, length)`` token ids to ``(n, dim)``; dropout draws the same numbers in both passes.
     :param tokens: ``(batch, length)``
-    :param chunk: how many texts to encode at a time.
+    :param chunk: number of texts to encode at a time.
     """
 
     def __init__(self, encode: Callable[[Tensor], Tensor], tokens: Tensor, chunk: int) -> None:
@@ -43,14 +43,14 @@ class CachedEncoding:
         with torch.no_grad():
             vectors = torch.cat([self._first(tokens) for tokens in self._chunks])
         self.vectors = vectors.requires_grad_()
-        """``(batch, dim)``: what the loss is computed of."""
+        """``(batch, dim)``: the input of the loss."""
 
     def _first(self, tokens: Tensor) -> Tensor:
         self._draws.append(_Draws(tokens.device))
         return self._encode(tokens)
 
     def backward(self) -> None:
-        """Pass the gradient that the vectors have been given on to the encoder's weights."""
+        """Backpropagate the vectors' gradient to the encoder's weights."""
         assert self.vectors.grad is not None
         gradients = torch.split(self.vectors.grad, [len(tokens) for tokens in self._chunks])
         for tokens, gradient, draws in zip(self._chunks, gradients, self._draws, strict=True):
@@ -60,7 +60,7 @@ class CachedEncoding:
 
 
 class _Draws:
-    """Where the random numbers stood, so that they can be drawn again."""
+    """The states of the random number generators, so that the same numbers can be drawn again."""
 
     def __init__(self, device: torch.device) -> None:
         self._devices = [device] if device.type == "cuda" else []

@@ -1,4 +1,4 @@
-"""The hierarchical attention network that judges a reply in its context (Merdivan et al. 2020, section 4.4)."""
+"""The hierarchical attention network that scores a reply in its context (Merdivan et al. 2020, section 4.4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from parlai_empathy.modules.pooling import token_mask
 
 
 class HierarchicalAttention(nn.Module):
-    """A context's words make turns, its turns make one vector; the reply's words make another; a layer reads both.
+    """A hierarchical encoder of the context (words to turns to one vector), one of the reply, and a linear layer.
 
-    The context's part is the network of Yang et al. (2016), with LSTMs in the place of GRUs.
+    The context encoder is the network of Yang et al. (2016), with LSTMs in place of GRUs.
 
-    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` says which id is padding.
+    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` is the id of padding.
     :param hidden_size: units of each LSTM in each direction.
-    :param outputs: how many numbers come out for each reply.
-    :param dropout: of word vectors, and before the last layer.
+    :param outputs: number of outputs per reply.
+    :param dropout: dropout probability of word embeddings and before the last layer.
     """
 
     def __init__(self, embedding: nn.Embedding, hidden_size: int, outputs: int, dropout: float) -> None:
@@ -32,10 +32,10 @@ class HierarchicalAttention(nn.Module):
         self.head = nn.Linear(4 * hidden_size, outputs)
 
     def forward(self, turns: Tensor, reply: Tensor) -> Tensor:
-        """Read replies in their contexts.
+        """Compute the logits of replies in their contexts.
 
-        :param turns: ``(n, turns, words)`` ids, padded on the right; there are no empty turns between others. A context
-            without turns is the zero vector.
+        :param turns: ``(n, turns, words)`` ids, padded on the right, with no empty turns between others. The vector of
+            a context without turns is zero.
         :param reply: ``(n, words)`` ids, padded on the right.
         :returns: ``(n, outputs)``
         """
@@ -43,12 +43,12 @@ class HierarchicalAttention(nn.Module):
         return logits
 
     def features(self, turns: Tensor, reply: Tensor) -> Tensor:
-        """What the head reads of the same, the contexts' vectors beside the replies': ``(n, 4 * hidden_size)``."""
+        """Return the head's input, the contexts' vectors concatenated with the replies': ``(n, 4 * hidden_size)``."""
         return torch.cat([self._contexts(turns), self._of_words(self.reply_reader, reply)], dim=1)
 
     def _contexts(self, turns: Tensor) -> Tensor:
         """``(n, turns, words)`` to ``(n, 2 * hidden_size)``."""
-        # A turn is read once, however often it occurs: each of many replies to one context repeats it.
+        # Each distinct turn is encoded once: a context's turns are repeated for each of its replies.
         different, places = torch.unique(turns.flatten(0, 1), dim=0, return_inverse=True)
         vectors = self._of_words(self.turn_reader, different)[places].view(*turns.shape[:2], -1)
         lengths = (turns != self.pad).any(dim=2).sum(dim=1)
@@ -62,7 +62,7 @@ class HierarchicalAttention(nn.Module):
 
 
 class AttentiveLSTM(nn.Module):
-    """A sequence's states in a bidirectional LSTM, weighted by attention: one vector a sequence."""
+    """A bidirectional LSTM with attention over its states: one vector per sequence."""
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -70,11 +70,11 @@ class AttentiveLSTM(nn.Module):
         self.attention = Attention(2 * hidden_size)
 
     def forward(self, steps: Tensor, lengths: Tensor) -> Tensor:
-        """Read sequences.
+        """Encode sequences.
 
-        :param steps: ``(n, longest, input_size)``; what lies beyond a sequence's length has no influence.
+        :param steps: ``(n, longest, input_size)``; steps beyond a sequence's length are ignored.
         :param lengths: ``(n,)``
-        :returns: ``(n, 2 * hidden_size)``; of an empty sequence zeros.
+        :returns: ``(n, 2 * hidden_size)``; zeros for an empty sequence.
         """
         filled = lengths > 0
         vectors = steps.new_zeros(len(steps), 2 * self.lstm.hidden_size)
@@ -86,7 +86,7 @@ class AttentiveLSTM(nn.Module):
 
 
 class Attention(nn.Module):
-    """A learned query finds what is informative in a sequence (Yang et al. 2016, equations 5 to 7)."""
+    """Attention with a learned query over the states of a sequence (Yang et al. 2016, equations 5 to 7)."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Attention(nn.Module):
         self.query = nn.Linear(size, 1, bias=False)
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The states' weighted mean.
+        """Return the weighted mean of the states.
 
         :param states: ``(n, longest, size)``
         :param lengths: ``(n,)``, at least 1.

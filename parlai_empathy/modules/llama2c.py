@@ -1,8 +1,8 @@
-"""Llama models of llama2.c, such as stories260K.bin, as Hugging Face models.
+"""Conversion of llama2.c models, such as stories260K.bin, to Hugging Face models.
 
-llama2.c (https://github.com/karpathy/llama2.c) trains small Llamas and keeps them in two files without names: the
-weights (its "legacy" format, version 0), and the tokenizer. This turns them into a folder that every Hugging Face
-program loads::
+llama2.c (https://github.com/karpathy/llama2.c) trains small Llamas and stores each in two files: the weights, without
+their names (its "legacy" format, version 0), and the tokenizer. This module converts them to a folder that any Hugging
+Face program can load::
 
     python -m parlai_empathy.modules.llama2c stories260K.bin tok512.bin stories260K
 """
@@ -28,14 +28,14 @@ from parlai_empathy.modules.llama2c_tokenizer import BEGIN, END, UNKNOWN, read_t
 
 _HEADER = struct.Struct("<7i")
 _NUMBER = np.dtype("<f4")
-_LARGEST = 2**24  # a header with a greater number belongs to another kind of file
+_LARGEST = 2**24  # a greater number in the header means another kind of file
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The header of a model's file: seven integers of four bytes.
+    """The header of a model file: seven four-byte integers.
 
-    :param vocab_size: a negative one stands in the file where embedding and classifier are two matrices.
+    :param vocab_size: negative in the file if embedding and classifier are separate matrices.
     """
 
     dim: int
@@ -48,23 +48,23 @@ class Sizes:
 
     @property
     def head_dim(self) -> int:
-        """The width of an attention head."""
+        """The size of an attention head."""
         return self.dim // self.n_heads
 
     @property
     def kv_dim(self) -> int:
-        """The width of all keys."""
+        """The total size of all keys."""
         return self.n_kv_heads * self.head_dim
 
 
 def convert(model: str | Path, tokenizer: str | Path, folder: str | Path) -> None:
-    """Write a Hugging Face Llama.
+    """Convert a llama2.c model to a Hugging Face Llama.
 
-    :param model: a model of llama2.c in its legacy format.
+    :param model: a llama2.c model in the legacy format.
     :param tokenizer: the tokenizer of that model.
-    :param folder: for config.json, model.safetensors and tokenizer.json; made if it is not there.
-    :raises ModelFileError: if a file cannot be read or written, is cut or of another kind, or the two do not belong
-        together.
+    :param folder: output folder for config.json, model.safetensors and tokenizer.json; created if missing.
+    :raises ModelFileError: if a file cannot be read or written, is truncated or of another kind, or if model and
+        tokenizer do not match.
     """
     library = transformers_library()
     sizes, weights = read_model(Path(model))
@@ -102,11 +102,11 @@ def _config(library: Any, sizes: Sizes, tied: bool) -> Any:
 
 
 def read_model(path: Path) -> tuple[Sizes, dict[str, Tensor]]:
-    """The weights of a model's file, by the names that Hugging Face's Llama has for them.
+    """Read the weights of a model file, under the names that Hugging Face's Llama uses.
 
-    :returns: the header, with a positive ``vocab_size``, and the weights; ``lm_head.weight`` only if it is a matrix of
-        its own.
-    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    :returns: the header, with a positive ``vocab_size``, and the weights; ``lm_head.weight`` only if it is separate
+        from the embedding.
+    :raises ModelFileError: if the file cannot be read, is truncated, or is of another kind.
     """
     content = _content(path)
     sizes, shared = _header(path, content)
@@ -133,7 +133,7 @@ def _content(path: Path) -> bytes:
 
 
 def _header(path: Path, content: bytes) -> tuple[Sizes, bool]:
-    """The header with a positive ``vocab_size``, and whether embedding and classifier are one matrix."""
+    """Return the header with a positive ``vocab_size``, and whether embedding and classifier share one matrix."""
     if len(content) < _HEADER.size:
         raise ModelFileError(f"{path} is too short for a model of llama2.c: fetch the file again")
     *numbers, vocab_size, seq_len = _HEADER.unpack_from(content)
@@ -149,7 +149,7 @@ def _header(path: Path, content: bytes) -> tuple[Sizes, bool]:
 
 
 def _layout(sizes: Sizes, shared: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What stands in the file, in its order. An empty name is passed over."""
+    """Yield the name and shape of each entry of the file, in order. Entries with an empty name are skipped."""
     layers, dim, hidden = sizes.n_layers, sizes.dim, sizes.hidden_dim
     yield "model.embed_tokens", (sizes.vocab_size, dim)
     yield "input_layernorm", (layers, dim)
@@ -162,14 +162,14 @@ def _layout(sizes: Sizes, shared: bool) -> Iterator[tuple[str, tuple[int, ...]]]
     yield "mlp.down_proj", (layers, dim, hidden)
     yield "mlp.up_proj", (layers, hidden, dim)
     yield "model.norm", (dim,)
-    # Cosines and sines of the positions; Hugging Face calculates them.
+    # Cosines and sines of the positions; Hugging Face computes them itself.
     yield "", (2, sizes.seq_len, sizes.head_dim // 2)
     if not shared:
         yield "lm_head", (sizes.vocab_size, dim)
 
 
 def _named(name: str, values: NDArray[np.float32], sizes: Sizes) -> Iterator[tuple[str, Tensor]]:
-    """One entry of the file as Hugging Face's weights: what is there for each layer is taken apart."""
+    """Yield one entry of the file as Hugging Face weights: an entry for all layers is split into one per layer."""
     if not name:
         return
     whole = torch.from_numpy(values)
@@ -182,15 +182,15 @@ def _named(name: str, values: NDArray[np.float32], sizes: Sizes) -> Iterator[tup
 
 
 def _halves(weight: Tensor, heads: int) -> Tensor:
-    """Rows for another layout of positions, ``(heads * head_dim, dim)``.
+    """Reorder rows, ``(heads * head_dim, dim)``, for Hugging Face's layout of rotary position embeddings.
 
-    llama2.c turns each two neighbours of a head, Hugging Face the numbers i and i + head_dim / 2.
+    llama2.c rotates pairs of adjacent dimensions of a head, Hugging Face the dimensions i and i + head_dim / 2.
     """
     return weight.view(heads, -1, 2, weight.size(1)).transpose(1, 2).reshape(weight.shape).contiguous()
 
 
 def main(arguments: list[str]) -> int:
-    """Convert the files that are named on the command line."""
+    """Convert the files given on the command line."""
     if len(arguments) != 3:
         print("usage: python -m parlai_empathy.modules.llama2c MODEL.bin TOKENIZER.bin FOLDER", file=sys.stderr)
         return 2

@@ -1,11 +1,12 @@
-"""The tokenizer of llama2.c as a Hugging Face tokenizer.
+"""llama2.c's tokenizer as a Hugging Face tokenizer.
 
-A text gets a space before it and is taken apart into characters (one that the vocabulary lacks, into its bytes). Then
-the two neighbours that make the piece with the best score are joined, the leftmost first, until none can be. That is
-byte-pair encoding, where each way to make a piece is a merge with the rank of the piece's score. Three rare differences
-remain. Where a piece can be made in two ways at once ("aa" + "a" and "a" + "aa"), llama2.c takes the one on the left,
-and Hugging Face the same one each time. In a text that holds "<s>" or "</s>", Hugging Face sees the special token. And
-spaces are written as "▁" inside, as Llama's own tokenizer does: that character in a text counts as a space.
+llama2.c puts a space before a text and splits it into characters (one that is not in the vocabulary, into its bytes).
+Then it merges the two neighbours whose merged piece has the best score, the leftmost first, until no merge is left.
+This is byte-pair encoding in which each way to form a piece is a merge, ranked by the piece's score. Three rare
+differences remain. If a piece can be formed in two ways at once ("aa" + "a" and "a" + "aa"), llama2.c takes the
+leftmost one, Hugging Face the same one each time. In a text that contains "<s>" or "</s>", Hugging Face sees the
+special token. And spaces are represented by "▁", as in Llama's own tokenizer, so that character in a text counts as a
+space.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from parlai_empathy.modules.hugging_face import transformers_library
 
 UNKNOWN, BEGIN, END = range(3)
 _SPECIAL = ("<unk>", "<s>", "</s>")
-"""In its files llama2.c writes line ends round the last two; the text of a special token is never used."""
+"""llama2.c's files have line breaks around the last two; the text of a special token is never used."""
 
 _SPACE = "▁"
 _FIRST_BYTE = len(_SPECIAL)
@@ -30,16 +31,16 @@ _FIRST_PIECE = _FIRST_BYTE + 256
 
 @dataclass(frozen=True)
 class Piece:
-    """A token: its text, and how early it is joined from two others."""
+    """A token: its text, and its score, by which merges are ranked."""
 
     text: str
     score: float
 
 
 def read_tokenizer(path: Path) -> Any:
-    """A Hugging Face tokenizer from a tokenizer's file of llama2.c.
+    """Read a llama2.c tokenizer file as a Hugging Face tokenizer.
 
-    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    :raises ModelFileError: if the file cannot be read, is truncated, or is of another kind.
     """
     from tokenizers import Tokenizer, decoders, models, normalizers, processors
 
@@ -65,12 +66,12 @@ def read_tokenizer(path: Path) -> Any:
 
 
 def read_pieces(path: Path) -> list[Piece]:
-    """The vocabulary of a tokenizer's file.
+    """Read the vocabulary of a tokenizer file.
 
-    It begins with the length of the longest piece; of each piece there are its score, its length in bytes (four bytes
-    each, little-endian) and the bytes themselves.
+    The file starts with the length of the longest piece. Then each piece has its score, its length in bytes (four bytes
+    each, little-endian), and the bytes themselves.
 
-    :raises ModelFileError: if the file cannot be read, is cut, or is of another kind.
+    :raises ModelFileError: if the file cannot be read, is truncated, or is of another kind.
     """
     try:
         content = path.read_bytes()
@@ -106,7 +107,7 @@ def _pieces(content: bytes) -> list[Piece]:
 
 
 def _merges(pieces: list[Piece]) -> list[tuple[str, str]]:
-    """Each way to make a piece from two others, the best pieces first."""
+    """Return each way to form a piece from two others, the best pieces first."""
     known = {piece.text for piece in pieces[_FIRST_PIECE:]}
     ordered = sorted(pieces[_FIRST_PIECE:], key=lambda piece: -piece.score)
     return [

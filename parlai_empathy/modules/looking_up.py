@@ -1,4 +1,4 @@
-"""Word vectors of many parts of a batch, looked up at once."""
+"""A single embedding lookup for many parts of a batch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from torch import Tensor, nn
 
 @contextmanager
 def looked_up_at_once(embedding: nn.Module, parts: Sequence[Tensor]) -> Iterator[None]:
-    """Within, an embedding gives for each part, in their order, what a single look-up of all of them has found.
+    """Within this context, answer an embedding's lookups of the given parts, in order, from one lookup of all of them.
 
-    The gradient of every look-up is as large as the vocabulary: it is filled with zeros, and added to the others. For a
-    batch of 512 in 64 parts, and 250,000 words, that took more than half of a retriever's training.
+    The gradient of each lookup is as large as the vocabulary: it is filled with zeros, and added to the others. For a
+    batch of 512 in 64 parts, and 250,000 words, that took more than half of a retriever's training time.
 
-    Where nothing is learnt, or there is one part, each is looked up by itself. So is whatever else is asked for: some
-    encoders fill up the texts that they are given.
+    Without gradients, or with a single part, each lookup is done separately. So is any lookup of other ids: some
+    encoders pad the texts that they are given.
 
-    :param embedding: gives vectors for token ids, ``(...)`` to ``(..., dim)``.
-    :param parts: the token ids, as they are about to be looked up.
+    :param embedding: maps token ids to vectors, ``(...)`` to ``(..., dim)``.
+    :param parts: the token ids, in the order in which they will be looked up.
     """
     if len(parts) == 1 or not torch.is_grad_enabled() or not any(w.requires_grad for w in embedding.parameters()):
         yield
@@ -32,7 +32,7 @@ def looked_up_at_once(embedding: nn.Module, parts: Sequence[Tensor]) -> Iterator
 
     def give(_: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor | None:
         if not (waiting and inputs and torch.equal(inputs[0], waiting[0][0])):
-            return None  # the output stays
+            return None  # keep the output
         vectors: Tensor = waiting.popleft()[1].view_as(output)
         return vectors
 

@@ -1,4 +1,4 @@
-"""What a judge is trained to make small."""
+"""Losses for training judges."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def soft_cross_entropy(logits: Tensor, shares: Tensor) -> Tensor:
 def squared_error(logits: Tensor, values: Tensor, span: float) -> Tensor:
     """Squared error of a rating, in squared steps of its scale.
 
-    The sigmoid of a logit is the rating's place between the scale's ends. So what was trained to tell true replies from
-    others begins with ratings at the ends, where they belong.
+    The sigmoid of a logit is the rating's position between the ends of the scale. So a model that was pretrained to
+    tell true replies from others starts with ratings near the right ends.
 
     :param logits: ``(n,)``
-    :param values: ``(n,)``, the true places, 0..1.
+    :param values: ``(n,)``, the true positions, 0..1.
     :param span: the length of the scale: 4 for 1..5.
     :returns: ``(n,)``
     """
@@ -27,23 +27,23 @@ def squared_error(logits: Tensor, values: Tensor, span: float) -> Tensor:
 
 
 def nnpu_risk(logits: Tensor, is_positive: Tensor, prior: float) -> Tensor:
-    """The non-negative risk of learning from positive and unlabelled examples (Kiryo et al. 2017, equation 6).
+    """The non-negative risk for learning from positive and unlabelled examples (Kiryo et al. 2017, equation 6).
 
-    The unlabelled hold positives too, a share ``prior`` of them. With the sigmoid loss ``l(z) = sigmoid(-z)``::
+    A share ``prior`` of the unlabelled examples is positive. With the sigmoid loss ``l(z) = sigmoid(-z)``::
 
         prior * mean_P l(z)  +  max(0, mean_U l(-z) - prior * mean_P l(-z))
 
-    Where the second term falls below 0, the model begins to remember its examples; then, as in the paper's algorithm 1
-    (with its beta of 0 and gamma of 1), a step is taken against that term alone.
+    When the second term falls below 0, the model starts to overfit; then, as in the paper's algorithm 1 (with its beta
+    of 0 and gamma of 1), a step is taken against that term alone.
 
     :param logits: ``(n,)``
-    :param is_positive: ``(n,)``, of truth values: False is unlabelled.
+    :param is_positive: ``(n,)`` booleans; False is unlabelled.
     :param prior: the share of positives among the unlabelled, between 0 and 1.
-    :returns: a scalar; its value is the risk, its gradient that of the algorithm. Where there are positives alone, or
-        unlabelled alone, it is the one mean that there is.
+    :returns: a scalar; its value is the risk, its gradient that of the algorithm. If all examples are positive, it is
+        ``prior * mean_P l(z)``; if all are unlabelled, ``mean_U l(-z)``.
     """
     positive, unlabelled = logits[is_positive], logits[~is_positive]
-    if not len(unlabelled):  # the second term would be below 0, and its step away from the positives
+    if not len(unlabelled):  # the second term would be negative, and its step would lead away from the positives
         return prior * torch.sigmoid(-positive).mean()
     if not len(positive):
         return torch.sigmoid(unlabelled).mean()

@@ -8,9 +8,9 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 
 class PackedLSTM(nn.LSTM):
-    """Reads each text from both ends, and nothing beyond them.
+    """A bidirectional LSTM that skips the padding of each text.
 
-    :param input_size: numbers of a step.
+    :param input_size: features of a step.
     :param hidden_size: units in each direction.
     """
 
@@ -29,12 +29,12 @@ class PackedLSTM(nn.LSTM):
     def _read(self, packed: PackedSequence) -> PackedSequence:
         if packed.data.device.type != "cpu" or _has_avx512():
             return super().forward(packed)[0]
-        # Texts that are all of one length torch gives to oneDNN, whose LSTM knows bfloat16 with AVX-512 alone.
+        # If all texts have the same length, torch uses oneDNN, whose LSTM supports bfloat16 only with AVX-512.
         with torch.autocast("cpu", enabled=False):
             return super().forward(packed.to(next(self.parameters()).dtype))[0]
 
 
 def _has_avx512() -> bool:
-    # Torch asks the processor under this name only; where a release lacks it, single precision is always right.
+    # Torch has this check only under a private name; if a release lacks it, single precision always works.
     ask = getattr(torch.cpu, "_is_avx512_supported", None)
     return ask is not None and bool(ask())

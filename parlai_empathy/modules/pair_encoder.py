@@ -1,4 +1,4 @@
-"""Pretrained text encoders with a head: a context and a reply are read together as one text, and numbers come out."""
+"""Pretrained text encoders with a head, which read a context and a reply together as one text (cross-encoders)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from parlai_empathy.modules.pooling import masked_mean, token_mask
 from parlai_empathy.modules.reading_copy import read_states
 
 POOLINGS = ("mean", "first")
-DROPOUT = 0.1  # before the head, as BERT's classifiers have it (Devlin et al. 2019)
+DROPOUT = 0.1  # before the head, as in BERT's classifiers (Devlin et al. 2019)
 
 
 class TextReader(nn.Module):
-    """Texts through an encoder, and one vector of each.
+    """An encoder with pooling: one vector per text.
 
     :param encoder: a Hugging Face model whose output has ``last_hidden_state``.
-    :param pooling: ``mean`` of the tokens' states, or the ``first`` token's.
+    :param pooling: ``mean`` of the hidden states, or the ``first`` token's.
     """
 
     def __init__(self, encoder: Any, pooling: str) -> None:
@@ -31,11 +31,11 @@ class TextReader(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def vectors(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        """Read texts.
+        """Encode texts.
 
         :param tokens: ``(n, length)`` ids, padded on the right.
         :param segments: ``(n, length)``, 0 for the context and 1 for the reply.
-        :param lengths: ``(n,)``, how many tokens each text has, at least 1.
+        :param lengths: ``(n,)``, the number of tokens of each text, at least 1.
         :returns: ``(n, dim)``
         """
         chunks = like_lengths(lengths)
@@ -52,15 +52,15 @@ class TextReader(nn.Module):
 
 
 def _cut(tokens: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Without the columns that are padding in every row; on a GPU one would have to wait to know them."""
+    """Trim the columns that are padding in every row; not on a GPU, where counting would force a sync."""
     longest = int(lengths.max()) if lengths.device.type == "cpu" else tokens.size(1)
     return tokens[:, :longest], segments[:, :longest], lengths
 
 
 class PairEncoder(TextReader):
-    """``[CLS] context [SEP] reply [SEP]`` through an encoder, pooled, through one linear layer.
+    """An encoder of ``[CLS] context [SEP] reply [SEP]``, pooling, and one linear layer.
 
-    :param outputs: how many numbers come out for each text.
+    :param outputs: number of outputs per text.
     """
 
     def __init__(self, encoder: Any, outputs: int, pooling: str) -> None:
@@ -68,7 +68,7 @@ class PairEncoder(TextReader):
         self.head = nn.Linear(encoder.config.hidden_size, outputs)
 
     def forward(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        """Read texts. What :func:`parlai_empathy.modules.pair_tokens.pair_tokens` makes of them goes in.
+        """Compute the logits of texts, as encoded by :func:`parlai_empathy.modules.pair_tokens.pair_tokens`.
 
         :returns: ``(n, outputs)``
         """
@@ -76,5 +76,5 @@ class PairEncoder(TextReader):
         return logits
 
     def features(self, tokens: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        """What the head reads of the same, ``(n, dim)``."""
+        """Return the head's input, ``(n, dim)``."""
         return self.vectors(tokens, segments, lengths)

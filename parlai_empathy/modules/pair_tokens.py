@@ -1,4 +1,4 @@
-"""Token ids of replies in their contexts, cut to a length: the oldest words of the context go first."""
+"""Token ids of contexts with their replies, truncated to a length: the context's oldest words are dropped first."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def pair_tokens(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Encode each context with its reply, as the tokenizer's model was trained to read two texts.
 
-    Where a text is too long, its context loses its first tokens; of the reply at least the first half of what there is
-    room for is kept, and all of it if the context leaves room. A reply whose context is empty stands alone, and so
-    does a context without a reply.
+    If the two are too long, the context loses its first tokens. The reply may take up at least half of the available
+    length, and more if the context leaves room; the rest of it is truncated. A reply with an empty context is encoded
+    alone, and so is a context with an empty reply.
 
-    :param tokenizer: a fast tokenizer of Hugging Face. Its library's own truncation cuts one of the texts only, and has
-        no answer where that is not enough.
-    :param longest: most tokens of a text, special ones included.
+    :param tokenizer: a fast Hugging Face tokenizer. Its own truncation shortens only one of the texts, and fails if
+        that is not enough.
+    :param longest: maximum number of tokens, special tokens included.
     :returns: tokens and segments (0 context, 1 reply), both ``(n, length)`` and padded on the right, and the number of
         tokens of each, ``(n,)``.
     """
@@ -36,14 +36,14 @@ def pair_tokens(
         for context, reply in zip(encoded[: len(contexts)], encoded[len(contexts) :], strict=True)
     ]
     pad = tokenizer.pad_token_id or 0
-    tokens = [torch.tensor(row.ids or [pad]) for row in rows]  # a text without tokens counts as one of padding
+    tokens = [torch.tensor(row.ids or [pad]) for row in rows]  # an empty text gets one padding token
     segments = [torch.tensor(row.type_ids or [0]) for row in rows]
     lengths = torch.tensor([len(row) for row in tokens])
     return pad_sequence(tokens, batch_first=True, padding_value=pad), pad_sequence(segments, batch_first=True), lengths
 
 
 def _joined(backend: Any, context: Any, reply: Any, longest: int) -> Any:
-    """One encoding of both, with special tokens."""
+    """Return one encoding of both, with special tokens."""
     room = longest - backend.num_special_tokens_to_add(len(context) > 0 and len(reply) > 0)
     if not len(context):
         reply.truncate(room)
@@ -57,11 +57,11 @@ def _joined(backend: Any, context: Any, reply: Any, longest: int) -> Any:
 
 
 def twin_tokens(tokenizer: Any, contexts: Sequence[str], replies: Sequence[str], longest: int) -> tuple[Tensor, ...]:
-    """Encode each different text once, to be read apart.
+    """Encode each distinct text once, for encoders that read contexts and replies separately.
 
     A context that is too long loses its first tokens, a reply its last ones.
 
-    :returns: tokens and segments, ``(texts, length)``; lengths, ``(texts,)``; and for each pair the places of its
+    :returns: tokens and segments, ``(texts, length)``; lengths, ``(texts,)``; and for each pair the indices of its
         context, -1 for an empty one, and of its reply, ``(n,)``.
     """
     before, after = list(dict.fromkeys(text for text in contexts if text)), list(dict.fromkeys(replies))

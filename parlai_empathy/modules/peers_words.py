@@ -1,8 +1,8 @@
-"""Words as the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023) count them.
+"""Word tokenization as in the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023).
 
-They lower-case, write common contractions out, and cut with NLTK's ``word_tokenize``. NLTK cuts sentences first, with
-trained data that are a download of their own. Here sentences are cut by the same algorithm without these data, but for
-the abbreviations below: of EmpatheticDialogues' 107,208 turns, all but 15 come out with the same words.
+They lower-case texts, expand common contractions, and split with NLTK's ``word_tokenize``. NLTK splits sentences first,
+with trained data that must be downloaded separately. Here sentences are split by the same algorithm without these data,
+except for the abbreviations below: of EmpatheticDialogues' 107,208 turns, all but 15 get the same words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-# In this order: the peers replace one after the other, wherever it occurs.
+# The order matters: the peers replace one after the other, wherever it occurs.
 CONTRACTIONS = {
     "it's": "it is",
     "don't": "do not",
@@ -40,7 +40,7 @@ ABBREVIATIONS = ("dr", "mr", "mrs", "ms", "ok", "st", "u.s", "vs")
 
 
 def peers_words(text: str) -> list[str]:
-    """The words of a text of one line or more; between lines stands a line break, as a word of its own."""
+    """Return the words of a text of one or more lines, with a line break between lines as a separate word."""
     words: list[str] = []
     for number, line in enumerate(text.lower().split("\n")):
         words += ["\n"] if number else []

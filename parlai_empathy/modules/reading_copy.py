@@ -1,8 +1,8 @@
-"""Encoders that only read, in bfloat16 throughout.
+"""bfloat16 copies of encoders, for inference.
 
-Under autocast each layer rounds its weights and its inputs before it computes, and much of what follows is computed in
-single precision. A copy whose weights are rounded once needs none of it: MiniLM reads many texts in about two thirds of
-the time, a single one in little more than half. Training is not touched: weights that learn stay in single precision.
+Under autocast each layer casts its weights and its inputs before it computes, and much of the rest is computed in
+single precision. A copy whose weights are cast once needs neither: MiniLM encodes many texts in about two thirds of the
+time, a single one in little more than half. Training is not affected: trainable weights stay in single precision.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from parlai_empathy.modules.precision import use_bfloat16
 
 @dataclass
 class _Copy:
-    """A rounded encoder, and of which weights it is the copy."""
+    """A bfloat16 encoder, and the state of the weights that it was copied from."""
 
     encoder: nn.Module
     state: tuple[tuple[int, int], ...]
 
 
 _BLOCK = 16
-"""Tokens that torch's attention in bfloat16 takes together; those beyond whole blocks it takes one by one. MiniLM reads
-a text of 108 tokens in 6.6 milliseconds, and the same text with four tokens of padding, which make it 112, in 5.3."""
+"""Tokens that torch's bfloat16 attention processes together; those after the last whole block are processed one by one.
+MiniLM encodes a text of 108 tokens in 6.6 milliseconds, but in 5.3 when four tokens of padding make it 112."""
 
-_WORTH_PADDING = 9  # tokens beyond whole blocks from which on another whole block takes less time than they do
+_WORTH_PADDING = 9  # number of tokens after the last whole block from which on another whole block is faster
 
-# Kept beside the encoders, not in them: no copy is saved, trained, shared between processes or copied again, and each
-# goes when its encoder goes.
+# Kept outside the encoders: so no copy is saved, trained, shared between processes or copied again, and each is freed
+# with its encoder.
 _COPIES: WeakKeyDictionary[nn.Module, _Copy] = WeakKeyDictionary()
 
 
 def read_states(encoder: Any, tokens: Tensor, keep: Tensor, **inputs: Tensor) -> Tensor:
-    """What an encoder makes of tokens; where :func:`for_reading` has a copy of it, the copy does it.
+    """Return the hidden states of tokens, computed by the encoder or the copy that :func:`for_reading` returns.
 
     :param encoder: a Hugging Face model whose output has ``last_hidden_state``.
     :param tokens: ``(n, length)`` ids, padded on the right.
-    :param keep: ``(n, length)``, which of them are no padding.
-    :param inputs: what else the encoder is to be given, of the same shape.
+    :param keep: ``(n, length)``, True for tokens, False for padding.
+    :param inputs: further inputs of the encoder, of the same shape.
     :returns: ``(n, length, dim)``
     """
     reader, length = for_reading(encoder), tokens.size(1)
@@ -59,18 +59,18 @@ def read_states(encoder: Any, tokens: Tensor, keep: Tensor, **inputs: Tensor) ->
 
 
 def _padding(length: int, config: Any) -> int:
-    """How many tokens of padding make reading faster; none where the encoder knows no places for them."""
+    """Return how many tokens of padding make encoding faster; 0 if they would exceed the encoder's positions."""
     beyond = length % _BLOCK
     more = _BLOCK - beyond if beyond >= _WORTH_PADDING else 0
     return more if length + more <= getattr(config, "max_position_embeddings", math.inf) else 0
 
 
 def for_reading(encoder: Any) -> Any:
-    """What to read with: under autocast on a CPU, where nothing learns from it, a copy in bfloat16; else the encoder.
+    """Return the model for inference: under autocast on a CPU a bfloat16 copy, otherwise the encoder itself.
 
-    The copy takes half the memory of the weights, and follows them. They are compared with what they were on each call;
-    but some optimisers, such as torch's fused ones, change weights without a trace, so what has once been read to learn
-    from counts as changed too.
+    With gradients enabled or in training mode, it is always the encoder. The copy takes half the memory of the weights,
+    and is updated when they change. Each call checks for changes; but some optimizers, such as torch's fused ones,
+    change weights without a trace, so weights also count as changed after a call for training.
 
     :param encoder: any model in single precision.
     """
@@ -92,12 +92,12 @@ def for_reading(encoder: Any) -> Any:
 
 
 def _is_other(weight: Tensor) -> bool:
-    """Whether it is no weight of single precision on a CPU."""
+    """Whether a weight is not on a CPU or not in single precision."""
     return weight.device.type != "cpu" or weight.dtype != torch.float32
 
 
 def _rounded(encoder: nn.Module, weights: list[nn.Parameter]) -> nn.Module:
-    """A copy with rounded weights; buffers, such as fixed positions, stay as they are."""
+    """Return a copy with weights cast to autocast's type; buffers, such as fixed positions, are unchanged."""
     keep_freed_memory()
     dtype = torch.get_autocast_dtype("cpu")
     short = {id(weight): nn.Parameter(weight.detach().to(dtype), requires_grad=False) for weight in weights}
@@ -110,10 +110,10 @@ def _rounded(encoder: nn.Module, weights: list[nn.Parameter]) -> nn.Module:
 
 
 class _Linear(nn.Linear):
-    """Adds its bias within the product; torch's own, in bfloat16, writes it down first and reads it again."""
+    """A linear layer that adds its bias within the product; torch's own, in bfloat16, needs a second pass for it."""
 
     def forward(self, states: Tensor) -> Tensor:
-        """The same as its base class, to the last bit."""
+        """Return the same as the base class, bit for bit."""
         product: Tensor = torch.ops.mkldnn._linear_pointwise(
             states.to(self.weight.dtype), self.weight, self.bias, "none", [], ""
         )
@@ -121,5 +121,5 @@ class _Linear(nn.Linear):
 
 
 def _has_kernel() -> bool:
-    """Whether this torch has what :class:`_Linear` calls (for what it compiles), and the processor units for it."""
+    """Whether torch has the operator that :class:`_Linear` calls (meant for compiled code), and the CPU has AMX."""
     return hasattr(torch.ops.mkldnn, "_linear_pointwise") and use_bfloat16("auto", torch.device("cpu"))

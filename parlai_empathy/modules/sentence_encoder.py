@@ -1,7 +1,7 @@
-"""Texts to vectors whose cosine says how much they are alike: MiniLM, or any model of sentence-transformers.
+"""Sentence embeddings, compared by cosine similarity: MiniLM, or any sentence-transformers model.
 
-The default needs no library beside transformers: MiniLM's vector is the mean of its tokens' states, brought to length
-1. How other models make theirs is written in files of their own, which the library sentence-transformers reads.
+The default needs no library except transformers: MiniLM's embedding is the mean of its tokens' hidden states, scaled to
+length 1. Other models define their pooling in separate files, which the library sentence-transformers reads.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_token
 from parlai_empathy.modules.pair_encoder import TextReader
 
 MINILM_TOKENS = 256
-"""What MiniLM reads of a text at most, special tokens included, as its makers' own settings say."""
+"""MiniLM's maximum number of tokens per text, special tokens included, as in its authors' settings."""
 
-_CHUNK = 256  # texts that are read between two steps of the progress bar
-_MANY = 2_000  # texts from which on there is a progress bar
+_CHUNK = 256  # texts encoded between two updates of the progress bar
+_MANY = 2_000  # number of texts from which on a progress bar is shown
 
 Vectors = NDArray[np.float32]
 
@@ -33,8 +33,8 @@ Vectors = NDArray[np.float32]
 class SentenceEncoder(Protocol):
     """Encodes texts.
 
-    ``model`` are the weights, and ``settings`` says whatever else decides about the vectors: together they tell two
-    encoders apart.
+    ``model`` holds the weights, and ``settings`` describes everything else that the vectors depend on: together they
+    identify an encoder.
     """
 
     name: str
@@ -42,16 +42,16 @@ class SentenceEncoder(Protocol):
     settings: str
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1: ``(n, dim)``. What is too long for the encoder loses its end."""
+        """Return vectors of length 1, ``(n, dim)``. Texts that are too long are truncated at the end."""
 
 
 def load_sentence_encoder(name: str, device: str | None = None) -> SentenceEncoder:
     """Load an encoder.
 
-    :param name: :data:`~parlai_empathy.modules.hugging_face.MINILM`, or any model of sentence-transformers: a folder or
-        a name on the Hugging Face hub.
+    :param name: :data:`~parlai_empathy.modules.hugging_face.MINILM`, or any sentence-transformers model: a folder or a
+        name on the Hugging Face hub.
     :param device: such as ``cpu`` or ``cuda:0``; by default the GPU, if there is one.
-    :raises ModelFileError: if there is no such model, or it cannot be read or fetched.
+    :raises ModelFileError: if the model does not exist, or cannot be read or downloaded.
     :raises MissingDependencyError: if a library is not installed.
     """
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -64,10 +64,10 @@ def load_sentence_encoder(name: str, device: str | None = None) -> SentenceEncod
 
 
 class MiniLM:
-    """The default encoder (22.7M parameters, 384 numbers a text).
+    """The default encoder (22.7M parameters, vectors of size 384).
 
-    :param tokenizer: MiniLM's.
-    :param encoder: a Hugging Face model, MiniLM's.
+    :param tokenizer: MiniLM's tokenizer.
+    :param encoder: MiniLM as a Hugging Face model.
     """
 
     def __init__(self, tokenizer: Any, encoder: Any, device: str) -> None:
@@ -80,7 +80,7 @@ class MiniLM:
         self._device = device
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, ``(n, 384)``, in single precision."""
+        """Return vectors of length 1, ``(n, 384)``, in single precision."""
         vectors = np.zeros((len(texts), self._reader.encoder.config.hidden_size), dtype=np.float32)
         longest_first = np.argsort([-len(text) for text in texts], kind="stable")
         with tqdm(total=len(texts), desc="Encoding", unit=" texts", disable=len(texts) < _MANY) as bar:
@@ -101,7 +101,7 @@ class MiniLM:
 
 
 class LibraryEncoder:
-    """A model of sentence-transformers, computed by that library.
+    """A sentence-transformers model, run by that library.
 
     :param name: a folder, or a name on the Hugging Face hub.
     """
@@ -111,7 +111,7 @@ class LibraryEncoder:
         self.model, self.settings = _library_model(name, device)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, ``(n, dim)``, in single precision."""
+        """Return vectors of length 1, ``(n, dim)``, in single precision."""
         vectors: Vectors = self.model.encode(
             list(texts),
             batch_size=32,
@@ -123,21 +123,21 @@ class LibraryEncoder:
 
 
 def _library_model(name: str, device: str) -> tuple[Any, str]:
-    """The model, and what its vectors depend on beside its weights."""
+    """Return the model, and a description of what its vectors depend on besides its weights."""
     try:
         import sentence_transformers
     except ImportError as error:
         raise MissingDependencyError(
             f'--sentence-encoder {name} needs sentence-transformers: pip install "parlai-empathy[sentences]"'
         ) from error
-    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it tells each log which device it takes
+    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it would log its device
     folder = str(Path(name).expanduser())
     try:
         model = sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
         parts = " ".join(repr(model).split())  # such as the pooling
         prompt = model.prompts.get(model.default_prompt_name or "")
         return model, f"{parts} {model.max_seq_length} tokens {prompt or ''}"
-    except Exception as error:  # the library ends differently for each way in which a model can be wrong
+    except Exception as error:  # the library raises many kinds of errors for unusable models
         raise ModelFileError(
             f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a model of "
             "sentence-transformers, or one of the Hugging Face hub that can be reached"

@@ -1,7 +1,7 @@
-"""Rows of a matrix that stay in their file: each is read when it is asked for, so that they take no memory.
+"""Rows of a matrix that stays in its file: each is read when it is needed, so that the matrix takes no memory.
 
-A memory map would do as well, but the pages that were once read of it count as the process' memory, and of a large
-matrix they become many.
+A memory map would work too, but the pages that were read count as the process's memory, and for a large matrix they add
+up.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
 
-_LOCAL_HEADER = 30  # bytes of a zip record's own header, before its name; the lengths of name and extra field end it
+_LOCAL_HEADER = 30  # bytes of a zip entry's local header; it ends with the lengths of name and extra field
 
 
 class StoredRows:
-    """Reads rows of a matrix in single precision out of a file.
+    """Reads rows of a single-precision matrix from a file.
 
     :param path: the file.
-    :param offset: the byte with which the matrix begins.
-    :param dim: how many numbers a row has.
+    :param offset: the byte at which the matrix starts.
+    :param dim: number of columns.
     """
 
     def __init__(self, path: str | Path, offset: int, dim: int) -> None:
@@ -35,10 +35,10 @@ class StoredRows:
 
     @classmethod
     def of_only_tensor(cls, path: str | Path, tensor: Tensor) -> StoredRows:
-        """Find the rows of a tensor in the file of ``torch.save`` that holds it and no other one.
+        """Find the rows of a tensor in a file of ``torch.save`` that contains no other tensor.
 
-        :param tensor: ``(n, dim)``, single precision, as it was loaded from there.
-        :raises ModelFileError: if it is not there.
+        :param tensor: ``(n, dim)``, single precision, as loaded from that file.
+        :raises ModelFileError: if the file cannot be read or does not contain it.
         """
         try:
             offset, size = _only_tensor(path)
@@ -51,7 +51,7 @@ class StoredRows:
         return rows
 
     def __call__(self, places: Tensor) -> Tensor:
-        """Read rows: ``(n,)`` places to ``(n, dim)``."""
+        """Read rows: ``(n,)`` indices to ``(n, dim)``."""
         rows = np.empty((len(places), self._dim), dtype=np.float32)
         file, size = self._file.fileno(), 4 * self._dim
         for row, place in zip(rows, places.tolist(), strict=True):
@@ -61,7 +61,7 @@ class StoredRows:
 
 
 def _only_tensor(path: str | Path) -> tuple[int, int]:
-    """The byte with which the numbers of a file's only tensor begin, and how many bytes they are."""
+    """Return the offset and size, in bytes, of the data of a file's only tensor."""
     with zipfile.ZipFile(path) as archive, Path(path).open("rb") as file:
         [record] = [record for record in archive.infolist() if "/data/" in record.filename]
         if record.compress_type != zipfile.ZIP_STORED:

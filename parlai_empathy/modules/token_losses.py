@@ -1,7 +1,7 @@
-"""The losses of true tokens, without a softmax for padding: what a generator spends most of its training on.
+"""Token losses of generators, without the cost of padding, on which most of the training time would be spent.
 
-ParlAI scores every place of a padded batch against the whole vocabulary. Where replies differ in length most of these
-places hold no token, and most of the other work is for padding too.
+ParlAI computes scores over the whole vocabulary at every position of a padded batch. If replies differ in length, most
+of these positions are padding, and most of the other work is for padding too.
 """
 
 from __future__ import annotations
@@ -20,53 +20,54 @@ from torch.nn import functional as F
 from parlai_empathy.modules.like_lengths import like_lengths
 from parlai_empathy.modules.looking_up import looked_up_at_once
 
-# Texts that a CPU reads or writes at a time: with two threads small batches take a fifth less time than with as many as
-# there is room for.
+# Texts that a CPU encodes or decodes at a time: with two threads, small batches take a fifth less time than the largest
+# ones that would fit.
 _CPU_TEXTS = 16
-# Scores that a CPU computes at a time: as many as the 32 MB hold up to which the C library keeps memory at hand (see
-# :data:`parlai_empathy.modules.like_lengths.CPU_TOKENS`). But each product's gradient is as large as the vocabulary.
+# Scores that a CPU computes at a time: 32 MB, up to which the C library reuses freed memory (see
+# :data:`parlai_empathy.modules.like_lengths.CPU_TOKENS`); but of at least 128 tokens, because the gradient of each
+# product is as large as the vocabulary.
 _CPU_SCORES, _CPU_SCORED = 8_000_000, 128
-# True tokens that another device scores at a time, so that scores of the whole vocabulary fit into memory.
+# True tokens that other devices score at a time, so that scores over the whole vocabulary fit into memory.
 _SCORED = 2048
 
 
 class TrueTokenLosses(TorchGeneratorModel):
-    """A part put before a generator of ParlAI's: its forward pass gives losses in the place of scores.
+    """A mixin for ParlAI generators: the forward pass returns losses instead of scores.
 
-    On a CPU it reads and writes texts of like length together. The numbers are those of the whole batch.
+    On a CPU it encodes and decodes texts of similar length together. The results are those of the whole batch.
     """
 
     whole = False
-    """Whether to score the whole vocabulary at every place all the same, outside of training: to look at scores."""
+    """Whether to return the scores over the whole vocabulary anyway, for inspection; ignored in training."""
 
     @property
     @abstractmethod
     def words(self) -> int:
-        """How many words or tokens the decoder chooses from."""
+        """Size of the decoder's vocabulary."""
 
     def forward(
         self, *xs: Any, ys: Tensor | None = None, prev_enc: Any = None, **options: Any
     ) -> tuple[Tensor, Tensor, Any]:
         """Predict each next token of the replies.
 
-        :param xs: what the encoder takes; the first is the contexts' token ids, ``(batch, length)``.
-        :param ys: the replies' token ids with their end tokens, ``(batch, time)``.
-        :param prev_enc: the encoder's output, if it is known.
+        :param xs: the encoder's inputs; the first is the contexts' token ids, ``(batch, length)``.
+        :param ys: the replies' token ids, end tokens included, ``(batch, time)``.
+        :param prev_enc: the encoder's output, if it was computed before.
         :returns: each token's loss in nats, ``(batch, time, 1)``, 0 for padding; the most probable tokens, ``(batch,
-            time)``; the encoder's output. If :attr:`whole`, the scores ``(batch, time, vocabulary)`` come first.
+            time)``; the encoder's output. If :attr:`whole`, scores ``(batch, time, vocabulary)`` replace the losses.
         """
         if self.whole and not self.training:
             scores, best, states = super().forward(*xs, ys=ys, prev_enc=prev_enc, **options)
-            return scores.float(), best, states  # ParlAI makes NumPy's numbers of them, and that has no bfloat16
+            return scores.float(), best, states  # ParlAI converts them to NumPy, which has no bfloat16
         assert ys is not None
         states = self.encode(*xs) if prev_enc is None else prev_enc
         losses, best = self._token_losses(states, ys)
         return losses.unsqueeze(-1), best, states
 
     def encode(self, *xs: Any) -> Any:
-        """The encoder's output for a batch: that of :meth:`encoder`, and quicker where texts differ in length.
+        """Return the output of :meth:`encoder` for a batch, but faster if texts differ in length.
 
-        :param xs: what the encoder takes; the first is the contexts' token ids, ``(batch, length)``.
+        :param xs: the encoder's inputs; the first is the contexts' token ids, ``(batch, length)``.
         """
         tokens = xs[0]
         is_token = tokens != self.NULL_IDX
@@ -86,7 +87,7 @@ class TrueTokenLosses(TorchGeneratorModel):
         return states, mask
 
     def _token_losses(self, states: Any, ys: Tensor) -> tuple[Tensor, Tensor]:
-        """The losses of true tokens and the most probable ones, both ``(batch, time)``."""
+        """Return the losses of true tokens and the most probable tokens, both ``(batch, time)``."""
         is_token = ys != self.NULL_IDX
         losses = torch.zeros(ys.shape, device=ys.device)
         best = torch.full_like(ys, self.NULL_IDX)
@@ -99,11 +100,11 @@ class TrueTokenLosses(TorchGeneratorModel):
         return losses, best
 
     def _scored_at_once(self, device: torch.device) -> int:
-        """How many true tokens to score at a time."""
+        """Return how many true tokens to score at a time."""
         return _SCORED if device.type != "cpu" else max(_CPU_SCORED, _CPU_SCORES // self.words)
 
     def _written(self, states: Any, ys: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, both ``(tokens,)``."""
+        """Return the decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, ``(tokens,)``."""
         chunks = like_lengths(is_token.sum(dim=1), states[1].sum(dim=1), _CPU_TEXTS)
         texts = [
             self._get_initial_forced_decoder_input(len(rows), ys[rows, : _width(is_token[rows]) - 1]) for rows in chunks
@@ -119,50 +120,50 @@ class TrueTokenLosses(TorchGeneratorModel):
 
 
 def _chosen(states: tuple[Tensor, Tensor], chunks: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    """The encoder's output for each chunk, without what is padding in all its rows."""
+    """Return the encoder's output for each chunk, without columns that are padding in all its rows."""
     if states[0].device.type != "cpu":
         return [states]  # they are one chunk, in order
     order, sizes = torch.cat(list(chunks)), [len(rows) for rows in chunks]
-    # All are taken at once: each taking's gradient is as large as all the states.
+    # A single indexing for all chunks: the gradient of each indexing is as large as all the states.
     taken = zip(*(torch.split(kind[order], sizes) for kind in states), strict=True)
     return [(read[:, : _width(mask)], mask[:, : _width(mask)]) for read, mask in taken]
 
 
 def _width(is_token: Tensor) -> int:
-    """How many columns the tokens of some texts need: a multiple of 8 where there are as many.
+    """Return the number of columns with tokens, rounded up to a multiple of 8 (if there are as many); all on a GPU.
 
-    A CPU is slow wherever it meets a new shape. On a GPU one would have to wait to know.
+    Rounding limits the number of different shapes: a CPU is slow on each new one. On a GPU counting would force a sync.
 
-    :param is_token: ``(rows, columns)`` truth values: False is padding, on the right.
+    :param is_token: ``(rows, columns)`` booleans; False is padding, on the right.
     """
     if is_token.device.type != "cpu":
         return is_token.size(1)
-    longest = max(1, int(is_token.sum(dim=1).max()))  # of an empty context a place is read, too
+    longest = max(1, int(is_token.sum(dim=1).max()))  # at least one column, even for empty contexts
     return min(is_token.size(1), -(-longest // 8) * 8)
 
 
 def _looked_up(reader: Any, texts: Sequence[Tensor]) -> AbstractContextManager[None]:
-    """Within, the words of texts that an encoder or a decoder of ParlAI's is about to read are looked up at once."""
+    """Within this context, look up the embeddings of texts for a ParlAI encoder or decoder all at once."""
     embeddings = getattr(reader, "embeddings", None)
     return nullcontext() if embeddings is None else looked_up_at_once(embeddings, texts)
 
 
 def _widened(tensor: Tensor, columns: int) -> Tensor:
-    """Filled up with zeros to ``columns`` columns: ``(rows, columns, ...)``."""
+    """Pad with zeros to ``columns`` columns: ``(rows, columns, ...)``."""
     wide = tensor.new_zeros(len(tensor), columns, *tensor.shape[2:])
     wide[:, : tensor.size(1)] = tensor
     return wide
 
 
 class TrueTokenCriterion(nn.Module):
-    """What ParlAI's loss needs beside :class:`TrueTokenLosses`: losses are taken as they are, scores are compared."""
+    """ParlAI's criterion for :class:`TrueTokenLosses`: returns losses unchanged, or the cross-entropy of scores."""
 
     def __init__(self, pad: int) -> None:
         super().__init__()
         self.pad = pad
 
     def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
-        """Each place's loss, ``(n,)``.
+        """Return the loss at each position, ``(n,)``.
 
         :param scores: ``(n, 1)``, the losses, or ``(n, vocabulary)``, the scores.
         :param targets: ``(n,)``
@@ -175,11 +176,11 @@ class TrueTokenCriterion(nn.Module):
 class WordGenerator(TrueTokenLosses, TransformerGeneratorModel):
     """ParlAI's encoder-decoder Transformer over words (Vaswani et al. 2017), with the losses of true tokens.
 
-    With 250,006 words of 300 numbers, 4 layers on each side, 6 heads and 1,200 hidden units it is the generative model
-    of Rashkin et al. (2019, section 4.2): 85.1M parameters that learn.
+    With 250,006 words, embeddings of size 300, 4 layers on each side, 6 heads and 1,200 hidden units it is the
+    generative model of Rashkin et al. (2019, section 4.2), with 85.1M trainable parameters.
     """
 
     @property
     def words(self) -> int:
-        """How many words there are, special ones too."""
+        """Vocabulary size, special tokens included."""
         return int(self.embeddings.num_embeddings)

@@ -1,4 +1,4 @@
-"""The paper's text encoder: a Transformer whose masked mean over the tokens is the text's vector."""
+"""The paper's text encoder: a Transformer with mean pooling over the tokens."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from parlai_empathy.modules.pooling import brought_to, masked_mean
 
 
 class TransformerEncoder(nn.Module):
-    """Token ids in, one vector a text out (Rashkin et al. 2019, section 4.1; Vaswani et al. 2017).
+    """A Transformer that encodes each text as one vector (Rashkin et al. 2019, section 4.1; Vaswani et al. 2017).
 
-    Word embeddings times the root of their size, plus fixed sinusoidal positions; ``n_layers`` post-norm layers with
-    ReLU; no output projection. The embedding is handed in, because the paper's two towers share it.
+    Word embeddings times the square root of their size, plus fixed sinusoidal positions; ``n_layers`` post-norm layers
+    with ReLU; no output projection. The embedding is passed in, because the paper's two towers share it.
 
-    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` says which id is padding.
-    :param n_positions: the longest text, in tokens.
-    :param length: the Euclidean length that every vector is brought to; None leaves them as they are.
+    :param embedding: ``(vocabulary, dim)``; its ``padding_idx`` is the id of padding.
+    :param n_positions: maximum number of tokens per text.
+    :param length: the Euclidean length that vectors are scaled to; None leaves them unchanged.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TransformerEncoder(nn.Module):
         self.embedding = embedding
         self.positions = nn.Parameter(sinusoids(n_positions, dim), requires_grad=False)
         self.dropout = dropout
-        # Not torch's `TransformerEncoder`: it copies one layer, so that all would begin with the same weights.
+        # Not torch's `TransformerEncoder`: it copies one layer, so all layers would start with the same weights.
         self.layers = nn.ModuleList(
             EncoderLayer(dim, n_heads, dim_feedforward=ffn_size, dropout=dropout, batch_first=True)
             for _ in range(n_layers)
@@ -53,7 +53,7 @@ class TransformerEncoder(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode texts.
 
-        :param tokens: ``(batch, length)``, padded on the right, at least one token a row.
+        :param tokens: ``(batch, length)``, padded on the right, at least one token per row.
         :returns: ``(batch, dim)``
         """
         lengths = (tokens != self.pad).sum(dim=1)
@@ -75,14 +75,15 @@ class TransformerEncoder(nn.Module):
 
 
 class EncoderLayer(nn.TransformerEncoderLayer):
-    """Torch's layer, post-norm with ReLU, which learns faster on a CPU.
+    """Torch's post-norm layer with ReLU, made faster to train on a CPU.
 
-    There the gradient of torch's own attention takes five to eight times as long in bfloat16 as in single precision,
-    its queries, keys and values each fill a gradient for all three, and dropout waits for random numbers.
+    There the backward pass of torch's own attention takes five to eight times as long in bfloat16 as in single
+    precision; queries, keys and values each fill a gradient tensor for all three; and dropout is limited by the random
+    number generator.
     """
 
     def forward(self, src: Tensor, *, src_key_padding_mask: Tensor) -> Tensor:  # type: ignore[override]
-        """Read states.
+        """Apply the layer.
 
         :param src: ``(batch, length, dim)``
         :param src_key_padding_mask: ``(batch, length)``; True is padding.
@@ -112,7 +113,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
 
 def sinusoids(length: int, dim: int) -> Tensor:
-    """Fixed positions (Vaswani et al. 2017, section 3.5): sines in the even columns, cosines in the odd ones.
+    """Return fixed position embeddings (Vaswani et al. 2017, section 3.5): sines in even columns, cosines in odd ones.
 
     :returns: ``(length, dim)``
     """

@@ -1,4 +1,4 @@
-"""Context and reply read apart, by one encoder: what their vectors have in common decides."""
+"""A judge that encodes context and reply separately with the same encoder, and compares their vectors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from torch import Tensor, nn
 
 from parlai_empathy.modules.pair_encoder import TextReader
 
-# What a single logit begins with, before anything is trained: SCALE * cosine + OFFSET. Encoders that were made for
-# comparing texts, as the default one was, then tell relevant replies from others already (docs/results.md).
+# A single logit is initially SCALE * cosine + OFFSET. With encoders made for comparing texts, such as the default one,
+# this distinguishes relevant replies from others even before training (docs/results.md).
 SCALE, OFFSET = 10.0, -2.0
 
 
 class TwinEncoder(TextReader):
-    """Context and reply through the same encoder, then ``[u * v; v]`` through one linear layer.
+    """One encoder for context and reply, then a linear layer over ``[u * v; v]``.
 
-    u and v are the vectors of context and reply, brought to a length at which their numbers are about 1. Their product
-    holds the cosine's parts; v alone says what kind of reply it is. (Reimers and Gurevych 2019, section 3, with the
-    product in place of the difference, because it is what their encoders are compared by.)
+    u and v are the vectors of context and reply, scaled so that their elements are about 1. The elements of the product
+    are the terms of the cosine; v alone describes the kind of reply. (Reimers and Gurevych 2019, section 3, with the
+    product instead of the difference, because their encoders are compared by cosine.)
 
-    :param outputs: how many numbers come out for each pair.
+    :param outputs: number of outputs per pair.
     """
 
     def __init__(self, encoder: Any, outputs: int, pooling: str) -> None:
@@ -35,18 +35,18 @@ class TwinEncoder(TextReader):
                 self.head.bias.fill_(OFFSET)
 
     def forward(self, tokens: Tensor, segments: Tensor, lengths: Tensor, contexts: Tensor, replies: Tensor) -> Tensor:
-        """Read different texts once, and compare pairs of them.
+        """Encode each distinct text once, and compute the logits of pairs.
 
         :param tokens: ``(texts, length)`` ids, padded on the right; so are ``segments``. ``lengths``: ``(texts,)``.
-        :param contexts: ``(n,)``, which text is each pair's context; -1 for a reply that stands alone.
-        :param replies: ``(n,)``, which text is its reply.
+        :param contexts: ``(n,)``, the index of each pair's context; -1 for a reply without one.
+        :param replies: ``(n,)``, the index of each pair's reply.
         :returns: ``(n, outputs)``
         """
         logits: Tensor = self.head(self.features(tokens, segments, lengths, contexts, replies))
         return logits
 
     def features(self, tokens: Tensor, segments: Tensor, lengths: Tensor, contexts: Tensor, replies: Tensor) -> Tensor:
-        """What the head reads of the same, ``(n, 2 * dim)``. Dropout is of the vectors, before they are compared."""
+        """Return the head's input, ``(n, 2 * dim)``. Dropout is applied to the vectors before they are compared."""
         vectors = nn.functional.normalize(self.vectors(tokens, segments, lengths), dim=1)
         vectors = self.dropout(vectors * vectors.size(1) ** 0.5)
         u, v = vectors[contexts], vectors[replies]

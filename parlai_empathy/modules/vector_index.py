@@ -1,10 +1,10 @@
-"""Of many vectors, those with the greatest dot products with a query: by looking at all, or by an index.
+"""Search for the vectors with the largest dot products with a query, exactly or with an approximate index.
 
-The index is Faiss': vectors lie in lists round centres, four bits for each two of their numbers, and a query looks only
-into the lists whose centres are most like it. What it finds is scored again with the vectors themselves. It was chosen
-over graphs (HNSW, as in usearch and hnswlib) because it is built in a minute rather than in half an hour, and takes a
-fourteenth of the vectors' memory rather than more than half; eight bits a number in place of two were no more often
-right, and several times as slow.
+The index is Faiss's: vectors are grouped into lists around centroids and compressed to four bits per two numbers, and a
+query searches only the lists with the nearest centroids. The results are scored again with the original vectors. This
+kind was chosen over graphs (HNSW, as in usearch and hnswlib) because it is built in a minute rather than in half an
+hour, and takes a fourteenth of the vectors' memory rather than more than half. Eight bits per number instead of two had
+no better recall, and were several times as slow.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.files.whole_file import whole_file
 
 _BLOCK = 2**16  # vectors that are scored at once
-_SHORTLIST = 200  # what the index finds at least, to be scored again
-_LONGEST = 6400  # what it finds at most: to score more takes as long as to look at all
-_SAMPLE = 40  # vectors a list, from which the centres are learnt
-_ROUNDS = 8  # of learning the centres
-_WANTED = 0.995  # share of the queries to find the best vector of: more than is promised, because they are a sample
-_HOPELESS = 0.01  # share of the queries that look into the right list and miss: beyond it, more lists are no help
-_LEAST = 16  # lists that a query looks into
-_ABOUT = 4096  # most bytes of what is written behind the index
+_SHORTLIST = 200  # minimum number of results to score again
+_LONGEST = 6400  # maximum number of results to score again: beyond it, exact search is as fast
+_SAMPLE = 40  # training vectors per list, for the centroids
+_ROUNDS = 8  # k-means iterations for the centroids
+_WANTED = 0.995  # share of the queries whose best vector is found: above the promised one, because they are a sample
+_HOPELESS = 0.01  # share of the queries that search the right list and miss: above it, more lists do not help
+_LEAST = 16  # minimum number of lists that a query searches
+_ABOUT = 4096  # maximum bytes of the metadata after the index
 
 Rows = Callable[[Tensor], Tensor]
-"""Places ``(n,)`` to the vectors there, ``(n, dim)``."""
+"""Maps indices ``(n,)`` to the vectors there, ``(n, dim)``."""
 
 
 def exact_search(queries: Tensor, vectors: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The best vectors for each query; of equal scores the earlier one comes first.
+    """Return the best vectors for each query; among equal scores the lower index comes first.
 
-    Where not all vectors of an equal score are among the best ``k``, any of them may be the ones that are.
+    If only some of the vectors with equal scores fit into the best ``k``, it is undefined which ones.
 
     :param queries: ``(n, dim)``
     :param vectors: ``(m, dim)``
-    :returns: dot products, the greatest first, and the vectors' places: both ``(n, min(k, m))``.
+    :returns: dot products, the largest first, and the vectors' indices: both ``(n, min(k, m))``.
     """
     found = []
     for start in range(0, len(vectors), _BLOCK):
@@ -61,11 +61,11 @@ def _in_order(scores: Tensor, places: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 class VectorIndex:
-    """Finds most of the best vectors, and looks at few of them.
+    """An approximate index, which finds most of the best vectors while searching only a few lists.
 
-    :param index: Faiss' own.
-    :param rows: gives the vectors themselves.
-    :param shortlist: how many vectors of each query are scored again.
+    :param index: the Faiss index.
+    :param rows: returns the original vectors.
+    :param shortlist: number of results of each query to score again.
     :param recall: the share of queries whose best vector it found when it was built.
     """
 
@@ -80,9 +80,9 @@ class VectorIndex:
         """Build an index, with a progress bar.
 
         :param vectors: ``(m, dim)``, single precision.
-        :param queries: ``(n, dim)``, like those to come: they decide how many lists a query looks into, and how many
-            vectors are scored again.
-        :raises MissingDependencyError: without Faiss.
+        :param queries: ``(n, dim)``, similar to future ones: they determine how many lists a query searches, and how
+            many results are scored again.
+        :raises MissingDependencyError: if Faiss is not installed.
         """
         index = _trained(vectors)
         for start in tqdm(range(0, len(vectors), _BLOCK), desc="indexing the pool", disable=len(vectors) <= _BLOCK):
@@ -92,19 +92,19 @@ class VectorIndex:
         return built
 
     def _widen(self, vectors: Tensor, queries: Tensor) -> None:
-        """Look into more lists, or score more again, until enough of the queries' best vectors are found."""
+        """Search more lists, or score more results again, until the best vectors of enough queries are found."""
         scores, places = exact_search(queries, vectors, 1)
         longest = min(_LONGEST, len(vectors))
         lists = torch.from_numpy(self._index.quantizer.search(vectors[places[:, 0]].numpy(), 1)[1])
         self._index.nprobe = min(_LEAST, self._index.nlist)
         while True:
-            # Of two equal vectors either will do, and one sum of products is not the other to the last bit.
+            # Either of two equal vectors will do, and the two dot products may differ in the last bits.
             missed = self.search(queries, 1)[0][:, 0] < (scores - 1e-5 * scores.abs())[:, 0]
             self.recall = 1 - float(missed.double().mean())
             if self.recall >= _WANTED:
                 return
             looked_into = torch.from_numpy(self._index.quantizer.search(queries[missed].numpy(), self._index.nprobe)[1])
-            were_near = (looked_into == lists[missed]).any(dim=1)  # but others seemed better
+            were_near = (looked_into == lists[missed]).any(dim=1)  # but other vectors seemed better
             if were_near.double().mean() > 0.5 and self.shortlist < longest:
                 self.shortlist = min(self.shortlist * 2, longest)
             elif self._index.nprobe < self._index.nlist and were_near.sum() <= _HOPELESS * len(queries):
@@ -113,7 +113,7 @@ class VectorIndex:
                 return
 
     def search(self, queries: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        """As :func:`exact_search`. Where fewer than ``k`` are found, places are -1 and scores minus infinity."""
+        """Search as :func:`exact_search` does. If fewer than ``k`` are found, indices are -1, scores minus infinity."""
         found = torch.from_numpy(self._index.search(queries.numpy(), max(2 * k, self.shortlist))[1])
         scores = torch.full(found.shape, -torch.inf)
         for query, row, places in zip(queries, scores, found, strict=True):
@@ -122,9 +122,9 @@ class VectorIndex:
         return _in_order(scores, found, k)
 
     def save(self, path: str | Path, fingerprint: str) -> None:
-        """Write the index, whole or not at all.
+        """Write the index atomically.
 
-        :param fingerprint: of the vectors.
+        :param fingerprint: a hash that identifies the vectors.
         """
         about = {"fingerprint": fingerprint, "shortlist": self.shortlist, "recall": self.recall}
         with whole_file(Path(path), is_shared=True) as unfinished:
@@ -134,9 +134,9 @@ class VectorIndex:
 
     @classmethod
     def load(cls, path: str | Path, fingerprint: str, rows: Rows) -> VectorIndex | None:
-        """Map a stored index into memory; None if there is none, or it is broken, or of other vectors.
+        """Memory-map a stored index; return None if it is missing, broken, or of other vectors.
 
-        :raises MissingDependencyError: without Faiss.
+        :raises MissingDependencyError: if Faiss is not installed.
         """
         about = _about(Path(path))
         if about.get("fingerprint") != fingerprint:
@@ -150,9 +150,9 @@ class VectorIndex:
 
 
 def _trained(vectors: Tensor) -> Any:
-    """An index without vectors, whose centres are learnt from a sample."""
+    """Return an empty index with centroids trained on a sample."""
     number, dim = vectors.shape
-    lists = 2 ** round(math.log2(2 * number**0.5))  # as many to choose from as, in a list, to look at
+    lists = 2 ** round(math.log2(2 * number**0.5))  # balances choosing lists and scanning them
     codes = dim // 2 if dim % 2 == 0 else dim
     library = _faiss()
     index = library.index_factory(dim, f"IVF{lists},PQ{codes}x4fs", library.METRIC_INNER_PRODUCT)
@@ -163,7 +163,7 @@ def _trained(vectors: Tensor) -> Any:
 
 
 def _about(path: Path) -> dict[str, Any]:
-    """What is written behind an index."""
+    """Return the metadata stored after an index."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _ABOUT))

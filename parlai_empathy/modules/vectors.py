@@ -1,4 +1,4 @@
-"""Ready-made word vectors from a text file, as GloVe and fastText publish them: a word and its numbers on each line."""
+"""Pretrained word vectors from a text file in the format of GloVe and fastText: a word and its numbers on each line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from parlai_empathy.errors import ModelFileError
 def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> int:
     """Copy the vectors of the words in ``ids`` from ``path`` into the rows of ``weight``.
 
-    A first line with two numbers (fastText's count and size) is passed over, and so are words with spaces (GloVe's
-    Common Crawl file has some). A word's first line counts. How many words were found is logged.
+    A first line with two numbers (fastText's count and size) is skipped, and so are words with spaces (GloVe's Common
+    Crawl file has some). If a word is repeated, its first line counts. The number of words found is logged.
 
     :param weight: ``(vocabulary, dim)``, changed in place.
-    :returns: how many words were found.
-    :raises ModelFileError: naming file and line, if the file is missing or a line does not hold ``dim`` finite
-        numbers.
+    :returns: number of words found.
+    :raises ModelFileError: naming file and line, if the file is missing or a line does not have ``dim`` finite numbers.
     """
     path = Path(path)
     found: set[str] = set()
@@ -44,7 +43,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
 
 
 def _goes_on(numbers: list[str], weight: Tensor) -> bool:
-    """Whether what stands behind the first space still belongs to the word."""
+    """Whether the text after the first space still belongs to the word."""
     return len(numbers) > weight.size(1) and not _is_finite(numbers[0])
 
 
