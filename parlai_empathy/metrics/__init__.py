@@ -1,1 +1,1 @@
-"""How replies are measured: one metric a file, pure functions first and a thin ParlAI ``Metric`` on top."""
+"""Metrics of replies, one per file: pure functions, with a thin ParlAI ``Metric`` on top where it is needed."""

@@ -1,21 +1,21 @@
 """Agreement between raters: weighted kappa, Fleiss' kappa and Krippendorff's alpha, with bootstrap intervals.
 
-All three look at pairs of ratings that one item got, and are ``1 - sum(d * observed) / sum(d * expected)``. Here
+All three are computed from pairs of ratings of the same item: ``1 - sum(d * observed) / sum(d * expected)``. Here
 ``observed`` counts how often value a was paired with value b, ``expected`` how often that would happen by chance, and
-``d`` says how far a and b are apart. They differ in the rest:
+``d`` is the distance between a and b. They differ in the following:
 
 Weighted kappa (Cohen 1968)
-    Rater 1's rating is paired with rater 2's; ``d`` are the steps between them on the scale, or their square; by
-    chance each rater keeps their own frequencies. HUMOD has three ratings an item, of raters that differ from item to
-    item, and takes two of them in four ways (Merdivan et al. 2020, Table 2): see :func:`two_ratings`.
+    Rater 1's rating is paired with rater 2's; ``d`` is the number of steps between them on the scale, or its square;
+    chance keeps each rater's own frequencies. HUMOD has three ratings per item, by raters that differ from item to
+    item, and selects two of them in four ways (Merdivan et al. 2020, Table 2): see :func:`two_ratings`.
 Fleiss' kappa (Fleiss 1971)
-    Each rating is paired with each other one of the item, and all items have equally many; ``d`` is 0 or 1; by chance
-    all ratings are dealt out anew, each as often as is needed.
+    Each rating is paired with each other rating of its item, and all items have the same number of ratings; ``d`` is 0
+    or 1; chance draws pairs from all ratings with replacement.
 Krippendorff's alpha (Krippendorff 2011)
-    The same pairs, for any number of ratings an item; ``d`` is made for the level of measurement; by chance no rating
-    is paired with itself.
+    The same pairs, for any number of ratings per item; ``d`` depends on the level of measurement; chance draws pairs
+    without replacement, so that no rating is paired with itself.
 
-Ratings come as one sequence for each item; their order in it means nothing, and None stands for a missing one.
+Ratings are given as one sequence per item; their order in it is ignored, and None stands for a missing rating.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from parlai_empathy.metrics.bootstrap import Floats, Places, bootstrap, percenti
 from parlai_empathy.metrics.signature import signature
 
 Ratings = Sequence[Sequence[float | None]]
-Rows = list[list[int]]  # ratings as places on the scale, without the missing ones
+Rows = list[list[int]]  # ratings as indices on the scale, without missing ones
 
 PAIRINGS = ("closest", "lowest", "highest", "random")
 WEIGHTS = ("linear", "quadratic")
@@ -43,12 +43,12 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
 class Agreement(NamedTuple):
-    """One measure of agreement and how sure it is.
+    """A measure of agreement with its confidence interval.
 
-    :param value: 1 for perfect agreement, 0 for what chance gives, below 0 for less; None if not computable.
+    :param value: 1 for perfect agreement, 0 for chance level, below 0 for less; None if not computable.
     :param low: the lower end of the 95 % bootstrap interval; None if not computable.
     :param high: its upper end; None if not computable.
-    :param signature: what decided these numbers.
+    :param signature: how these numbers were computed.
     :param reason: why they are not computable; None if they are.
     """
 
@@ -60,9 +60,9 @@ class Agreement(NamedTuple):
 
 
 class AgreementReport(NamedTuple):
-    """What :func:`agreement` found.
+    """The result of :func:`agreement`.
 
-    :param items: the number of items with at least two ratings; the others say nothing of agreement.
+    :param items: the number of items with at least two ratings; the others carry no information on agreement.
     :param ratings: the number of those items' ratings.
     :param left_out: the number of items with fewer than two ratings.
     :param kappas: weighted kappa by pairing and weights: ``kappas["closest", "quadratic"]``.
@@ -79,19 +79,19 @@ class AgreementReport(NamedTuple):
 
 
 def two_ratings(ratings: Ratings, pairing: str, seed: int = 0) -> tuple[list[float], list[float]]:
-    """Take two ratings of each item and assign them at random to rater 1 and rater 2 (Merdivan et al. 2020, Table 2).
+    """Select two ratings of each item and assign them at random to rater 1 and rater 2 (Merdivan et al. 2020, Table 2).
 
-    :param ratings: for each item its ratings; items with fewer than two are left out.
-    :param pairing: which two: the ``closest`` (of equally close pairs the lower one), the ``lowest``, the ``highest``
-        or a ``random`` two.
-    :param seed: with an item's place it decides what is random; the other items have no influence.
-    :returns: what rater 1 and what rater 2 said, an item each.
-    :raises NotComputableError: if no item has two ratings, or a rating is no number.
-    :raises OptionError: for another pairing.
+    :param ratings: the ratings of each item; items with fewer than two are left out.
+    :param pairing: which two: the ``closest`` (the lower of equally close pairs), the ``lowest``, the ``highest`` or
+        ``random`` ones.
+    :param seed: random choices depend on it and on the item's index, not on other items.
+    :returns: the ratings of rater 1 and of rater 2, one per item.
+    :raises NotComputableError: if no item has two ratings, or a rating is not a finite number.
+    :raises OptionError: for an unknown pairing.
     """
     _check_option("pairing", pairing, PAIRINGS)
     rows = _rows(ratings)
-    # Two draws an item, row by row: an item's own do not depend on how many rows follow.
+    # Two draws per item, row by row: those of an item do not depend on how many rows follow.
     draws = np.random.default_rng(seed).random((len(rows), 2))
     pairs = [_two_of(sorted(row), pairing, *draw) for row, draw in zip(rows, draws, strict=True) if len(row) > 1]
     if not pairs:
@@ -100,7 +100,7 @@ def two_ratings(ratings: Ratings, pairing: str, seed: int = 0) -> tuple[list[flo
 
 
 def _two_of(row: list[float], pairing: str, which: float, order: float) -> tuple[float, float]:
-    """Two ratings of a sorted row. ``which`` and ``order``, from 0 to below 1, decide what is random."""
+    """Select two ratings of a sorted row. ``which`` and ``order``, in [0, 1), determine the random choices."""
     if pairing == "closest":
         low, high = min(pairwise(row), key=lambda pair: pair[1] - pair[0])
     elif pairing == "lowest":
@@ -119,14 +119,14 @@ def weighted_kappa(
     weights: str = "quadratic",
     scale: Sequence[float] | None = None,
 ) -> float:
-    """Cohen's weighted kappa of two raters (Cohen 1968): a disagreement weighs by its steps on the scale.
+    """Return Cohen's weighted kappa of two raters (Cohen 1968): disagreements are weighted by steps on the scale.
 
-    :param first: ``(n,)``, what rater 1 said of each item.
-    :param second: ``(n,)``, what rater 2 said; items that one of them did not rate are left out.
+    :param first: ``(n,)``, rater 1's ratings.
+    :param second: ``(n,)``, rater 2's ratings of the same items; items that one of them did not rate are left out.
     :param weights: ``linear`` in the steps, or ``quadratic``.
     :param scale: all values that a rating can have; by default those that occur.
-    :raises NotComputableError: if no item has two ratings, a rating is not on the scale, or every rating is the same.
-    :raises OptionError: for other weights.
+    :raises NotComputableError: if no item has two ratings, a rating is not on the scale, or all ratings are equal.
+    :raises OptionError: for unknown weights.
     """
     _check_option("weights", weights, WEIGHTS)
     if len(first) != len(second):
@@ -138,24 +138,24 @@ def weighted_kappa(
 
 
 def fleiss_kappa(ratings: Ratings, scale: Sequence[float] | None = None) -> float:
-    """Fleiss' kappa (Fleiss 1971), for items with equally many ratings, by the same raters or by different ones.
+    """Return Fleiss' kappa (Fleiss 1971), for items with equally many ratings, by the same raters or different ones.
 
-    :param ratings: for each item its ratings.
-    :param scale: all values that a rating can have. It changes nothing but that another rating is an error.
-    :raises NotComputableError: if an item has another number of ratings than the first, if that number is below two,
-        a rating is not on the scale, or every rating is the same.
+    :param ratings: the ratings of each item.
+    :param scale: all values that a rating can have. It is only used to reject other ratings.
+    :raises NotComputableError: if items differ in their number of ratings, if that number is below two, a rating is not
+        on the scale, or all ratings are equal.
     """
     values, rows = _on_scale(_rows(ratings), scale)
     return _fleiss_kappa(_pairs_of_all(_balanced(rows), len(values)).table())
 
 
 def krippendorff_alpha(ratings: Ratings, level: str = "ordinal") -> float:
-    """Krippendorff's alpha (Krippendorff 2011), for any number of ratings an item; fewer than two do not count.
+    """Return Krippendorff's alpha (Krippendorff 2011); items with fewer than two ratings are ignored.
 
-    :param ratings: for each item its ratings.
-    :param level: of measurement: ``nominal``, ``ordinal``, ``interval``, or ``ratio`` for ratings from 0 upwards.
-    :raises NotComputableError: if no item has two ratings, or every rating is the same.
-    :raises OptionError: for another level, or for ``ratio`` of negative ratings.
+    :param ratings: the ratings of each item, any number of them.
+    :param level: level of measurement: ``nominal``, ``ordinal``, ``interval``, or ``ratio`` for ratings of at least 0.
+    :raises NotComputableError: if no item has two ratings, or all ratings are equal.
+    :raises OptionError: for an unknown level, or for ``ratio`` with negative ratings.
     """
     _check_option("level", level, LEVELS)
     values, rows = _on_scale(_rows(ratings))
@@ -167,12 +167,12 @@ def krippendorff_alpha(ratings: Ratings, level: str = "ordinal") -> float:
 def agreement(ratings: Ratings, scale: Sequence[float], seed: int = 0, resamples: int = 1000) -> AgreementReport:
     """Measure agreement on a scale: weighted kappa of the four pairings, Fleiss' kappa and Krippendorff's alpha.
 
-    A measure that cannot be computed is there with its reason, and does not keep the others away.
+    A measure that cannot be computed is returned with the reason; the others are computed anyway.
 
-    :param ratings: for each item its ratings.
+    :param ratings: the ratings of each item.
     :param scale: all values that a rating can have.
-    :param seed: for the pairings and for the resamples.
-    :param resamples: how often the items are drawn anew, with replacement, for the intervals.
+    :param seed: for the pairings and the bootstrap.
+    :param resamples: number of bootstrap samples of the items, for the intervals.
     :raises NotComputableError: if no item has two ratings, or a rating is not on the scale.
     """
     values, rows = _on_scale(_rows(ratings), scale)
@@ -211,7 +211,7 @@ def agreement(ratings: Ratings, scale: Sequence[float], seed: int = 0, resamples
 def _with_interval(
     pairs: _Pairs, measure: Callable[[Floats], float], resamples: int, seed: int
 ) -> tuple[float, float, float]:
-    """The value of all items, and both ends of its 95 % bootstrap interval."""
+    """Return the value over all items, and both ends of its 95 % bootstrap interval."""
 
     def value_of(drawn: Places) -> float:
         return measure(pairs.table(np.bincount(drawn, minlength=pairs.n)))
@@ -220,7 +220,7 @@ def _with_interval(
     return value, *percentile_interval(bootstrap(value_of, pairs.n, resamples, seed))
 
 
-# --- the measures, of a table (values, values) of how often the pairs of values were observed ------------------------
+# --- the measures, from a table (values, values) of how often each pair of values was observed -----------------------
 
 
 def _weighted_kappa(observed: Floats, weights: str) -> float:
@@ -235,12 +235,12 @@ def _fleiss_kappa(observed: Floats) -> float:
 
 def _alpha(observed: Floats, values: Floats, level: str) -> float:
     frequencies = observed.sum(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is seen, and said, in the end
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported at the end
         return _beyond_chance(observed, _distances(level, values, frequencies), frequencies.sum() - 1)
 
 
 def _beyond_chance(observed: Floats, distances: Floats, total: float) -> float:
-    """1 - observed / expected disagreement. The expected pairs are the margins' products, divided by ``total``."""
+    """Return 1 - observed / expected disagreement, with expected pairs the product of the margins over ``total``."""
     chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / total
     expected, found = float((distances * chance).sum()), float((distances * observed).sum())
     if expected == 0:
@@ -253,10 +253,10 @@ def _beyond_chance(observed: Floats, distances: Floats, total: float) -> float:
 
 
 def _distances(level: str, values: Floats, frequencies: Floats) -> Floats:
-    """How far apart each two values are, ``(values, values)`` (Krippendorff 2011)."""
+    """Return the distances between all pairs of values, ``(values, values)`` (Krippendorff 2011)."""
     if level == "nominal":
         return 1 - np.eye(len(values))
-    if level == "ordinal":  # the ranks between two values, counting each of the two by half
+    if level == "ordinal":  # the ranks between two values, each of the two counting half
         values = np.cumsum(frequencies) - frequencies / 2
     differences = values[:, None] - values
     if level == "ratio":
@@ -265,18 +265,18 @@ def _distances(level: str, values: Floats, frequencies: Floats) -> Floats:
     return differences**2
 
 
-# --- pairs of ratings, as places on the scale ------------------------------------------------------------------------
+# --- pairs of ratings, as indices on the scale -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Pairs of ratings of one item.
+    """Pairs of ratings of the same item.
 
     :param n: the number of items.
     :param size: the number of values on the scale.
-    :param items: ``(pairs,)``, the place of the pair's item.
-    :param cells: ``(pairs,)``, where the pair stands in a flat table of values by values.
-    :param weights: ``(pairs,)``, how much it counts there.
+    :param items: ``(pairs,)``, the index of the pair's item.
+    :param cells: ``(pairs,)``, the pair's index in a flattened table of values by values.
+    :param weights: ``(pairs,)``, the pair's weight in the table.
     """
 
     n: int
@@ -286,19 +286,19 @@ class _Pairs:
     weights: Floats
 
     def table(self, times: NDArray[Any] | None = None) -> Floats:
-        """How often each value meets each other ``(size, size)``, where items occur so many ``times`` ``(n,)``."""
+        """Count how often values are paired, ``(size, size)``, with each item counted ``times`` times, ``(n,)``."""
         weights = self.weights if times is None else self.weights * times[self.items]
         flat = np.bincount(self.cells, weights, self.size**2).astype(np.float64)
         return flat.reshape(self.size, self.size)
 
 
 def _pairs_of_two(rows: Rows, size: int) -> _Pairs:
-    """The first rating of each item with the second."""
+    """Pair the first rating of each item with the second."""
     return _pairs(((item, first, second, 1.0) for item, (first, second) in enumerate(rows)), len(rows), size)
 
 
 def _pairs_of_all(rows: Rows, size: int) -> _Pairs:
-    """Each rating of an item with each other one. A rating weighs the same however many others its item has."""
+    """Pair each rating with each other one of its item, weighted so that all ratings have the same total weight."""
     pairs = ((item, a, b, 1 / (len(row) - 1)) for item, row in enumerate(rows) for a, b in permutations(row, 2))
     return _pairs(pairs, len(rows), size)
 
@@ -308,11 +308,11 @@ def _pairs(pairs: Iterable[tuple[int, int, int, float]], n: int, size: int) -> _
     return _Pairs(n, size, items.astype(np.intp), (first * size + second).astype(np.intp), weights)
 
 
-# --- what comes in ---------------------------------------------------------------------------------------------------
+# --- checks of the input ---------------------------------------------------------------------------------------------
 
 
 def _rows(ratings: Ratings) -> list[list[float]]:
-    """The ratings that are there, item by item, once they are known to be numbers."""
+    """Return the ratings of each item without missing ones; an error if one is not a finite number."""
     rows = [[float(rating) for rating in item if rating is not None] for item in ratings]
     for place, row in enumerate(rows):
         for rating in row:
@@ -324,7 +324,7 @@ def _rows(ratings: Ratings) -> list[list[float]]:
 
 
 def _on_scale(rows: list[list[float]], scale: Sequence[float] | None = None) -> tuple[Floats, Rows]:
-    """The values of the scale in order, by default those that occur, and each rating's place among them."""
+    """Return the sorted values of the scale, by default those that occur, and each rating's index among them."""
     values = sorted({rating for row in rows for rating in row} if scale is None else set(scale))
     places = {value: place for place, value in enumerate(values)}
     for place, row in enumerate(rows):
@@ -338,7 +338,7 @@ def _on_scale(rows: list[list[float]], scale: Sequence[float] | None = None) -> 
 
 
 def _rated(rows: Rows) -> Rows:
-    """The items with at least two ratings; an error if there are none."""
+    """Return the items with at least two ratings; an error if there are none."""
     rated = [row for row in rows if len(row) > 1]
     if not rated:
         raise NotComputableError(f"no agreement: none of {len(rows)} items has two ratings")
@@ -346,7 +346,7 @@ def _rated(rows: Rows) -> Rows:
 
 
 def _balanced(rows: Rows) -> Rows:
-    """The items, once all of them are known to have the same number of ratings, two or more."""
+    """Return the items; an error unless all have the same number of ratings, at least two."""
     _rated(rows)
     for place, row in enumerate(rows):
         if len(row) != len(rows[0]):

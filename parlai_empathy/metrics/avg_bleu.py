@@ -1,7 +1,7 @@
 """AVG BLEU: the mean of corpus BLEU-1 to BLEU-4 (Rashkin et al. 2019, section 5.1; Papineni et al. 2002).
 
-One reference, brevity penalty, no smoothing, case kept, on the model's own tokens. ParlAI's ``bleu-4`` is a smoothed
-BLEU of each sentence, averaged: the two are not comparable.
+One reference, brevity penalty, no smoothing, case-sensitive, on the model's own tokens. ParlAI's ``bleu-4`` is the mean
+of smoothed sentence-level BLEU: the two are not comparable.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_ORDER = 4
 
 @dataclass(frozen=True)
 class BleuStatistics:
-    """What corpus BLEU needs to know of replies; statistics of several replies add up.
+    """The counts that corpus BLEU is computed from; those of several replies are added.
 
-    :param matches: for n = 1..4 the n-grams that the reference has too, each at most as often as there.
-    :param totals: for n = 1..4 the n-grams of the reply.
+    :param matches: for n = 1..4 the number of n-grams that the reference also has, clipped to its counts.
+    :param totals: for n = 1..4 the number of n-grams of the reply.
     """
 
     matches: tuple[int, ...]
@@ -44,10 +44,10 @@ class BleuStatistics:
 
 
 def bleu_statistics(reply: Sequence[str], reference: Sequence[str], *others: Sequence[str]) -> BleuStatistics:
-    """Count the n-grams of one tokenised reply and of its reference.
+    """Count the n-grams of a tokenised reply and their matches with its reference.
 
-    :param others: more references, if there are any. An n-gram then matches as often as the one that has it most often;
-        the length that counts is the one closest to the reply's, of two the shorter (Papineni et al. 2002).
+    :param others: further references, if any. Each n-gram is then clipped to its highest count in any reference; the
+        reference length is the one closest to the reply's, or the shorter of two (Papineni et al. 2002).
     """
     references = [reference, *others]
     matches, totals = [], []
@@ -60,7 +60,7 @@ def bleu_statistics(reply: Sequence[str], reference: Sequence[str], *others: Seq
 
 
 def _most(counters: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]:
-    """Each n-gram as often as in the counter that has it most often."""
+    """Return the highest count of each n-gram in any of the counters."""
     return functools.reduce(operator.or_, counters)
 
 
@@ -69,9 +69,9 @@ def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def corpus_bleu(statistics: BleuStatistics, order: int) -> float:
-    """Corpus BLEU up to ``order``-grams, 0..100; 0 if no n-gram of some order matches.
+    """Return corpus BLEU up to ``order``-grams, 0..100; 0 if no n-gram of some order matches.
 
-    :raises NotComputableError: if there is no reference text at all.
+    :raises NotComputableError: if all references are empty.
     """
     if statistics.reference_length == 0:
         raise NotComputableError("BLEU of no reference")
@@ -83,17 +83,17 @@ def corpus_bleu(statistics: BleuStatistics, order: int) -> float:
 
 
 def avg_bleu(statistics: BleuStatistics) -> float:
-    """The mean of corpus BLEU-1, -2, -3 and -4, 0..100."""
+    """Return the mean of corpus BLEU-1, -2, -3 and -4, 0..100."""
     return sum(corpus_bleu(statistics, order) for order in range(1, MAX_ORDER + 1)) / MAX_ORDER
 
 
 class AvgBleu(Metric):
-    """AVG BLEU of the replies added up so far.
+    """AVG BLEU of the replies accumulated so far.
 
     :param tokens: the tokeniser's name, for the signature.
-    :param pool: where the replies were chosen from, for the signature.
-    :param case: ``kept``, or ``lower`` where both sides were lower-cased, for the signature.
-    :param decoding: how the replies were written, for the signature.
+    :param pool: the pool from which the replies were chosen, for the signature.
+    :param case: ``kept``, or ``lower`` if both sides were lower-cased, for the signature.
+    :param decoding: how the replies were generated, for the signature.
     """
 
     __slots__ = ("case", "decoding", "n", "pool", "split", "statistics", "tokens")
@@ -131,7 +131,7 @@ class AvgBleu(Metric):
 
     @property
     def macro_average(self) -> bool:
-        """Over several tasks: the mean of the tasks' numbers."""
+        """Whether several tasks are reported as the mean of their values."""
         return True
 
     def value(self) -> float:
@@ -140,7 +140,7 @@ class AvgBleu(Metric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature(
             "AVG BLEU",
             orders="1-4",

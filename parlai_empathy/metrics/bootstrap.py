@@ -1,4 +1,4 @@
-"""How sure a number is: its values on items that are drawn anew, with replacement (Efron and Tibshirani 1993)."""
+"""Bootstrap intervals: a statistic's values on items resampled with replacement (Efron and Tibshirani 1993)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Places = NDArray[np.intp]
 
 
 def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed: int) -> Floats:
-    """Compute a statistic on items that are drawn with replacement, again and again.
+    """Compute a statistic on each of many resamples of the items, drawn with replacement.
 
-    :param statistic: given the places of the ``n`` drawn items, its value. Where it raises
-        :class:`NotComputableError` the resample is left out.
+    :param statistic: maps the indices of the ``n`` drawn items to a value. If it raises :class:`NotComputableError`,
+        the resample is left out.
     :returns: ``(usable resamples,)``
-    :raises NotComputableError: if fewer than half of the resamples could be used.
+    :raises NotComputableError: if fewer than half of the resamples are usable.
     """
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
@@ -40,7 +40,7 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
-    """The middle part of a statistic's bootstrap values that holds the share ``level`` of them."""
+    """Return the ends of the central interval that contains the share ``level`` of a statistic's bootstrap values."""
     if not 0 < level < 1:
         raise OptionError(f"level {level}: must lie between 0 and 1, for instance 0.95")
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
@@ -48,15 +48,15 @@ def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, flo
 
 
 def expanded_interval(means: Floats, n: int, level: float = 0.95) -> tuple[float, float]:
-    """A percentile interval of means that is as wide for few items as it has to be (Hesterberg 2015).
+    """Return a percentile interval of means, expanded to be wide enough for few items (Hesterberg 2015).
 
-    Percentiles are too narrow by twice: the spread of drawn means is divided by n where n - 1 would be right, and they
-    are as far out as the normal distribution's, not Student's. So percentiles further out are taken; of 10 items the
-    most extreme .9 % at each end instead of 2.5 %. The interval never leaves the values themselves, and so is still too
-    narrow for fewer than five.
+    Percentile intervals are too narrow for two reasons: the variance of resampled means is divided by n instead of
+    n - 1, and the quantiles correspond to the normal distribution instead of Student's t. So percentiles further out
+    are used: for 10 items, the most extreme .9 % at each end instead of 2.5 %. The interval stays within the range of
+    the data, and so is still too narrow for fewer than five items.
 
     :param means: ``(resamples,)``, or differences of means.
-    :param n: how many items were drawn, at least 2; of two samples those of the smaller one.
+    :param n: number of items drawn, at least 2; for two samples, the size of the smaller one.
     """
     tail = stats.norm.sf(math.sqrt(n / (n - 1)) * stats.t.isf((1 - level) / 2, n - 1))
     low, high = np.quantile(means, [tail, 1 - tail])

@@ -1,12 +1,12 @@
-"""How strong each of several systems is, from comparisons of two at a time (Bradley and Terry 1952).
+"""The strengths of several systems, estimated from pairwise comparisons (Bradley and Terry 1952).
 
 The model: system i is preferred to j with the odds ``exp(strength[i] - strength[j])``. Only differences of strengths
-mean something, so they are shifted to a mean of 0. A tie counts as half a win for each side. (Davidson 1970 gives ties
-a number of their own. It orders the systems in the same way where all are compared equally often, and has one more
-thing to estimate; half wins need nothing more and keep the strengths comparable between studies without ties.)
+are meaningful, so they are shifted to a mean of 0. A tie counts as half a win for each side. (Davidson 1970 models ties
+with an additional parameter. If all systems are compared equally often, this gives the same ranking, but one more
+parameter must be estimated; half wins need none, and keep strengths comparable with those of studies without ties.)
 
-Strengths exist exactly if, however the systems are divided in two groups, somebody in each group has won (or tied)
-against somebody in the other (Ford 1957). Otherwise one of them would be infinite, and that is an error here.
+Strengths exist if and only if, for every division of the systems into two groups, some system in each group has won (or
+tied) against one in the other (Ford 1957). Otherwise one of them would be infinite, which is an error here.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from scipy.sparse import csgraph
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.bootstrap import Floats
 
-_STEPS = 200  # of Newton's method, which needs fewer than ten unless a strength is nearly infinite
+_STEPS = 200  # maximum of Newton's method; fewer than ten are needed unless a strength is nearly infinite
 
 
 def bradley_terry(wins: Floats, names: Sequence[str]) -> Floats:
-    """The strengths under which these comparisons are most probable.
+    """Return the maximum-likelihood estimate of the strengths.
 
-    :param wins: ``(n, n)``, how often the system of the row was preferred to that of the column; a tie is half a win
-        for both.
-    :param names: of the systems, for errors.
+    :param wins: ``(n, n)``, how often the row's system was preferred to the column's; a tie is half a win for both.
+    :param names: the systems' names, for error messages.
     :returns: ``(n,)`` strengths on the scale of log-odds, with a mean of 0.
-    :raises NotComputableError: for fewer than two systems, or if strengths do not exist; it names who is to blame.
+    :raises NotComputableError: for fewer than two systems, or if strengths do not exist; it names the systems that
+        cause this.
     """
     if len(names) < 2:
         raise NotComputableError("no Bradley-Terry strengths of a single system: at least two are needed")
@@ -44,17 +44,17 @@ def bradley_terry(wins: Floats, names: Sequence[str]) -> Floats:
         np.fill_diagonal(information, -information.sum(axis=1))
         step = np.linalg.lstsq(information, gradient, rcond=None)[0]
         while (found := _log_likelihood(wins, strengths + step)) < best and np.abs(step).max() > 1e-12:
-            step = step / 2  # too far: the likelihood has one peak, on the way there
+            step = step / 2  # overshot: the likelihood has one peak, on the way there
         strengths, best = strengths + step, max(found, best)
         if np.abs(step).max() < 1e-10:
             break
-    # Steps of least norm sum to 0, but for rounding, which is much where a strength is nearly infinite.
+    # Least-norm steps sum to 0, except for rounding errors, which are large if a strength is nearly infinite.
     centred: Floats = strengths - strengths.mean()
     return centred
 
 
 def _chances(strengths: Floats) -> Floats:
-    """How probably the row's system is preferred to the column's ``(n, n)``."""
+    """Return the probability that the row's system is preferred to the column's, ``(n, n)``."""
     chances: Floats = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
     return chances
 
@@ -64,7 +64,7 @@ def _log_likelihood(wins: Floats, strengths: Floats) -> float:
 
 
 def _check_connected(wins: Floats, names: Sequence[str]) -> None:
-    """See that strengths exist."""
+    """Raise an error if strengths do not exist."""
     groups, group = csgraph.connected_components(wins + wins.T > 0, directed=False)
     if groups > 1:
         apart = [", ".join(_chosen(names, group == one)) for one in range(groups)]
@@ -77,7 +77,7 @@ def _check_connected(wins: Floats, names: Sequence[str]) -> None:
         return
     for one in range(groups):
         inside = group == one
-        if not wins[~inside][:, inside].any():  # nobody outside won against them
+        if not wins[~inside][:, inside].any():  # no system outside won against them
             raise NotComputableError(
                 f"no Bradley-Terry strengths: {', '.join(_chosen(names, inside))} never lost or tied against the "
                 "others, which would make the strength infinite: more comparisons are needed"

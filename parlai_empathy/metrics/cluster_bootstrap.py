@@ -1,15 +1,16 @@
-"""How sure a number is that is computed of ratings: items, raters or both are drawn anew, with all their ratings.
+"""Bootstrap intervals for statistics of ratings: items, raters or both are resampled, with all their ratings.
 
-Several ratings of one item are alike, and so are several by one rater: there is less in them than in as many that have
-nothing to do with one another. So what is drawn with replacement are not ratings but clusters of them:
+Several ratings of one item are correlated, and so are several by one rater: they carry less information than as many
+independent ratings. So clusters of ratings are drawn with replacement instead of single ratings:
 
 ``item``
-    every rating of a drawn item comes along. It answers: what would other items have given, from these raters?
+    all ratings of a drawn item are included. It answers: what would other items have given, with the same raters?
 ``rater``
-    every rating of a drawn rater comes along: what would other raters have said of these items?
+    all ratings of a drawn rater are included: what would other raters have given, on the same items?
 ``both``
-    items and raters are drawn apart, and a rating counts as often as its item times as often as its rater (the
-    pigeonhole bootstrap of Owen 2007, whose intervals err on the wide side): other items and other raters.
+    items and raters are drawn independently, and a rating's weight is the number of times that its item was drawn,
+    times that of its rater (the pigeonhole bootstrap of Owen 2007, whose intervals are conservative): other items and
+    other raters.
 """
 
 from __future__ import annotations
@@ -24,25 +25,24 @@ from parlai_empathy.metrics.bootstrap import Floats, Places, bootstrap
 CLUSTERS = ("item", "rater", "both")
 
 Weighted = Callable[[Floats], float]
-"""A statistic of ratings that count ``(n,)`` times each; it raises :class:`NotComputableError` where there is none."""
+"""A statistic of ratings with weights ``(n,)``; it raises :class:`NotComputableError` if it has no value."""
 
 
 def cluster_bootstrap(
     statistic: Weighted, items: Places, raters: Places, clusters: str = "item", resamples: int = 1000, seed: int = 0
 ) -> Floats:
-    """Compute a statistic on clusters that are drawn with replacement, again and again.
+    """Compute a statistic on each of many resamples of the clusters, drawn with replacement.
 
-    :param items: ``(n,)``, the number of each rating's item, from 0.
-    :param raters: ``(n,)``, the number of its rater, from 0.
+    :param items: ``(n,)``, the index of each rating's item.
+    :param raters: ``(n,)``, the index of each rating's rater.
     :param clusters: one of :data:`CLUSTERS`.
     :returns: ``(usable resamples,)``
-    :raises NotComputableError: if there are fewer than two of what is drawn, or fewer than half of the resamples could
-        be used.
-    :raises OptionError: for other clusters.
+    :raises NotComputableError: if there are fewer than two clusters, or fewer than half of the resamples are usable.
+    :raises OptionError: for unknown clusters.
     """
-    cluster_count(items, raters, clusters)  # for its errors
+    cluster_count(items, raters, clusters)  # raises errors
     sizes = {"item": _size(items), "rater": _size(raters)}
-    generator = np.random.default_rng([seed, 1])  # of the raters, where the items' own draws are bootstrap()'s
+    generator = np.random.default_rng([seed, 1])  # for raters, when bootstrap() draws the items
 
     def value_of(drawn: Places) -> float:
         if clusters == "rater":
@@ -57,10 +57,10 @@ def cluster_bootstrap(
 
 
 def cluster_count(items: Places, raters: Places, clusters: str) -> int:
-    """How many clusters there are to be drawn; of ``both`` how many there are of which there are fewer.
+    """Return the number of clusters; for ``both`` the smaller of the numbers of items and of raters.
 
-    :raises NotComputableError: if they are fewer than two, which drawn again and again would look certain.
-    :raises OptionError: for other clusters.
+    :raises NotComputableError: if it is below two: all resamples would be the same, and the statistic look certain.
+    :raises OptionError: for unknown clusters.
     """
     if clusters not in CLUSTERS:
         raise OptionError(f"clusters {clusters!r}: must be one of {', '.join(CLUSTERS)}")
@@ -73,9 +73,9 @@ def cluster_count(items: Places, raters: Places, clusters: str) -> int:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """The mean of values that count so many times.
+    """Return the weighted mean of values.
 
-    :raises NotComputableError: if none counts.
+    :raises NotComputableError: if all weights are 0.
     """
     total = float(weights.sum())
     if not total:
@@ -88,5 +88,5 @@ def _size(numbers: Places) -> int:
 
 
 def _times(drawn: Places, size: int) -> Floats:
-    """How often each of ``size`` clusters was drawn."""
+    """Count how often each of ``size`` clusters was drawn."""
     return np.bincount(drawn, minlength=size).astype(np.float64)

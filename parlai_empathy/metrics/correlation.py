@@ -1,10 +1,10 @@
-"""How well scores follow people's ratings of the same items: Pearson's, Spearman's and Kendall's correlation.
+"""Pearson's, Spearman's and Kendall's correlation of scores with people's ratings of the same items.
 
-Each value comes with a bootstrap interval: items are drawn anew with replacement, each with its score and its rating,
-and the correlation is computed again (Efron and Tibshirani 1993, chapters 6 and 13).
+Each value has a bootstrap interval: items are resampled with replacement, each with its score and its rating, and the
+correlation is recomputed (Efron and Tibshirani 1993, chapters 6 and 13).
 
-The p-values of Spearman's and Kendall's are counted for few items, ties and all: the t distribution, which stands for
-Spearman's of many, calls a perfect order of three certain, which by chance one in three is.
+For few items, the p-values of Spearman's and Kendall's correlation are exact, ties included. The t distribution, which
+approximates Spearman's for many items, would give a perfect order of three a p-value of 0; by chance it is 1 in 3.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ KINDS = ("pearson", "spearman", "kendall")
 _COEFFICIENTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 _FEWEST = 3
 _MOST_COUNTED = 9
-"""Of as many items all orders are counted for a p-value; of one more there are millions."""
+"""Maximum number of items for which a p-value is computed from all orders; for one more, there are millions."""
 _MOST_UNTIED = 33
-"""As many items without ties have Kendall's exact p-value from SciPy."""
+"""Maximum number of items without ties for which SciPy computes Kendall's exact p-value."""
 
 
 class Correlation(NamedTuple):
-    """A correlation and how sure it is.
+    """A correlation with its confidence interval.
 
     :param value: -1..1
-    :param p_value: of no correlation at all, two-sided: in the signature as ``p:exact``, the share of all orders of the
-        items that correlate as strongly; ``p:t``, by the t distribution; or ``p:normal``, by the normal one.
+    :param p_value: two-sided, against no correlation. The signature says how it was computed: ``p:exact``, the share of
+        all orders of the items that correlate at least as strongly; ``p:t``, by the t distribution; ``p:normal``, by
+        the normal distribution.
     :param low: the lower end of the bootstrap interval.
     :param high: its upper end.
-    :param n: how many items there were.
-    :param signature: what decided these numbers.
+    :param n: number of items.
+    :param signature: how these numbers were computed.
     """
 
     value: float
@@ -69,11 +70,11 @@ def correlation(
     :param kind: one of :data:`KINDS`.
     :param scores: ``(n,)``
     :param ratings: ``(n,)``, in the same order.
-    :param resamples: how often the items are drawn anew for the interval.
-    :param level: the share of resamples that the interval holds, between 0 and 1.
-    :raises NotComputableError: for fewer than three items, different lengths, a number that is not finite, or a side
-        that has one value only.
-    :raises OptionError: for another kind, number of resamples or level.
+    :param resamples: number of bootstrap samples for the interval.
+    :param level: the share of resamples that the interval contains, between 0 and 1.
+    :raises NotComputableError: for fewer than three items, different lengths, a number that is not finite, or a
+        constant side.
+    :raises OptionError: for an invalid kind, number of resamples or level.
     """
     x, y = _columns(scores=scores, ratings=ratings)
     value = _value(kind, x, y)
@@ -85,7 +86,7 @@ def correlation(
 
 
 def coefficient(kind: str, scores: Sequence[float], ratings: Sequence[float]) -> float:
-    """The correlation alone. Parameters and errors are those of :func:`correlation`."""
+    """Return only the correlation's value. Parameters and errors are those of :func:`correlation`."""
     return _value(kind, *_columns(scores=scores, ratings=ratings))
 
 
@@ -102,7 +103,7 @@ def _value(kind: str, scores: Floats, ratings: Floats) -> float:
 
 
 def _p_value(kind: str, scores: Floats, ratings: Floats) -> tuple[float, str]:
-    """Of no correlation at all, and how it is known."""
+    """Return the p-value against no correlation, and how it was computed."""
     n = len(scores)
     if kind == "pearson":
         return float(stats.pearsonr(scores, ratings).pvalue), "t"
@@ -116,29 +117,30 @@ def _p_value(kind: str, scores: Floats, ratings: Floats) -> tuple[float, str]:
 
 
 def _share_of_orders(kind: str, scores: Floats, ratings: Floats) -> float:
-    """The share of all orders of the ratings that correlate as strongly with the scores.
+    """Return the share of all orders of the ratings that correlate at least as strongly with the scores.
 
-    Both coefficients add up the products of what sets two items apart in either column (Daniels 1944): for Spearman's
-    their distance in ranks, for Kendall's its sign. What these sums are divided by is the same in every order.
+    Both coefficients are sums over pairs of items, of the product of the pair's differences in the two columns
+    (Daniels 1944): for Spearman's the differences in rank, for Kendall's their signs. The sums' divisor is the same for
+    all orders.
     """
-    ranks = (np.rint(2 * stats.rankdata(column)).astype(int) for column in (scores, ratings))  # shared ones: halves
+    ranks = (np.rint(2 * stats.rankdata(column)).astype(int) for column in (scores, ratings))  # tied ranks: halves
     one, other = (np.subtract.outer(column, column) for column in ranks)
     if kind == "kendall":
         one, other = np.sign(one), np.sign(other)
     orders = _orders(len(scores))
     sums = sum(one[i, j] * other[orders[i], orders[j]] for i, j in combinations(range(len(scores)), 2))
     strengths = np.abs(sums)
-    return float((strengths >= strengths[0]).mean())  # the first order is the one that was found
+    return float((strengths >= strengths[0]).mean())  # the first order is the observed one
 
 
 @cache
 def _orders(n: int) -> NDArray[np.int8]:
-    """All orders of the numbers below n, ``(n, n!)``; the first is their own."""
+    """Return all permutations of the numbers below n, ``(n, n!)``; the first is the identity."""
     return np.ascontiguousarray(np.array(list(permutations(range(n))), dtype=np.int8).T)
 
 
 def _columns(**columns: Sequence[float]) -> list[Floats]:
-    """The columns as arrays, once they are known to belong together and to hold numbers."""
+    """Return the columns as arrays; an error if their lengths differ, or a number is not finite."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{length} {name}" for name, length in lengths.items())

@@ -1,8 +1,8 @@
-"""How well several trainings of one model follow people's ratings: their mean correlation, the best, and the spread.
+"""The correlations of several training runs of one model with people's ratings: mean, best, and spread.
 
-One interval is for the mean. In each of its resamples the items are drawn anew, the same ones for all runs, and the
-mean is computed again: it says how sure the mean of these runs is on other items, not what other runs would give. Their
-spread is the standard deviation. Of a single run this is :func:`parlai_empathy.metrics.correlation.correlation`.
+The interval is for the mean. In each resample the items are drawn anew, the same ones for all runs, and the mean is
+recomputed: it covers the mean of these runs on other items, not what other runs would give. The spread of the runs is
+their standard deviation. For a single run this is :func:`parlai_empathy.metrics.correlation.correlation`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from parlai_empathy.metrics.signature import signature
 
 
 class RunsCorrelation(NamedTuple):
-    """The correlations of some runs.
+    """The correlations of several runs.
 
-    :param values: each run's, -1..1.
+    :param values: one per run, -1..1.
     :param low: the lower end of the mean's bootstrap interval.
     :param high: its upper end.
-    :param n: how many items there were.
-    :param signature: what decided these numbers.
+    :param n: number of items.
+    :param signature: how these numbers were computed.
     """
 
     values: tuple[float, ...]
@@ -47,7 +47,7 @@ class RunsCorrelation(NamedTuple):
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of the runs (n - 1 below the line); None of a single one."""
+        """The standard deviation of the runs (with divisor n - 1); None for a single run."""
         return stdev(self.values) if len(self.values) > 1 else None
 
 
@@ -62,13 +62,13 @@ def correlation_of_runs(
 ) -> RunsCorrelation:
     """Correlate each run's scores with the ratings.
 
-    :param kind: of :data:`parlai_empathy.metrics.correlation.KINDS`.
+    :param kind: one of :data:`parlai_empathy.metrics.correlation.KINDS`.
     :param runs: ``(runs, n)``, at least one.
     :param ratings: ``(n,)``, in the same order.
-    :param resamples: how often the items are drawn anew for the interval.
-    :param level: the share of resamples that the interval holds, between 0 and 1.
-    :param about: which items these are, for the signature.
-    :raises NotComputableError: if there is no run, or for one of them no correlation.
+    :param resamples: number of bootstrap samples for the interval.
+    :param level: the share of resamples that the interval contains, between 0 and 1.
+    :param about: name of the set of items, for the signature.
+    :raises NotComputableError: if there are no runs, or the correlation of one cannot be computed.
     """
     if not len(runs):
         raise NotComputableError("no correlation of no run: give the scores of at least one")

@@ -1,7 +1,7 @@
-"""Dist-n: the share of different n-grams among all n-grams of the replies (Li et al. 2016, section 5.2).
+"""Dist-n: the share of distinct n-grams among all n-grams of the replies (Li et al. 2016, section 5.2).
 
-Over the whole corpus, times 100, as the papers from MoEL to CASE give it. (Others average over single replies, which
-makes far larger numbers.) The more replies there are, the smaller it is: compare numbers of equally many alone.
+Over the whole corpus, times 100, as in the papers from MoEL to CASE. (Others average over single replies, which gives
+far larger values.) It falls as the number of replies grows: only compare values for the same number of replies.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ ORDERS = (1, 2)
 
 
 def distinct(replies: Iterable[Sequence[str]], order: int) -> float:
-    """The share of different ``order``-grams in tokenised replies, 0..100.
+    """Return the share of distinct ``order``-grams in tokenised replies, 0..100.
 
-    :raises NotComputableError: if no reply has ``order`` tokens.
+    :raises NotComputableError: if all replies have fewer than ``order`` tokens.
     """
     ngrams = [tuple(tokens[i : i + order]) for tokens in replies for i in range(len(tokens) - order + 1)]
     if not ngrams:
@@ -30,22 +30,22 @@ def distinct(replies: Iterable[Sequence[str]], order: int) -> float:
 
 
 def distinct_of_one(tokens: Sequence[str], order: int) -> float | None:
-    """The share of different ``order``-grams in one reply, 0..1; None if it has no ``order`` tokens.
+    """Return the share of distinct ``order``-grams in one reply, 0..1; None if it has fewer than ``order`` tokens.
 
-    Averaged over replies it is what Lee et al. (2022) report as Dist-n: far more than of the corpus, since a short
-    reply seldom repeats itself.
+    Lee et al. (2022) report its mean over replies as Dist-n: far higher than over the corpus, since a short reply
+    seldom repeats itself.
     """
     ngrams = [tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1)]
     return len(set(ngrams)) / len(ngrams) if ngrams else None
 
 
 class Distinct(Metric):
-    """Dist-n of the replies added up so far.
+    """Dist-n of the replies accumulated so far.
 
-    :param order: 1 for words, 2 for pairs of them.
-    :param replies: tokenised.
+    :param order: 1 for words, 2 for word pairs.
+    :param replies: tokenised replies.
     :param tokens: the tokeniser's name, for the signature.
-    :param decoding: how the replies were made, for the signature.
+    :param decoding: how the replies were generated, for the signature.
     """
 
     __slots__ = ("decoding", "order", "replies", "split", "tokens")
@@ -71,11 +71,11 @@ class Distinct(Metric):
 
     @property
     def macro_average(self) -> bool:
-        """Over several tasks: the mean of the tasks' numbers."""
+        """Whether several tasks are reported as the mean of their values."""
         return True
 
     def value(self) -> float:
-        """0..100, or NaN with a warning where no reply is long enough."""
+        """0..100, or NaN with a warning if no reply is long enough."""
         try:
             return distinct(self.replies, self.order)
         except NotComputableError as error:
@@ -84,7 +84,7 @@ class Distinct(Metric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature(
             f"Dist-{self.order}",
             level="corpus",

@@ -1,4 +1,4 @@
-"""How large a difference is beside how much ratings vary anyway: Cohen's d."""
+"""Cohen's d: the size of a difference relative to the spread of the ratings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from parlai_empathy.metrics.bootstrap import Floats
 
 
 def cohens_d(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
-    """The difference of two means in standard deviations, which are pooled (Cohen 1988, chapter 2).
+    """Return the difference of two means in units of the pooled standard deviation (Cohen 1988, chapter 2).
 
-    Of pairs it is the same: what the pairing brings to a test is no part of how large a difference is.
+    It is the same for paired values: pairing makes a test more sensitive, but a difference no larger.
 
     :raises NotComputableError: if both sides together have fewer than three values, a side has none, or nothing varies.
     """

@@ -1,4 +1,4 @@
-"""How often the emotion that a model tells from a context is the conversation's (Rashkin et al. 2019, section 4.2)."""
+"""Accuracy of the emotion that a model predicts from a context (Rashkin et al. 2019, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from parlai_empathy.metrics.signature import signature
 
 
 class EmotionAccuracy(AverageMetric):
-    """The share of contexts whose emotion is told right, 0..1. A context without a true emotion has no share in it.
+    """The share of contexts whose emotion is predicted correctly, 0..1. Contexts without a true emotion are ignored.
 
-    :param emotions: how many there were to tell apart, for the signature.
+    :param emotions: number of emotions to choose from, for the signature.
     """
 
     __slots__ = ("emotions", "split")
@@ -27,10 +27,10 @@ class EmotionAccuracy(AverageMetric):
         return EmotionAccuracy(total._numer, total._denom, self.emotions, self.split)
 
     def value(self) -> float:
-        """0..1, or NaN if there was no true emotion at all."""
+        """0..1, or NaN if no context has a true emotion."""
         return float(super().value()) if self._denom else math.nan
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature("emotion accuracy", of="context", emotions=self.emotions, n=int(self._denom), split=self.split)

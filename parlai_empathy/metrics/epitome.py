@@ -1,13 +1,14 @@
-"""EPITOME's scores of replies: how much empathy they show, and how far from people's own replies they are in it.
+"""EPITOME scores of replies: how much empathy they show, and how much this differs from people's replies.
 
-A classifier puts each reply on level 0, 1 or 2 of each mechanism of empathy (Sharma et al. 2020): emotional reactions
-(ER), interpretations (IP) and explorations (EX). Lee et al. (2022) compare systems by two numbers of each mechanism:
+A classifier predicts a level, 0, 1 or 2, of each mechanism of empathy (Sharma et al. 2020) for each reply: emotional
+reactions (ER), interpretations (IP) and explorations (EX). Lee et al. (2022) compare systems by two numbers per
+mechanism:
 
 - the mean level of the replies;
-- diff-EPITOME, the mean over items of ``(level of the system's reply - level of the person's reply) ** 2``: the
-  smaller, the nearer to what people say.
+- diff-EPITOME, the mean over items of ``(level of the system's reply - level of the person's reply) ** 2``: the lower,
+  the closer to people's replies.
 
-Both take the most probable level.
+Both use the most probable level.
 """
 
 from __future__ import annotations
@@ -19,31 +20,32 @@ from parlai_empathy.errors import NotComputableError
 
 
 def levels_of(probabilities: ArrayLike) -> NDArray[np.float64]:
-    """Each reply's level: the most probable one.
+    """Return each reply's most probable level.
 
-    :param probabilities: ``(n, levels)``, of level 0, 1, 2; each row adds up to 1.
+    :param probabilities: ``(n, levels)``, of level 0, 1, 2; each row sums to 1.
     :returns: ``(n,)``, 0..2
-    :raises NotComputableError: if there is no reply, or if these are no probabilities.
+    :raises NotComputableError: if there is no reply, or if these are not probabilities.
     """
     return np.asarray(_table(probabilities).argmax(axis=1), dtype=np.float64)
 
 
 def mean_level(levels: ArrayLike) -> float:
-    """The mean of replies' levels, 0..2 (Lee et al. 2022, section 4).
+    """Return the mean of replies' levels, 0..2 (Lee et al. 2022, section 4).
 
     :param levels: ``(n,)``
-    :raises NotComputableError: if there is no reply, or if a level is no number.
+    :raises NotComputableError: if there is no reply, or if a level is not a finite number.
     """
     return float(_vector(levels, "reply").mean())
 
 
 def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float64]:
-    """What diff-EPITOME is the mean of, item by item: ``(level - gold) ** 2`` (Lee et al. 2022, section 4).
+    """Return ``(level - gold) ** 2`` for each item; diff-EPITOME is their mean (Lee et al. 2022, section 4).
 
     :param levels: ``(n,)``, of a system's replies.
-    :param gold: ``(n,)``, of what people replied, judged by the same classifier.
+    :param gold: ``(n,)``, of people's replies, predicted by the same classifier.
     :returns: ``(n,)``, 0..4
-    :raises NotComputableError: if there is no item, if the numbers of items differ, or if a level is no number.
+    :raises NotComputableError: if there is no item, if the numbers of items differ, or if a level is not a finite
+        number.
     """
     ours, theirs = _vector(levels, "reply"), _vector(gold, "person's reply")
     if len(ours) != len(theirs):
@@ -58,7 +60,7 @@ def _table(probabilities: ArrayLike) -> NDArray[np.float64]:
         raise NotComputableError(
             f"EPITOME: probabilities of shape {table.shape}: a row for each of at least one reply was expected"
         )
-    if not np.allclose(table.sum(axis=1), 1, atol=1e-3) or (table < 0).any():  # NaN is near to nothing
+    if not np.allclose(table.sum(axis=1), 1, atol=1e-3) or (table < 0).any():  # false for NaN too
         row = int(np.flatnonzero(~np.isclose(table.sum(axis=1), 1, atol=1e-3) | (table < 0).any(axis=1))[0])
         raise NotComputableError(f"EPITOME: reply {row}, counted from 0: {table[row].tolist()} are no probabilities")
     return table

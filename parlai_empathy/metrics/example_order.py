@@ -1,4 +1,4 @@
-"""In which order an evaluation meets its examples: it decides which of them are one another's candidates."""
+"""The order in which an evaluation reads its examples: it determines which of them are each other's candidates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 def example_order(opt: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """The order's name for signatures; None where examples come as they stand in the fold.
+    """Return the order's name for signatures; None if examples are read in the fold's order.
 
-    ParlAI leads as many conversations side by side as a batch has places, each a turn further from batch to batch; and
-    dynamic batches hold what is of like length.
+    ParlAI runs as many conversations in parallel as the batch size, each one turn further in each batch; and dynamic
+    batches contain examples of similar length.
 
-    :param opt: of the evaluation.
-    :param messages: a batch of the teacher's.
+    :param opt: the evaluation's options.
+    :param messages: a batch from the teacher.
     """
     if opt.get("dynamic_batching"):
         return f"dynamic-{opt['dynamic_batching']}"

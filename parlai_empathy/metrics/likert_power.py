@@ -1,14 +1,14 @@
-"""How many ratings on a scale a difference needs to be seen, and how small a difference so many ratings can see.
+"""Power of ratings on a scale: how many items a difference needs, and what difference a number of items can detect.
 
-A rating is its item's own mean plus what raters add. Of the variance ``sd**2`` of a system's ratings the share
-``same_reply`` is the reply's: it is the correlation of two ratings of one reply. Of that, ``same_item`` is the item's,
-whichever system replies: the correlation of ratings of two systems' replies to one item. With ``r`` raters for each
-reply, the difference of two systems' means on an item has the variance (Snedecor and Cochran 1989, chapter 13)
+A rating is its item's mean plus the rater's deviation. Of the variance ``sd**2`` of a system's ratings, the share
+``same_reply`` is due to the reply: it is the correlation of two ratings of one reply. Of this, ``same_item`` is due to
+the item, whichever system replies: the correlation of ratings of two systems' replies to one item. With ``r`` raters
+per reply, the difference of two systems' means on an item has the variance (Snedecor and Cochran 1989, chapter 13)
 
     2 * sd**2 * (same_reply - same_item + (1 - same_reply) / r)
 
-and the test is the t test of the items' means: of pairs where both systems replied to the same items, else of two
-samples. Its power comes from the noncentral t distribution (Cohen 1988, chapter 2).
+The test is the t test of the items' means: paired if both systems replied to the same items, otherwise for two samples.
+Its power comes from the noncentral t distribution (Cohen 1988, chapter 2).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.power import check_alpha, check_power
 
 _MOST = 1_000_000
-"""More items than anybody could have rated: a difference that needs them is none in practice."""
+"""More items than anybody could have rated: a difference that needs more is irrelevant in practice."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class LikertDesign:
     """How ratings on a scale are collected, and how much they vary.
 
     :param sd: standard deviation of a system's single ratings, in points, above 0.
-    :param raters: how many rate each reply, at least 1.
+    :param raters: number of raters per reply, at least 1.
     :param same_reply: the correlation of two ratings of one reply, 0..1.
     :param same_item: the correlation of ratings of two systems' replies to one item, 0..``same_reply``.
-    :param paired: whether both systems reply to the same items. If not, ``same_item`` is 0.
-    :raises OptionError: for a value that cannot be.
+    :param paired: whether both systems reply to the same items. If not, ``same_item`` must be 0.
+    :raises OptionError: for an invalid value.
     """
 
     sd: float
@@ -58,42 +58,42 @@ class LikertDesign:
             raise OptionError(f"correlation {self.same_item:g} of replies to one item: without pairs it must be 0")
 
     def standard_error(self, items: float) -> float:
-        """Of the difference of two systems' means, each of so many items."""
+        """Return the standard error of the difference of two systems' means, each over this number of items."""
         share = self.same_reply - self.same_item + (1 - self.same_reply) / self.raters
         return self.sd * math.sqrt(2 * share / items)
 
     def freedom(self, items: float) -> float:
-        """Degrees of freedom of the t test."""
+        """Return the t test's degrees of freedom."""
         return items - 1 if self.paired else 2 * items - 2
 
 
 def likert_power(design: LikertDesign, difference: float, items: float, alpha: float = 0.05) -> float:
-    """How probably the two-sided t test sees a difference of two systems' means, 0..1.
+    """Return the power of the two-sided t test for a difference of two systems' means, 0..1.
 
     :param difference: in points.
-    :param items: with replies of each system; at least 2.
+    :param items: number of items per system; at least 2.
     """
     check_alpha(alpha)
     if items < 2:
         raise NotComputableError(f"no power of {items:g} items: a t test needs two")
     error, freedom = design.standard_error(items), design.freedom(items)
-    if error == 0:  # every rating of an item says the same
+    if error == 0:  # all ratings of an item are equal
         return 1.0 if difference else alpha
     critical = float(stats.t.isf(alpha / 2, freedom))
     centre = abs(difference) / error
     upper, lower = float(stats.nct.sf(critical, freedom, centre)), float(stats.nct.cdf(-critical, freedom, centre))
-    if not math.isfinite(upper):  # far out, where SciPy has no noncentral t and the power is as good as 1
+    if not math.isfinite(upper):  # far out, where SciPy's noncentral t fails and the power is practically 1
         upper = float(stats.norm.sf(critical - centre))
-    # Nor has SciPy the other tail where next to nothing is left of it.
+    # SciPy also fails for the other tail where it is negligible.
     return min(1.0, upper + (lower if math.isfinite(lower) else 0.0))
 
 
 def likert_items(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> int:
-    """The fewest items with which the difference is seen so probably.
+    """Return the smallest number of items for which the test has this power.
 
-    :raises NotComputableError: if there is no difference, any difference is seen, or more than a million items would be
-        needed.
-    :raises OptionError: for a power or alpha that is no probability.
+    :raises NotComputableError: if the difference is 0, if ratings do not vary so that any difference is detected, or if
+        more than a million items would be needed.
+    :raises OptionError: for an invalid power or alpha.
     """
     check_power(power, alpha)
     _check_there_is_something_to_see(design, difference)
@@ -101,7 +101,7 @@ def likert_items(design: LikertDesign, difference: float, power: float = 0.8, al
 
 
 def likert_items_normal(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The same by the normal distribution, as textbooks have it: ``((z(1 - alpha/2) + z(power)) * error / d)**2``."""
+    """Return the same by the textbook's normal approximation: ``((z(1 - alpha/2) + z(power)) * error / d)**2``."""
     check_power(power, alpha)
     _check_there_is_something_to_see(design, difference)
     z = stats.norm.isf(alpha / 2) + stats.norm.ppf(power)
@@ -109,7 +109,7 @@ def likert_items_normal(design: LikertDesign, difference: float, power: float = 
 
 
 def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference in points that so many items show so probably."""
+    """Return the smallest difference, in points, for which the test on this number of items has this power."""
     check_power(power, alpha)
     _check_there_is_spread(design)
     high = design.standard_error(items)
@@ -130,7 +130,7 @@ def _check_there_is_spread(design: LikertDesign) -> None:
 
 
 def _first(enough: Callable[[int], bool], low: int, most: int) -> int:
-    """The first number that is enough, where all after it are too."""
+    """Return the smallest number that is enough, assuming that all larger ones are too."""
     if enough(low):
         return low
     high = 2 * low

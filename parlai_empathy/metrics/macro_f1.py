@@ -1,8 +1,8 @@
 """Macro-F1: the mean of the classes' F1, so that a rare class counts as much as a common one.
 
-A class's F1 is ``2 TP / (2 TP + FP + FN)``. The mean is over the classes that are true or chosen at least once, as
-scikit-learn's ``f1_score(average="macro")`` has it. Where several things are decided of each item, it is the mean of
-their macro-F1.
+A class's F1 is ``2 TP / (2 TP + FP + FN)``. The mean is over the classes that occur or are predicted at least once, as
+in scikit-learn's ``f1_score(average="macro")``. If several things are predicted for each item, it is the mean of their
+macro-F1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from parlai_empathy.metrics.signature import signature
 
 
 def confusion(true: ArrayLike, chosen: ArrayLike, classes: int) -> NDArray[np.int64]:
-    """How often each class was taken for each.
+    """Return the confusion matrix.
 
-    :param true: ``(n,)``, numbers of classes; so are ``chosen`` ones.
-    :returns: ``(classes, classes)``, the true ones by row.
+    :param true: ``(n,)``, class indices; ``chosen``: the predicted ones.
+    :returns: ``(classes, classes)``, with a row for each true class.
     """
     table = np.zeros((classes, classes), dtype=np.int64)
     np.add.at(table, (np.asarray(true, dtype=int), np.asarray(chosen, dtype=int)), 1)
@@ -30,11 +30,11 @@ def confusion(true: ArrayLike, chosen: ArrayLike, classes: int) -> NDArray[np.in
 
 
 def macro_f1(tables: ArrayLike) -> float:
-    """The mean of the classes' F1, 0..1.
+    """Return the mean of the classes' F1, 0..1.
 
-    :param tables: of :func:`confusion`, ``(classes, classes)``; or several, ``(tables, classes, classes)``, of which
-        those that count nothing have no share in the mean.
-    :raises NotComputableError: if they count nothing.
+    :param tables: from :func:`confusion`, ``(classes, classes)``; or several, ``(tables, classes, classes)``, of which
+        those without counts are ignored.
+    :raises NotComputableError: if there are no counts.
     """
     counts = np.asarray(tables)
     counts = counts.reshape(-1, *counts.shape[-2:])
@@ -50,10 +50,10 @@ def _macro_f1(table: NDArray[np.int64]) -> float:
 
 
 class MacroF1(Metric):
-    """Macro-F1 of the decisions added up so far.
+    """Macro-F1 of the predictions accumulated so far.
 
-    :param tables: as :func:`macro_f1` takes them.
-    :param name: what is decided, for the signature.
+    :param tables: as in :func:`macro_f1`.
+    :param name: what is predicted, for the signature.
     """
 
     __slots__ = ("name", "split", "tables")
@@ -70,11 +70,11 @@ class MacroF1(Metric):
 
     @property
     def macro_average(self) -> bool:
-        """Over several tasks: the mean of the tasks' numbers."""
+        """Whether several tasks are reported as the mean of their values."""
         return True
 
     def value(self) -> float:
-        """0..1, or NaN with a warning where there is nothing to score."""
+        """0..1, or NaN with a warning if there is nothing to score."""
         try:
             return macro_f1(self.tables)
         except NotComputableError as error:
@@ -83,6 +83,6 @@ class MacroF1(Metric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         counts = self.tables.reshape(-1, *self.tables.shape[-2:]).sum(axis=(1, 2))
         return signature("macro-F1", of=self.name, classes="present", n=int(counts.max()), split=self.split)

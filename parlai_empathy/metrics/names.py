@@ -1,4 +1,4 @@
-"""What ParlAI's reports call our numbers: key to title and description."""
+"""Titles and descriptions of our metrics in ParlAI's reports, by key."""
 
 from __future__ import annotations
 

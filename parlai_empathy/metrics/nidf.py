@@ -1,8 +1,8 @@
-"""NIDF: how rare the words of a reply are, from 0 for the commonest word to 1 for the rarest (See et al. 2019, 5.3).
+"""NIDF: how rare the words of a reply are, from 0 for the most common word to 1 for the rarest (See et al. 2019, 5.3).
 
-A word that stands in ``c`` of a corpus' texts has the inverse document frequency ``log(texts / c)``; normalised, it is
-``(log c_max - log c) / (log c_max - log c_min)``. A reply has the mean of its words. (The code published for EmpGPT-3,
-Lee et al. 2022, takes the largest in place of the mean, while the figures in the paper fit the mean.)
+A word that occurs in ``c`` of a corpus's texts has the inverse document frequency ``log(texts / c)``; normalised, it is
+``(log c_max - log c) / (log c_max - log c_min)``. A reply's value is the mean over its words. (The code published for
+EmpGPT-3, Lee et al. 2022, takes the maximum instead of the mean, while the figures in the paper match the mean.)
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from statistics import fmean
 from parlai_empathy.errors import NotComputableError, OptionError
 
 KINDS: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max}
-"""What becomes of the words' values."""
+"""How the words' values are aggregated."""
 
 
 class Nidf:
-    """Knows how common words are in a corpus.
+    """The document frequencies of a corpus's words.
 
-    :param counts: in how many texts each word stands, at least 1.
-    :param source: what the corpus is, for signatures.
-    :raises NotComputableError: if all words are as common as one another.
+    :param counts: the number of texts in which each word occurs, at least 1.
+    :param source: the corpus's name, for signatures.
+    :raises NotComputableError: if all words are equally common.
     """
 
     def __init__(self, counts: Mapping[str, int], source: str) -> None:
@@ -35,16 +35,16 @@ class Nidf:
 
     @classmethod
     def of_texts(cls, texts: Iterable[Sequence[str]], source: str) -> Nidf:
-        """Count the words of texts that are cut into them."""
+        """Count the words of tokenised texts."""
         return cls(Counter(word for words in texts for word in set(words)), source)
 
     def of_word(self, word: str) -> float | None:
-        """0..1; None for a word that the corpus does not have."""
+        """Return a word's value, 0..1; None if it is not in the corpus."""
         count = self._counts.get(word)
         return None if count is None else (self._most - math.log(count)) / (self._most - self._least)
 
     def of(self, words: Sequence[str], kind: str = "mean") -> float | None:
-        """A reply's value, 0..1; None if it has no word that the corpus has.
+        """Return a reply's value, 0..1; None if none of its words is in the corpus.
 
         :param kind: one of :data:`KINDS`.
         """

@@ -1,10 +1,10 @@
-"""A number that carries its signature."""
+"""A number with its signature."""
 
 from __future__ import annotations
 
 
 class Number(float):
-    """A value, with all that decided it.
+    """A value with a signature that says how it was computed.
 
     :param signature: in the form of :func:`parlai_empathy.metrics.signature.signature`.
     """
@@ -12,7 +12,7 @@ class Number(float):
     signature: str
 
     def __new__(cls, value: float, signature: str) -> Number:
-        """Make a float that remembers its signature; what is computed with it is a plain float."""
+        """Create a float with a signature; results of computations with it are plain floats."""
         number = super().__new__(cls, value)
         number.signature = signature
         return number

@@ -1,8 +1,8 @@
-"""Whether two systems differ, judged on the same items: the difference, its interval, and a randomisation test.
+"""Comparison of two systems on the same items: the difference, its interval, and a randomisation test.
 
-Interval: the items are drawn anew with replacement, for both systems the same ones (Efron and Tibshirani 1993). Test:
-if the systems are alike, it does not matter which of them gave which of an item's two replies; so replies are swapped
-at random, and the p-value is the share of swaps that make as large a difference (Noreen 1989).
+Interval: the items are resampled with replacement, the same ones for both systems (Efron and Tibshirani 1993). Test: if
+the systems do not differ, it is irrelevant which of them gave which of an item's two replies. So replies are swapped at
+random, and the p-value is the share of swaps with at least as large a difference (Noreen 1989).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Value = Callable[[Array], float]
 
 
 class PairedDifference(NamedTuple):
-    """A system's number less another one's.
+    """The difference between two systems' values, first minus second.
 
-    :param p_value: of no difference, two-sided, above 0 and at most 1.
-    :param interval: the lower and upper end of the 95 % interval; None if none was asked for.
-    :param n: how many items both have.
+    :param p_value: two-sided, against no difference; above 0 and at most 1.
+    :param interval: the lower and upper end of the 95 % interval; None if it was not requested.
+    :param n: number of items that both have.
     """
 
     value: float
@@ -46,13 +46,14 @@ def paired_difference(
 ) -> PairedDifference:
     """Compare two systems.
 
-    :param value: from items to a number.
-    :param first: ``(n, ...)``, what the number of the first system is computed from, item by item.
-    :param second: ``(n, ...)``, the same items of the second.
-    :param resamples: for the interval.
-    :param with_interval: to be left out for a number that items drawn with replacement do not lie about.
-    :param swaps: for the test, by default as many as resamples. No p-value is below ``1 / (swaps + 1)``.
-    :raises NotComputableError: if there are fewer than two items, or most samples of them have no number.
+    :param value: computes a system's value from its items.
+    :param first: ``(n, ...)``, the first system's items.
+    :param second: ``(n, ...)``, the second system's, in the same order.
+    :param resamples: number of bootstrap samples for the interval.
+    :param with_interval: False for values that are biased on items drawn with replacement.
+    :param swaps: number of random swaps for the test, by default ``resamples``. No p-value is below
+        ``1 / (swaps + 1)``.
+    :raises NotComputableError: if there are fewer than two items, or most resamples of them have no value.
     """
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
@@ -70,7 +71,7 @@ def paired_difference(
 
 def _p_value(value: Value, first: Array, second: Array, swaps: int, seed: int) -> float:
     one, other = value(first), value(second)
-    # Of sums in another order the last digits may differ.
+    # Sums in a different order may differ in their last digits.
     least = abs(one - other) - 1e-12 * max(1.0, abs(one), abs(other))
     generator = np.random.default_rng(seed)
     as_large = tried = 0
@@ -85,17 +86,17 @@ def _p_value(value: Value, first: Array, second: Array, swaps: int, seed: int) -
 
 
 def swaps_for(tests: int, resamples: int) -> int:
-    """How many random swaps each of so many tests takes, at least ``resamples``.
+    """Return the number of random swaps for each of several tests, at least ``resamples``.
 
-    No p-value is below one in as many; 25 for each test let the smallest be .04 after Holm's correction.
+    No p-value is below 1 / (swaps + 1); with 25 swaps per test, it can still be .04 after Holm's correction.
     """
     return max(resamples, 25 * tests)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for how many they are (Holm 1979), in the same order.
+    """Return p-values corrected for multiple comparisons (Holm 1979), in the same order.
 
-    That any at all of those below .05 is there by chance happens in at most 5 % of cases.
+    The probability that any corrected p-value is below .05 by chance is at most 5 %.
     """
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     corrected = [0.0] * len(p_values)

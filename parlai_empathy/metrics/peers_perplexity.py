@@ -1,6 +1,6 @@
 """Perplexity as the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023) compute it.
 
-The exponential of the mean over examples of each example's mean token loss: a short reply weighs as much as a long one.
+The exponential of the mean over examples of each example's mean token loss: a short reply counts as much as a long one.
 ParlAI's ``ppl`` is the exponential of the mean over tokens.
 """
 
@@ -16,22 +16,22 @@ from parlai_empathy.metrics.signature import signature
 
 
 def example_losses(losses: Tensor, is_token: Tensor) -> Tensor:
-    """Each example's mean token loss.
+    """Return each example's mean token loss.
 
     :param losses: ``(batch, length)``, in nats.
-    :param is_token: ``(batch, length)`` truth values: False is padding. At least one token a row.
+    :param is_token: ``(batch, length)`` booleans; False is padding. At least one token per row.
     :returns: ``(batch,)``
     """
     return (losses * is_token).sum(dim=1) / is_token.sum(dim=1)
 
 
 class PeersPerplexity(AverageMetric):
-    """The perplexity of the examples added up so far.
+    """The perplexity of the examples accumulated so far.
 
     :param numer: the sum of the examples' mean token losses.
-    :param denom: how many examples.
+    :param denom: number of examples.
     :param tokens: the tokeniser's name, for the signature.
-    :param vocabulary: how many words the model chooses from, for the signature.
+    :param vocabulary: the model's vocabulary size, for the signature.
     """
 
     __slots__ = ("split", "tokens", "vocabulary")
@@ -54,14 +54,14 @@ class PeersPerplexity(AverageMetric):
         return PeersPerplexity(total._numer, total._denom, self.tokens, self.vocabulary, self.split)
 
     def value(self) -> float:
-        """At least 1. Raises :class:`NotComputableError` for no example."""
+        """At least 1. Raises :class:`NotComputableError` if there are no examples."""
         if not self._denom:
             raise NotComputableError("perplexity of no example")
         return math.exp(super().value())
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature(
             "PPL",
             mean="examples",

@@ -1,7 +1,7 @@
-"""Whether two samples have the same mean, by a test that knows nothing of how they are distributed.
+"""Permutation test of whether two samples have the same mean, without assumptions about their distribution.
 
-If it makes no difference which side a value is on, the sides may as well be dealt out anew. The p-value is the share of
-such deals whose means are as far apart (Fisher 1935). For pairs see :mod:`parlai_empathy.metrics.paired`.
+If it is irrelevant which sample a value belongs to, values can be reassigned at random. The p-value is the share of
+reassignments whose means are at least as far apart (Fisher 1935). For pairs see :mod:`parlai_empathy.metrics.paired`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from parlai_empathy.metrics.bootstrap import Floats
 def permutation_p_value(
     first: Sequence[float] | Floats, second: Sequence[float] | Floats, resamples: int = 1000, seed: int = 0
 ) -> float:
-    """Of no difference of means, two-sided, above 0 and at most 1.
+    """Return the two-sided p-value against no difference of means, above 0 and at most 1.
 
-    :param resamples: how often the sides are dealt out anew. The deal that was found counts as one more.
+    :param resamples: number of random reassignments. The observed assignment counts as one more.
     :raises NotComputableError: if a sample has fewer than two values.
     """
     if resamples < 1:
@@ -31,10 +31,10 @@ def permutation_p_value(
     n, whole = len(first), float(values.sum())
 
     def apart(total: float) -> float:
-        """The means' distance, where so much is on the first side."""
+        """Return the distance of the means, given the sum of the first sample."""
         return abs(total / n - (whole - total) / (len(values) - n))
 
-    # Of sums in another order the last digits may differ.
+    # Sums in a different order may differ in their last digits.
     least = apart(float(values[:n].sum())) - 1e-12 * max(1.0, float(np.abs(values).max()))
     as_large = sum(apart(float(generator.permutation(values)[:n].sum())) >= least for _ in range(resamples))
     return (as_large + 1) / (resamples + 1)

@@ -1,4 +1,4 @@
-"""What every question about power has: how probably a difference is to be seen, and how probably one that is none."""
+"""Checks of power and significance level, for all power analyses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from parlai_empathy.errors import OptionError
 
 
 def check_alpha(alpha: float) -> None:
-    """See that alpha is the probability of seeing a difference where there is none.
+    """Check alpha, the probability of detecting a difference where there is none.
 
     :raises OptionError: if it does not lie between 0 and 1.
     """
@@ -15,9 +15,9 @@ def check_alpha(alpha: float) -> None:
 
 
 def check_power(power: float, alpha: float) -> None:
-    """See that power is the probability of seeing a difference that is there.
+    """Check power, the probability of detecting a difference that exists.
 
-    :raises OptionError: if it does not lie between alpha, which chance alone gives, and 1.
+    :raises OptionError: if it does not lie between alpha, the level of chance, and 1.
     """
     check_alpha(alpha)
     if not alpha < power < 1:

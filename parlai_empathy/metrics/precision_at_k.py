@@ -3,13 +3,13 @@
 Where do the other 99 come from? The paper does not say; three protocols are in use, up to a dozen points apart:
 
 ``shuffled``
-    The fold in a random order, cut into blocks of 100; the candidates are the block's true replies.
+    The fold in random order, split into blocks of 100; the candidates are the block's true replies.
 ``ordered``
-    The same in the file's order: turns of one conversation become one another's candidates (the hardest).
+    The same in the file's order: turns of a conversation become each other's candidates (the hardest protocol).
 ``inline``
-    The 100 candidates that the data set gives with each example.
+    The 100 candidates that the data set gives for each example.
 
-In the first two a last, shorter block is left out, as the paper's code does.
+The first two drop a last, shorter block, as the paper's code does.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ SHUFFLE_SEED = 42
 
 
 def key(k: int, protocol: str) -> str:
-    """The name of the number in ParlAI's reports."""
+    """Return the metric's key in ParlAI's reports."""
     return f"p_at_{k}_{BLOCK}_{protocol}"
 
 
 def true_ranks(scores: Tensor, true: Tensor) -> Tensor:
-    """The rank of each row's true candidate, from 1. Of equal scores the earlier candidate ranks higher.
+    """Return the rank of each row's true candidate, from 1. Among equal scores the earlier candidate ranks higher.
 
-    A score that is NaN counts against the model: otherwise one that has diverged would seem to be always right.
+    NaN scores count against the model; otherwise a model that has diverged would always seem right.
 
     :param scores: ``(n, candidates)``
     :param true: ``(n,)`` indices of the true candidates.
@@ -51,13 +51,13 @@ def true_ranks(scores: Tensor, true: Tensor) -> Tensor:
 
 
 def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = BLOCK) -> Tensor:
-    """The rank of each true reply among its block's, by dot product.
+    """Return the rank of each true reply among those of its block, by dot product.
 
     :param contexts: ``(n, dim)`` in the fold's order.
     :param replies: ``(n, dim)``, the true replies.
     :param protocol: ``shuffled`` or ``ordered``.
     :returns: ``(n // block * block,)``
-    :raises NotComputableError: if there are fewer examples than a block holds.
+    :raises NotComputableError: if there are fewer examples than one block.
     """
     if len(contexts) < block:
         raise NotComputableError(f"P@k,{block} needs at least {block} examples and got {len(contexts)}")
@@ -67,7 +67,7 @@ def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = B
 
 
 def block_order(total: int, protocol: str, block: int = BLOCK) -> Tensor:
-    """The fold's positions in the order in which they are cut into blocks, ``(total // block * block,)``."""
+    """Return the fold's positions in the order in which they are split into blocks, ``(total // block * block,)``."""
     order = torch.arange(total)
     if protocol == "shuffled":
         order = torch.randperm(total, generator=torch.Generator().manual_seed(SHUFFLE_SEED))
@@ -75,7 +75,7 @@ def block_order(total: int, protocol: str, block: int = BLOCK) -> Tensor:
 
 
 def precision_at(k: int, ranks: Tensor) -> float:
-    """The share of ranks up to ``k``, 0..1. Raises :class:`NotComputableError` for no ranks."""
+    """Return the share of ranks up to ``k``, 0..1. Raises :class:`NotComputableError` if there are no ranks."""
     if len(ranks) == 0:
         raise NotComputableError(f"P@{k} of no example")
     return (ranks <= k).double().mean().item()
@@ -83,7 +83,7 @@ def precision_at(k: int, ranks: Tensor) -> float:
 
 @dataclass(frozen=True)
 class EncodedExamples:
-    """Encodings of a batch, and where its examples stand in the fold.
+    """Encodings of a batch, and its examples' positions in the fold.
 
     ``positions``: ``(n,)``; ``contexts`` and ``replies``: ``(n, dim)``.
 
@@ -97,7 +97,7 @@ class EncodedExamples:
 
 
 class BlockPrecision(Metric):
-    """P@k,100 under ``shuffled`` or ``ordered``. It adds up encodings; the number comes once all are there."""
+    """P@k,100 under ``shuffled`` or ``ordered``. It accumulates encodings, and computes the value from all of them."""
 
     __slots__ = ("batches", "k", "protocol", "score", "split")
 
@@ -122,7 +122,7 @@ class BlockPrecision(Metric):
 
     @property
     def macro_average(self) -> bool:
-        """Over several tasks: the mean of the tasks' numbers."""
+        """Whether several tasks are reported as the mean of their values."""
         return True
 
     def value(self) -> float:
@@ -141,7 +141,7 @@ class BlockPrecision(Metric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         examples = sum(len(batch.positions) for batch in self.batches)
         return signature(
             f"P@k,{BLOCK}",
@@ -155,7 +155,7 @@ class BlockPrecision(Metric):
 
 
 def block_precisions(examples: EncodedExamples, score: str, split: str | None) -> dict[str, BlockPrecision]:
-    """The numbers of a batch under ``shuffled`` and ``ordered``, by their names in reports."""
+    """Return a batch's metrics under ``shuffled`` and ``ordered``, by their keys in reports."""
     return {
         key(k, protocol): BlockPrecision(k, protocol, (examples,), score, split)
         for protocol in ("shuffled", "ordered")
@@ -164,7 +164,7 @@ def block_precisions(examples: EncodedExamples, score: str, split: str | None) -
 
 
 class RankedPrecision(AverageMetric):
-    """P@k,100 from ranks that are known already, such as those among the candidates that come with each example."""
+    """P@k,100 from given ranks, such as those among each example's own candidates."""
 
     __slots__ = ("candidates", "order", "protocol", "score", "split")
 
@@ -192,7 +192,7 @@ class RankedPrecision(AverageMetric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature(
             f"P@k,{BLOCK}",
             protocol=self.protocol,
@@ -208,10 +208,10 @@ class RankedPrecision(AverageMetric):
 def ranked_precisions(
     ranks: Tensor, protocol: str, score: str, candidates: str | None, split: str | None
 ) -> dict[str, list[RankedPrecision]]:
-    """The numbers of a batch, by their names in reports.
+    """Return a batch's metrics, by their keys in reports.
 
     :param ranks: ``(n,)``, of the true replies among each example's 100 candidates.
-    :param candidates: where those come from, for the signature.
+    :param candidates: the source of the candidates, for the signature.
     """
     return {
         key(k, protocol): [RankedPrecision(rank <= k, 1, protocol, score, candidates, split) for rank in ranks.tolist()]

@@ -1,10 +1,11 @@
-"""Whether ratings differ, by their ranks alone: Wilcoxon's signed-rank test and the test of Mann and Whitney.
+"""Rank tests of whether ratings differ: Wilcoxon's signed-rank test and the Mann-Whitney test.
 
-Ranks need no equal steps between the points of a scale. Ratings have many ties and zeros, for which tables of these
-tests do not hold; here their distributions are counted for the ranks that are there, ties and all.
+Ranks do not require equal steps between the points of a scale. Ratings have many ties and zeros, for which the usual
+tables of these tests are not valid; here the exact distributions are computed for the observed ranks, ties included.
 
-The effect beside each p-value is the rank-biserial correlation (Kerby 2014), -1..1: how much of all ranks, or of all
-pairs, speaks for the first, less how much speaks for the second. For two samples it is also called Cliff's delta.
+The effect size next to each p-value is the rank-biserial correlation (Kerby 2014), -1..1: the share of all ranks, or of
+all pairs, that favours the first, minus the share that favours the second. For two samples it is also called Cliff's
+delta.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.bootstrap import Floats
 
 _MOST_EXACT = 200
-"""As many differences are counted exactly; of more, the normal distribution says the same to three digits."""
+"""Maximum number of differences for the exact test; beyond it, the normal approximation agrees to three digits."""
 _MOST_PAIRS = 900
-"""As many pairs of a value of each sample, such as 30 times 30, are counted exactly; more would take long. Of them the
-normal distribution's p-values are within a tenth about .05, and rather too large where they are small."""
+"""Maximum number of pairs of values, one from each sample (such as 30 times 30), for the exact test; more would take
+long. Beyond it, the normal approximation's p-values are within a tenth around .05, and rather too large if small."""
 
 
 class RankTest(NamedTuple):
-    """What a test of ranks found.
+    """The result of a rank test.
 
-    :param p_value: of no difference, two-sided, above 0 and at most 1.
-    :param effect: the rank-biserial correlation, above 0 where the first is rated higher.
-    :param n: how many differences, or ratings of both, the test used.
-    :param p: how the p-value is known: ``exact``, counted, or ``normal``, by the normal distribution.
+    :param p_value: two-sided, against no difference; above 0 and at most 1.
+    :param effect: the rank-biserial correlation, above 0 if the first is rated higher.
+    :param n: number of differences, or of ratings in both samples, that the test used.
+    :param p: how the p-value was computed: ``exact``, or ``normal`` for the normal approximation.
     """
 
     p_value: float
@@ -42,13 +43,13 @@ class RankTest(NamedTuple):
 
 
 def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
-    """Wilcoxon's signed-rank test (Wilcoxon 1945): differences of 0 are left out, equal ones share their ranks.
+    """Compute Wilcoxon's signed-rank test (Wilcoxon 1945): differences of 0 are dropped, equal ones get mean ranks.
 
-    :param differences: first less second, pair by pair.
-    :raises NotComputableError: if there is no difference but 0.
+    :param differences: first minus second, for each pair.
+    :raises NotComputableError: if all differences are 0.
     """
     known = np.asarray(differences, dtype=np.float64)
-    # Means of the same ratings in another order may differ in their last digits, and be a tie all the same.
+    # Means of the same ratings in a different order may differ in their last digits, but are ties.
     known = np.round(known, 9)
     known = known[known != 0]
     if not len(known):
@@ -64,13 +65,13 @@ def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
 
 
 def _share_of_signs(ranks: Floats, positive: float) -> float:
-    """The share of all ways to put signs to the ranks that give as extreme a sum of the positive ones."""
+    """Return the share of all assignments of signs to the ranks whose sum of positive ranks is at least as extreme."""
     doubled = _doubled(ranks)
     low = min(round(2 * positive), sum(doubled) - round(2 * positive))
-    ways = np.zeros(low + 1)  # to each sum as low; there are as many to those as high
+    ways = np.zeros(low + 1)  # to reach each sum up to the observed one; the upper tail has as many
     ways[0] = 1.0
     most = 0
-    for rank in doubled:  # with this rank's sign -, the sum stays; with +, it grows
+    for rank in doubled:  # if this rank's sign is -, the sum stays; if +, it grows
         if rank > low:
             break
         most = min(low, most + rank)
@@ -79,9 +80,9 @@ def _share_of_signs(ranks: Floats, positive: float) -> float:
 
 
 def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> RankTest:
-    """The test of Mann and Whitney (1947), for two samples that have nothing to do with each other.
+    """Compute the Mann-Whitney test (Mann and Whitney 1947) for two independent samples.
 
-    :raises NotComputableError: if a sample has fewer than two values, or all values are the same.
+    :raises NotComputableError: if a sample has fewer than two values, or all values are equal.
     """
     one, other = (np.round(np.asarray(values, dtype=np.float64), 9) for values in (first, second))
     if len(one) < 2 or len(other) < 2:
@@ -100,30 +101,30 @@ def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
 
 
 def _share_of_deals(ranks: Floats, first: int) -> float:
-    """The share of all deals of the ranks to the two samples whose sums are as far from what they are on average.
+    """Return the share of all assignments of ranks to the two samples whose rank sums are at least as far from average.
 
-    :param first: how many ranks, those in front, are the first sample's.
+    :param first: size of the first sample, whose ranks come first.
     """
-    fewer = ranks[:first] if 2 * first <= len(ranks) else ranks[first:]  # the other's sum is the rest
+    fewer = ranks[:first] if 2 * first <= len(ranks) else ranks[first:]  # the other sample's sum is the rest
     doubled, dealt = _doubled(ranks), len(fewer)
-    ways = np.zeros((dealt + 1, sum(doubled[-dealt:]) + 1))  # to deal so many of the ranks, to each sum of them
+    ways = np.zeros((dealt + 1, sum(doubled[-dealt:]) + 1))  # to choose that many ranks, by their sum
     ways[0, 0] = 1.0
     most = 0
-    for seen, rank in enumerate(doubled):  # this rank is not dealt, and the sum stays; or it is, and the sum grows
+    for seen, rank in enumerate(doubled):  # without this rank the sum stays; with it, it grows
         many, most = min(seen + 1, dealt), min(most + rank, ways.shape[1] - 1)
         ways[1 : many + 1, rank : most + 1] += ways[:many, : most + 1 - rank]
     average = dealt * (len(ranks) + 1)
     far = np.abs(np.arange(ways.shape[1]) - average) >= abs(2 * fewer.sum() - average)
     share = float(ways[dealt, far].sum() / ways[dealt].sum())
-    return min(1.0, share)  # more ways than a float has digits for are rounded
+    return min(1.0, share)  # counts beyond a float's precision are rounded
 
 
 def _doubled(ranks: Floats) -> list[int]:
-    """Twice the ranks, in order: shared ones may be halves."""
+    """Return twice the ranks, sorted: tied ranks may be halves."""
     doubled: list[int] = np.sort(np.rint(2 * ranks)).astype(int).tolist()
     return doubled
 
 
 def _normal(distance: float, spread: float) -> float:
-    """How probably a sum of ranks lies so far from its average, with half a step off for its being continuous."""
+    """Return the two-sided p-value of a rank sum at this distance from its average, with continuity correction."""
     return math.erfc(max(0.0, abs(distance) - 0.5) / (spread * math.sqrt(2)))

@@ -1,14 +1,14 @@
-"""How well the words that a model points to agree with those that raters pointed to, in one response.
+"""How well a model's rationale, the words that it marks in a response, agrees with that of raters.
 
-Two measures of Sharma et al. (2020, section 7), which they take from DeYoung et al. (2020):
+Two measures of Sharma et al. (2020, section 7), taken from DeYoung et al. (2020):
 
 *token F1*
     ``2 TP / (2 TP + FP + FN)`` over the response's tokens.
 *IOU F1*
-    The F1 of whole spans, runs of neighbouring tokens. A span is right if it shares at least half of its union with one
-    of the other side's.
+    The F1 of whole spans, runs of adjacent tokens. A span is correct if its intersection over union with one of the
+    other side's spans is at least one half.
 
-Both are for responses in which raters pointed to something; a corpus' number is the mean over them.
+Both are defined for responses in which raters marked something; a corpus's value is the mean over them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from collections.abc import Sequence
 from parlai_empathy.errors import NotComputableError
 
 Run = tuple[int, int]
-"""First token, and the one behind the last."""
+"""Index of the first token, and of the one after the last."""
 
 ENOUGH = 0.5
-"""Of the union of two spans, the share at which they count as the same (DeYoung et al. 2020, section 4.1)."""
+"""Minimum intersection over union for two spans to match (DeYoung et al. 2020, section 4.1)."""
 
 
 def token_f1(chosen: Sequence[bool], true: Sequence[bool]) -> float:
-    """The F1 of the tokens that were chosen, 0..1.
+    """Return the F1 of the marked tokens, 0..1.
 
-    :param chosen: for each of the response's tokens, whether the model points to it; ``true``: whether raters do.
-    :raises NotComputableError: if raters point to none, or the numbers of tokens differ.
+    :param chosen: for each of the response's tokens, whether the model marked it; ``true``: whether raters did.
+    :raises NotComputableError: if raters marked none, or the numbers of tokens differ.
     """
     _check(chosen, true)
     both = sum(one and other for one, other in zip(chosen, true, strict=True))
@@ -36,7 +36,7 @@ def token_f1(chosen: Sequence[bool], true: Sequence[bool]) -> float:
 
 
 def iou_f1(chosen: Sequence[bool], true: Sequence[bool]) -> float:
-    """The F1 of the spans that were chosen, 0..1; parameters and errors as of :func:`token_f1`."""
+    """Return the F1 of the marked spans, 0..1; parameters and errors as for :func:`token_f1`."""
     _check(chosen, true)
     ours, theirs = runs(chosen), runs(true)
     if not ours:
@@ -47,7 +47,7 @@ def iou_f1(chosen: Sequence[bool], true: Sequence[bool]) -> float:
 
 
 def runs(marks: Sequence[bool]) -> list[Run]:
-    """The runs of neighbouring tokens that are marked, in order."""
+    """Return the runs of adjacent marked tokens, in order."""
     edges = [False, *map(bool, marks), False]
     turns = [place for place in range(len(marks) + 1) if edges[place] != edges[place + 1]]
     return list(zip(turns[::2], turns[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""How well a judge's scores follow people's ratings, as a number in ParlAI's reports."""
+"""Correlation of a judge's scores with people's ratings, as a metric in ParlAI's reports."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from parlai_empathy.metrics.signature import signature
 
 
 class ScoreCorrelation(Metric):
-    """The correlation of all scores and ratings added up so far.
+    """The correlation of the scores and ratings accumulated so far.
 
-    :param kind: of :data:`parlai_empathy.metrics.correlation.KINDS`.
-    :param scores: the judge's.
+    :param kind: one of :data:`parlai_empathy.metrics.correlation.KINDS`.
+    :param scores: the judge's scores.
     :param ratings: people's mean rating of each item, in the same order.
     """
 
@@ -36,11 +36,11 @@ class ScoreCorrelation(Metric):
 
     @property
     def macro_average(self) -> bool:
-        """Over several tasks: the mean of the tasks' numbers."""
+        """Whether several tasks are reported as the mean of their values."""
         return True
 
     def value(self) -> float:
-        """-1..1, or NaN with a warning where there is no correlation to compute."""
+        """-1..1, or NaN with a warning if it cannot be computed."""
         try:
             return coefficient(self.kind, self.scores, self.ratings)
         except NotComputableError as error:
@@ -49,5 +49,5 @@ class ScoreCorrelation(Metric):
 
     @property
     def signature(self) -> str:
-        """What decided the number."""
+        """How the number was computed."""
         return signature(self.kind, n=len(self.scores), split=self.split)

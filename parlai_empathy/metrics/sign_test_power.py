@@ -1,8 +1,8 @@
-"""How many comparisons of A and B show that one of them is preferred, and how small a preference so many can show.
+"""Power of A/B comparisons: how many a preference needs, and what preference a number of comparisons can detect.
 
-Of ``n`` decided comparisons the number of wins is binomial, and the test is the exact sign test, two-sided. Its power
-goes up and down as ``n`` grows, because wins are whole numbers; the number that is given is the first from which on the
-power stays.
+Among ``n`` decided comparisons the number of wins is binomial, and the test is the exact two-sided sign test. Because
+wins are whole numbers, its power goes up and down as ``n`` grows; the number returned is the first from which on the
+power stays sufficient.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MOST = 100_000
 
 
 def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
-    """How probably the exact two-sided sign test sees that one side is preferred.
+    """Return the power of the exact two-sided sign test for a preference, 0..1.
 
-    :param share: of decided comparisons that it wins, 0..1.
-    :param decided: comparisons without a tie, at least 1.
+    :param share: share of decided comparisons that one side wins, 0..1.
+    :param decided: number of comparisons without ties, at least 1.
     """
     _check_share(share)
     check_alpha(alpha)
@@ -37,7 +37,7 @@ def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
 
 
 def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05) -> int:
-    """The fewest decided comparisons from which on the preference is seen so probably.
+    """Return the smallest number of decided comparisons from which on the test has this power.
 
     :raises NotComputableError: if the share is one half, or more than 100,000 would be needed.
     """
@@ -48,8 +48,8 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
     guess = math.ceil(2 * sign_test_normal(share, power, alpha)) + 50
     if guess > 2 * _MOST:
         raise NotComputableError(f"more than {_MOST:,} comparisons would be needed for a share of {share}")
-    # Beyond twice the normal number, and fifty more for where a few are enough, the power stays above; the
-    # last place below it is what counts.
+    # Beyond twice the normal approximation, plus fifty for small numbers, the power stays sufficient; so the last
+    # number below it determines the result.
     counts = np.arange(1, guess + 1)
     powers = _powers(share, counts, alpha)
     below = counts[powers < power]
@@ -57,16 +57,16 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
 
 
 def sign_test_normal(share: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The same by the normal distribution, as textbooks have it (Noether 1987 without his simplification)."""
+    """Return the same by the textbook's normal approximation (Noether 1987 without his simplification)."""
     check_power(power, alpha)
     z = stats.norm.isf(alpha / 2) * 0.5 + stats.norm.ppf(power) * math.sqrt(share * (1 - share))
     return float((z / (share - 0.5)) ** 2)
 
 
 def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest share above one half that so many decided comparisons show so probably, 0.5..1.
+    """Return the smallest share above one half for which this number of comparisons has this power, 0.5..1.
 
-    :raises NotComputableError: if even one side that always wins would not be seen.
+    :raises NotComputableError: if not even a side that always wins would be detected.
     """
     check_power(power, alpha)
     if sign_test_power(1.0, decided, alpha) < power:
@@ -75,9 +75,9 @@ def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) 
 
 
 def _significant(decided: Counts, alpha: float) -> Counts:
-    """For each number of comparisons the most wins that are a significant defeat; -1 where none is."""
+    """Return, for each number of comparisons, the most wins that are still a significant defeat; -1 if none are."""
     most: Counts = stats.binom.ppf(alpha / 2, decided, 0.5).astype(int)
-    for _ in range(2):  # ppf is the first at or above alpha / 2
+    for _ in range(2):  # ppf returns the first at or above alpha / 2
         too_many = stats.binom.cdf(most, decided, 0.5) > alpha / 2 * (1 + 1e-12)
         most = np.where(too_many, most - 1, most)
     return most

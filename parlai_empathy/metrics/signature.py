@@ -1,4 +1,4 @@
-"""A number's signature: everything that decided its value, in one line that can be printed beside it."""
+"""A metric's signature: everything that its value depends on, in one line that can be printed next to it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from parlai_empathy import __version__
 
 
 def signature(name: str, **settings: object) -> str:
-    """``name|key:value|...|version:x``: the settings in the order given, without those that are None."""
+    """Return ``name|key:value|...|version:x``, with the settings in the given order, without those that are None."""
     parts = [f"{key}:{value}" for key, value in settings.items() if value is not None]
     return "|".join([name, *parts, f"version:{__version__}"])
 
 
 def signature_lines(report: Mapping[str, Any]) -> list[str]:
-    """One line for each different signature among the metrics of a ParlAI report."""
+    """Return one line for each distinct signature among the metrics of a ParlAI report."""
     names: dict[str, list[str]] = {}
     for key, metric in report.items():
         text = getattr(metric, "signature", None)

@@ -1,7 +1,7 @@
-"""Power by trial: studies are drawn, tested, and the share of them that see the difference is counted.
+"""Power by simulation: studies are drawn and tested, and the power is the share of them that detect the difference.
 
-It checks the formulas, and says what they do not: how the tests of ranks fare on the points of a scale, where ratings
-are whole numbers and end.
+This checks the formulas, and covers what they do not: how rank tests perform on the points of a scale, where ratings
+are discrete and bounded.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from parlai_empathy.metrics.likert_power import LikertDesign
 from parlai_empathy.metrics.power import check_alpha
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 
-_AT_ONCE = 1_000_000  # ratings of one system that are in memory
+_AT_ONCE = 1_000_000  # ratings of one system in memory at a time
 
 
 def simulated_t_test_power(
     design: LikertDesign, difference: float, items: int, alpha: float = 0.05, runs: int = 2000, seed: int = 0
 ) -> float:
-    """The power of :func:`parlai_empathy.metrics.likert_power.likert_power` by trial, with normal ratings.
+    """Return the power of :func:`parlai_empathy.metrics.likert_power.likert_power` by simulation, with normal ratings.
 
-    :param runs: how many studies are drawn.
+    :param runs: number of simulated studies.
     """
     test = stats.ttest_rel if design.paired else stats.ttest_ind
     seen = 0.0
@@ -45,13 +45,13 @@ def simulated_rank_test_power(
     runs: int = 2000,
     seed: int = 0,
 ) -> float:
-    """How probably a test of ranks sees the difference, where each rating is the nearest point of a scale.
+    """Return the power of a rank test when each rating is rounded to the nearest point of a scale.
 
-    It is the one that ratings are given: see :mod:`parlai_empathy.metrics.rank_tests`. A scale that ends cuts ratings
-    off, and with them some of the difference: that is part of the answer.
+    The test is the signed-rank test for paired designs, otherwise the Mann-Whitney test. The ends of the scale clip
+    ratings, and with them some of the difference: this is part of the result.
 
     :param scale: its points, at least two.
-    :param mean: of both systems together, in points, before ratings are cut off.
+    :param mean: mean of both systems together, in points, before clipping.
     """
     points = np.array(sorted(set(scale)), dtype=np.float64)
     if len(points) < 2:
@@ -67,9 +67,9 @@ def simulated_rank_test_power(
 def simulated_sign_test_power(
     share: float, decided: int, alpha: float = 0.05, runs: int = 2000, seed: int = 0
 ) -> float:
-    """The power of the exact sign test by trial.
+    """Return the power of the exact sign test by simulation.
 
-    :param share: of decided comparisons that one side wins, 0..1.
+    :param share: share of decided comparisons that one side wins, 0..1.
     """
     check_alpha(alpha)
     wins = np.random.default_rng(seed).binomial(decided, share, size=runs)
@@ -81,7 +81,7 @@ def simulated_sign_test_power(
 def _studies(
     design: LikertDesign, difference: float, items: int, alpha: float, runs: int, seed: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Ratings of both systems about 0, ``(some runs, items, raters)`` each."""
+    """Yield ratings of both systems, centred on 0, ``(some runs, items, raters)`` each."""
     check_alpha(alpha)
     if runs < 1:
         raise OptionError(f"runs {runs}: at least 1 is needed")
@@ -99,7 +99,7 @@ def _studies(
 
 
 def _p_value(first: Floats, second: Floats, paired: bool) -> float:
-    """Of the test of ranks that ratings are given; 1 where they leave nothing to test."""
+    """Return the rank test's p-value; 1 if the ratings leave nothing to test."""
     try:
         return (signed_rank(first - second) if paired else rank_sum(first, second)).p_value
     except NotComputableError:

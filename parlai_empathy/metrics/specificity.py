@@ -1,8 +1,7 @@
-"""How much a text says: its words without those that stand in any text (Xu et al. 2022, section 2.2 and Table 2).
+"""Specificity of a text: the number of its words that are not common (Xu et al. 2022, section 2.2 and Table 2).
 
-A word is what stands between spaces, in lower case. The words that any text has are scikit-learn's English stop words,
-which need no download; one of them is still one with a mark before or behind it. This is the one place that says so:
-the curation of RED counts with the same words.
+Words are separated by spaces, and lower-cased. Common words are scikit-learn's English stop words, which need no
+download, also with a punctuation mark before or after them. The curation of RED uses the same definition, from here.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 SPACES = " \t\n\r"
-"""What stands between words. Other white space is rare enough to be part of one."""
+"""The characters that separate words. Other white space is so rare that it counts as part of a word."""
 
 _BEFORE = ("", "(", '"', "*")
 _BEHIND = ("", ".", ",", "!", "?", ";", ":", ")", '"', "*", "...")
@@ -19,7 +18,7 @@ _TO_SPACE = str.maketrans(dict.fromkeys(SPACES, " "))
 
 @cache
 def stop_words() -> frozenset[str]:
-    """scikit-learn's 318 English stop words, in lower case."""
+    """Return scikit-learn's 318 English stop words, in lower case."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # the library takes a second to import
 
     return frozenset(ENGLISH_STOP_WORDS)
@@ -27,21 +26,21 @@ def stop_words() -> frozenset[str]:
 
 @cache
 def common_words() -> frozenset[str]:
-    """All that :func:`words` can find and that says nothing: stop words, with marks or without, and marks alone."""
+    """Return all common words: stop words with and without punctuation marks, and punctuation marks alone."""
     return frozenset(before + word + behind for before in _BEFORE for word in ("", *stop_words()) for behind in _BEHIND)
 
 
 def words(text: str) -> list[str]:
-    """What stands between spaces, in lower case; nothing between two of them is a word too, and a common one."""
+    """Split a text at spaces, in lower case; between two adjacent spaces is an empty word, which is a common one."""
     return text.lower().translate(_TO_SPACE).split(" ")
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that are not common, in lower case and in their order, each as often as it stands."""
+    """Return the words of a text that are not common, in lower case, in order and with repetitions."""
     common = common_words()
     return [word for word in words(text) if word not in common]
 
 
 def specificity(text: str) -> int:
-    """How many words of a text are not common."""
+    """Return the number of words of a text that are not common."""
     return len(content_words(text))

@@ -1,8 +1,8 @@
-"""Which of two systems people prefer: wins, ties and losses, and an exact test of them.
+"""Which of two systems people prefer: wins, ties and losses, with an exact test.
 
-The test is the sign test: if nobody preferred either, each decided comparison would be a coin that is thrown. Ties say
-nothing for either side and are left out of it (Dixon and Mood 1946); they make it see less, not more. The interval is
-that of Clopper and Pearson (1934), which holds however few comparisons there are.
+The test is the sign test: without a preference, each decided comparison would be a coin toss. Ties favour neither side
+and are excluded (Dixon and Mood 1946); they reduce the test's power. The interval is that of Clopper and Pearson
+(1934), which is valid for any number of comparisons.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from parlai_empathy.errors import NotComputableError
 class WinRate(NamedTuple):
     """How often the first of two systems is preferred.
 
-    :param share: of the decided comparisons, 0..1.
-    :param low: the lower end of its exact 95 % interval.
+    :param share: share of the decided comparisons that it wins, 0..1.
+    :param low: the lower end of the share's exact 95 % interval.
     :param high: its upper end.
-    :param p_value: of a share of one half, two-sided.
+    :param p_value: two-sided, against a share of one half.
     """
 
     wins: int
