@@ -1,1 +1,1 @@
-"""Running judges over replies in batches: one face for learned and rule-based ones."""
+"""Scoring of replies in batches, with one interface for learned and rule-based judges."""

@@ -1,4 +1,4 @@
-"""A trained agent as a judge: one of those that this package trains to score replies."""
+"""A judge that scores replies with a trained agent of this package."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from parlai_empathy.scoring.judge import Texts, check_lengths
 from parlai_empathy.scoring.names import judge_name
 
 NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
-"""What is wrong with an agent that is none, for errors."""
+"""The error message for an agent that is not a judge."""
 
 
 class AgentJudge:
     """Scores replies with a trained agent, in batches.
 
-    :param model_file: what ``parlai train_model -mf`` wrote; a name in the zoo will do.
-    :param name: what tables call it; by default :func:`parlai_empathy.scoring.names.judge_name`.
-    :param datapath: ParlAI's folder of data, for models of the zoo.
-    :raises ModelFileError: if there is no model, or it cannot be loaded.
-    :raises OptionError: if its agent is no judge of replies.
+    :param model_file: a model file of ``parlai train_model -mf``, or a name in the zoo.
+    :param name: its name in tables; by default :func:`parlai_empathy.scoring.names.judge_name`.
+    :param datapath: ParlAI's data folder, for models of the zoo.
+    :raises ModelFileError: if the model does not exist, or cannot be loaded.
+    :raises OptionError: if its agent cannot score replies.
     """
 
     def __init__(self, model_file: str, name: str | None = None, datapath: str | None = None) -> None:
@@ -35,7 +35,7 @@ class AgentJudge:
         self._agent: Any = load_agent(path)
         self._weights = weights_of(self._agent)
         try:
-            self._agent.score_pairs([["hello"]], ["hello"])  # better now than when other judges have scored for long
+            self._agent.score_pairs([["hello"]], ["hello"])  # fail now, not after other judges' long work
         except OptionError as error:
             raise OptionError(
                 f"{model_file}: {error}: name a model that was trained on ratings or on replies"
@@ -43,7 +43,7 @@ class AgentJudge:
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         opt = self._agent.opt
         return signature(
             self.name,
@@ -58,8 +58,9 @@ class AgentJudge:
 
         :param contexts: ``(n,)``, the turns before each reply, oldest first.
         :param replies: ``(n,)``
-        :param references: not looked at.
-        :returns: ``(n,)``, on the scale that the agent was trained on; 0..1 for one that tells replies apart.
+        :param references: ignored.
+        :returns: ``(n,)``, on the scale that the agent was trained on; 0..1 if it was trained to tell true replies from
+            others.
         """
         check_lengths(contexts, replies)
         logging.debug(f"{self.name} scores {len(replies)} replies")

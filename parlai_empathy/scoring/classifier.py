@@ -1,4 +1,4 @@
-"""A trained classifier, asked what texts are: the emotion of a text, the intent of a reply."""
+"""A trained classifier of single texts: the emotion of a text, the intent of a reply."""
 
 from __future__ import annotations
 
@@ -15,41 +15,42 @@ _NO_CLASSIFIER = "tells no classes apart: name a model of a classifier, such as 
 
 
 class Classifier:
-    """Tells how probable each of its classes is of a text that stands alone.
+    """Predicts class probabilities of single texts, without context.
 
-    :param model_file: what ``parlai train_model -mf`` wrote, of an agent such as ``empathy:text_classifier``; a name in
-        the zoo will do.
-    :param datapath: ParlAI's folder of data, for models of the zoo.
-    :raises ModelFileError: if there is no model, or it cannot be loaded.
-    :raises OptionError: if it is no classifier.
+    :param model_file: a model file of ``parlai train_model -mf``, of an agent such as ``empathy:text_classifier``, or a
+        name in the zoo.
+    :param datapath: ParlAI's data folder, for models of the zoo.
+    :raises ModelFileError: if the model does not exist, or cannot be loaded.
+    :raises OptionError: if it is not a classifier.
     """
 
     def __init__(self, model_file: str, datapath: str | None = None) -> None:
         path = check_agent(model_file, "class_probabilities", _NO_CLASSIFIER, datapath)
         self._agent: Any = load_agent(path)
-        if not hasattr(self._agent, "classes"):  # what judges something else than classes has probabilities too
+        if not hasattr(self._agent, "classes"):  # agents without classes can have probabilities too
             raise OptionError(f"{path}: {self._agent.opt['model']} {_NO_CLASSIFIER}")
         if not self._agent.classes:
             raise OptionError(f"{model_file} tells true replies from others: name a model that was trained on classes")
         self.labels: tuple[str, ...] = tuple(self._agent.classes)
         self.settings = {"classifier": self._agent.opt.get("task"), "weights": weights_of(self._agent)}
-        """What decides its answers, for signatures."""
+        """What its predictions depend on, for signatures."""
 
     def probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """How probable each class is, ``(texts, classes)``: in batches, each different text read once."""
+        """Return class probabilities, ``(texts, classes)``, computed in batches and once per distinct text."""
         different = list(dict.fromkeys(texts))
         found: NDArray[np.float64] = self._agent.class_probabilities([[]] * len(different), different)
         places = {text: place for place, text in enumerate(different)}
         return found[[places[text] for text in texts]]
 
     def labels_of(self, texts: Sequence[str]) -> list[str]:
-        """The most probable class of each text."""
+        """Return the most probable class of each text."""
         return [self.labels[place] for place in self.probabilities(texts).argmax(axis=1)] if texts else []
 
     def top(self, texts: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
-        """The ``k`` most probable classes of each text with their probabilities, the most probable first.
+        """Return the ``k`` most probable classes of each text with their probabilities, the most probable first.
 
-        :raises OptionError: unless ``k`` is 1 or more; more than all classes are all of them.
+        :param k: at least 1; above the number of classes, all of them are returned.
+        :raises OptionError: if ``k`` is below 1.
         """
         if k < 1:
             raise OptionError(f"--top {k}: must be at least 1")

@@ -1,4 +1,4 @@
-"""EnDex: how probable a trained classifier finds it that a reply is engaging (Xu et al. 2022)."""
+"""EnDex: the probability that a reply is engaging, as predicted by a trained classifier (Xu et al. 2022)."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ _REMEDY = "name a model that was trained on empathy:red"
 class Endex:
     """Scores replies with a classifier that was trained on RED.
 
-    :param model_file: what ``parlai train_model -t empathy:red -mf`` wrote; a name in the zoo will do.
-    :param name: what tables call it; by default its folder and file.
-    :param with_context: whether it is shown the turns before a reply. None: if its training texts had them, which
-        ``--red-context`` decided.
-    :param output: ``probability`` of the class "engaging"; or ``class``, 1 where no other is more probable, else 0.
-        The paper does not say which of them its correlations are of.
-    :param datapath: ParlAI's folder of data, for models of the zoo.
-    :raises ModelFileError: if there is no model, or it cannot be loaded.
-    :raises OptionError: for another output, or a model that does not know the class.
+    :param model_file: a model file of ``parlai train_model -t empathy:red -mf``, or a name in the zoo.
+    :param name: its name in tables; by default its folder and file.
+    :param with_context: whether it reads the turns before a reply. None: if it did in training (``--red-context``).
+    :param output: ``probability`` of the class "engaging"; or ``class``, 1 if no other class is more probable, else 0.
+        The paper does not say for which of them it reports correlations.
+    :param datapath: ParlAI's data folder, for models of the zoo.
+    :raises ModelFileError: if the model does not exist, or cannot be loaded.
+    :raises OptionError: for an unknown output, or a model without the class.
     """
 
     def __init__(
@@ -59,11 +58,11 @@ class Endex:
         self._weights = weights_of(self._agent)
         self._output = output
         self.with_context = _learnt_with_context(self._agent.opt) if with_context is None else with_context
-        self._probabilities([["hello"]], ["hello"])  # a loss without probabilities shows now, and not after long work
+        self._probabilities([["hello"]], ["hello"])  # fail now if its loss gives no probabilities
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         opt = self._agent.opt
         return signature(
             self.name,
@@ -77,9 +76,9 @@ class Endex:
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
         """Score each reply.
 
-        :param contexts: ``(n,)``, the turns before each reply, oldest first; none for a reply that stands alone.
+        :param contexts: ``(n,)``, the turns before each reply, oldest first; empty for a reply without context.
         :param replies: ``(n,)``
-        :param references: not looked at.
+        :param references: ignored.
         :returns: ``(n,)``, 0..1
         """
         check_lengths(contexts, replies)
@@ -101,11 +100,11 @@ def engagement_judge(
     output: str = "probability",
     datapath: str | None = None,
 ) -> Judge:
-    """A trained judge of engagingness: :class:`Endex` for a model that knows its class, else whatever scores replies.
+    """Return a judge of engagingness: :class:`Endex` for a model with its class, otherwise :class:`AgentJudge`.
 
-    :param with_context: of :class:`Endex`, and so are ``output`` and ``datapath``.
-    :raises ModelFileError: if there is no model, or it cannot be loaded.
-    :raises OptionError: if it is of another kind.
+    :param with_context: as for :class:`Endex`; so are ``output`` and ``datapath``.
+    :raises ModelFileError: if the model does not exist, or cannot be loaded.
+    :raises OptionError: if its agent cannot score replies.
     """
     path = check_engagement_judge(model_file, datapath)
     if ENGAGING in (model_options(path).get("classes") or ()):
@@ -114,14 +113,14 @@ def engagement_judge(
 
 
 def check_engagement_judge(model_file: str, datapath: str | None = None) -> Path:
-    """The path of a model that :func:`engagement_judge` may make a judge of, as far as can be told without loading it.
+    """Return the path of a model for :func:`engagement_judge`, checked as far as possible without loading it.
 
-    :raises ModelFileError: if there is no model.
-    :raises OptionError: if its agent does not judge.
+    :raises ModelFileError: if the model does not exist.
+    :raises OptionError: if its agent cannot score replies.
     """
     return check_agent(model_file, "score_pairs", NO_JUDGE, datapath)
 
 
 def _learnt_with_context(opt: Mapping[str, Any]) -> bool:
-    """Whether ``--red-context`` was true in training: by itself, or behind the task's name and a colon."""
+    """Whether ``--red-context`` was true in training, given as an option or after the task's name and a colon."""
     return str(task_option(opt, "red_context")).lower() != "false"

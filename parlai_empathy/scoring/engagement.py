@@ -1,7 +1,7 @@
-"""Judges of engagingness that follow a rule: chance, whether a reply asks something, how much it says.
+"""Rule-based judges of engagingness: chance, whether a reply asks a question, and how specific it is.
 
-They are the simplest baselines of Xu et al. (2022, Table 2). What the paper does not say of them, and how near each
-reading comes to its figures, is in docs/engagement.md. Judges that were trained are in
+They are the simplest baselines of Xu et al. (2022, Table 2). The details that the paper leaves open, and how close each
+interpretation comes to its figures, are in docs/engagement.md. Trained judges are in
 :mod:`parlai_empathy.scoring.endex`.
 """
 
@@ -23,31 +23,31 @@ from parlai_empathy.metrics.specificity import specificity
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 
 QUESTION_WORDS = frozenset(("how", "what", "when", "where", "which", "who", "whom", "whose", "why"))
-"""The words that See et al. (2019) take, beside the question mark, for signs of a question."""
+"""The words that, besides the question mark, indicate a question (See et al. 2019)."""
 
-_BITS = 53  # of a float's fraction: all values of random scores are equally far apart
+_BITS = 53  # of a float's significand: the possible random scores are equally spaced
 
 
 class RuleJudge(ABC):
-    """Scores each reply by a rule, which needs neither a model nor references."""
+    """A judge that scores each reply by a rule, without a model or references."""
 
     name: str
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
 
     @abstractmethod
     def score_one(self, context: Sequence[str], reply: str) -> float:
-        """Score one reply after the turns of its context."""
+        """Score one reply in its context."""
 
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
         """Score each reply.
 
         :param contexts: ``(n,)``, the turns before each reply, oldest first.
         :param replies: ``(n,)``
-        :param references: not looked at.
+        :param references: ignored.
         :returns: ``(n,)``
         :raises NotComputableError: if there are no replies, or not as many contexts.
         """
@@ -56,10 +56,7 @@ class RuleJudge(ABC):
 
 
 class Random(RuleJudge):
-    """A number between 0 and 1 that texts and seed decide, wherever and whenever the reply is scored.
-
-    :param seed: another one gives other numbers.
-    """
+    """A pseudo-random number between 0 and 1 that depends only on the texts and the seed."""
 
     name = "random"
 
@@ -68,22 +65,22 @@ class Random(RuleJudge):
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature(self.name, seed=self.seed)
 
     def score_one(self, context: Sequence[str], reply: str) -> float:
-        """0 or more, and less than 1."""
-        # As JSON no two different things look alike, and a lone half of a surrogate pair is no difficulty.
+        """Return a number in [0, 1)."""
+        # JSON encodes different inputs differently, and can encode lone surrogates.
         digest = hashlib.sha256(json.dumps([self.seed, list(context), reply]).encode()).digest()
         return math.ldexp(int.from_bytes(digest[:8], "big") >> (64 - _BITS), -_BITS)
 
 
 class Question(RuleJudge):
-    """1 for a reply that asks something, else 0.
+    """1 for a reply that asks a question, else 0.
 
-    :param sign: of a question: ``word``, a question mark or one of :data:`QUESTION_WORDS`, among the tokens of NLTK's
-        Treebank rules in lower case; ``mark``, a question mark anywhere; ``end``, one at the end.
-    :raises OptionError: for another sign.
+    :param sign: what indicates a question: ``word``, a question mark or one of :data:`QUESTION_WORDS` among the
+        lower-cased tokens of NLTK's Treebank tokenizer; ``mark``, a question mark anywhere; ``end``, one at the end.
+    :raises OptionError: for an unknown sign.
     """
 
     def __init__(self, sign: str = "word") -> None:
@@ -94,11 +91,11 @@ class Question(RuleJudge):
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature(self.name, sign=self.sign, tok="treebank" if self.sign == "word" else None)
 
     def score_one(self, context: Sequence[str], reply: str) -> float:
-        """0 or 1."""
+        """Return 0 or 1."""
         return float(self._RULES[self.sign](self, reply))
 
     @cached_property
@@ -125,11 +122,11 @@ class Question(RuleJudge):
 
 
 class Specificity(RuleJudge):
-    """How many words of a reply are no stop words: see :mod:`parlai_empathy.metrics.specificity`.
+    """The number of a reply's words that are not stop words: see :mod:`parlai_empathy.metrics.specificity`.
 
-    :param scale: ``count``; or ``log``, the logarithm of one more, where a reply of a hundred words does not outweigh
-        all others in Pearson's correlation. Ranks, and so Spearman's correlation, are the same.
-    :raises OptionError: for another scale.
+    :param scale: ``count``; or ``log``, the logarithm of the count plus one, so that a reply of a hundred words does
+        not dominate Pearson's correlation. Ranks, and so Spearman's correlation, are the same.
+    :raises OptionError: for an unknown scale.
     """
 
     _SCALES: dict[str, Callable[[int], float]] = {"count": float, "log": math.log1p}
@@ -142,17 +139,17 @@ class Specificity(RuleJudge):
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature(self.name, scale=self.scale, stop_words="scikit-learn", case="lc", tok="space")
 
     def score_one(self, context: Sequence[str], reply: str) -> float:
-        """0 for a reply that is empty, or all stop words."""
+        """Return the score; 0 for a reply that is empty or has only stop words."""
         return self._SCALES[self.scale](specificity(reply))
 
 
 def rule_judges(seed: int = 0) -> list[Judge]:
-    """The judges that need no model.
+    """Return the judges that need no model.
 
-    :param seed: of chance.
+    :param seed: for :class:`Random`.
     """
     return [Random(seed), Question(), Specificity(), Specificity("log")]

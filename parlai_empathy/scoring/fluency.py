@@ -1,4 +1,4 @@
-"""How fluent replies are: the perplexity that a language model has of each, as Lee et al. (2022) measure it."""
+"""Fluency of replies: the perplexity of each under a language model, as in Lee et al. (2022)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
 
 _BATCH = 32
-_WORTH_A_BAR = 20  # as many batches take long enough for a progress bar
+_WORTH_A_BAR = 20  # minimum number of batches for a progress bar
 
 
 class Fluency:
     """The perplexity of replies under a causal language model.
 
-    A reply is lower-cased and read alone. Its first token is given, and has no loss; so a reply of one token or none
-    has no perplexity. The paper's model is GPT-2 XL.
+    A reply is lower-cased and scored without its context. Its first token is given and has no loss, so a reply of fewer
+    than two tokens has no perplexity. The paper's model is GPT-2 XL.
 
     :param name: a folder with a Hugging Face model, or a model's name on the hub.
-    :param option: where the name was given, for errors.
-    :param precision: the numbers to compute with, as of ``--precision``. Short ones are faster, and round
-        logits as large as GPT-2's to halves.
-    :raises ModelFileError: if there is none, or it is no causal language model.
+    :param option: the option that gave the name, for error messages.
+    :param precision: as ``--precision``. bfloat16 is faster, but rounds logits as large as GPT-2's to multiples of 0.5.
+    :raises ModelFileError: if the model cannot be loaded, or is not a causal language model.
     """
 
     def __init__(self, name: str, option: str = "--fluency-model", precision: str = "float32") -> None:
@@ -40,14 +39,14 @@ class Fluency:
         self._precision = precision
         self._tokenizer = load_tokenizer(name, option)
         self._model = load_causal_model(name, torch.float32, option).eval()
-        self._weights = weights_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
+        self._weights = weights_fingerprint(self._model)[:8]  # those in a folder may change
         if torch.cuda.is_available():
             self._model.cuda()
         limit = getattr(self._model.config, "max_position_embeddings", None)
         self._longest = int(limit) if limit else None
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The mean of the replies' perplexities, at least 1.
+        """Return the mean of the replies' perplexities, at least 1.
 
         :raises NotComputableError: if no reply has two tokens.
         """
@@ -63,13 +62,13 @@ class Fluency:
         return [scored("fluency", "PPL of the language model", values, settings)]
 
     def perplexities(self, texts: Sequence[str]) -> list[float | None]:
-        """Each text's perplexity; None where there are fewer than two tokens. Each different text is read once.
+        """Return each text's perplexity; None for fewer than two tokens. Each distinct text is scored once.
 
-        :raises NotComputableError: if a perplexity is no number, or beyond all numbers.
+        :raises NotComputableError: if a perplexity is NaN or infinite.
         """
         different = list(dict.fromkeys(text.lower().strip() for text in texts))
         tokens = self._tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
-        # What the model cannot read at once loses its end: a reply is seldom that long.
+        # Truncated to the model's maximum length, which replies seldom exceed.
         tokens = [ids[: self._longest] for ids in tokens]
         long_enough = [place for place, ids in enumerate(tokens) if len(ids) > 1]
         order = sorted(long_enough, key=lambda place: len(tokens[place]))
@@ -81,7 +80,7 @@ class Fluency:
         return [found.get(text.lower().strip()) for text in texts]
 
     def _of(self, tokens: Sequence[Sequence[int]]) -> list[float]:
-        """Perplexities of token ids, at least two each."""
+        """Return the perplexities of texts given as token ids, at least two each."""
         device = self._model.device
         lengths = torch.tensor([len(ids) for ids in tokens])
         longest = int(lengths.max())

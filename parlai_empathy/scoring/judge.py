@@ -1,4 +1,4 @@
-"""What all judges have in common, learned or rule-based: replies and contexts go in, one number a reply comes out."""
+"""The interface of judges, learned or rule-based: they score each reply, given its context or references."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ Texts = Sequence[Sequence[str]]
 class Judge(Protocol):
     """Scores replies: the higher, the better.
 
-    :param name: what tables call it, such as ``BLEU-4``.
+    :param name: its name in tables, such as ``BLEU-4``.
     """
 
     name: str
 
     @property
     def signature(self) -> str:
-        """What decides the numbers, in the form of :func:`parlai_empathy.metrics.signature.signature`."""
+        """How the numbers are computed, in the form of :func:`parlai_empathy.metrics.signature.signature`."""
 
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
-        """Score each reply by itself: neither the other replies nor their order have an influence.
+        """Score each reply, independently of the other replies and their order.
 
         :param contexts: ``(n,)``, the turns before each reply, oldest first.
         :param replies: ``(n,)``
-        :param references: ``(n,)``, what people replied to each context, for judges that compare with it.
+        :param references: ``(n,)``, people's replies to each context, for judges that compare with them.
         :returns: ``(n,)``
-        :raises NotComputableError: if the lengths differ, or if a judge lacks what it needs to score a reply.
+        :raises NotComputableError: if the lengths differ, or if something is missing that the judge needs.
         """
 
 
 def check_lengths(contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> None:
-    """See that there are replies, and one context and one list of references for each.
+    """Check that there are replies, and one context and one list of references for each.
 
-    :raises NotComputableError: if not, or if a text stands where a list of texts is asked for.
+    :raises NotComputableError: if not, or if a text is given in place of a list of texts.
     """
     if isinstance(replies, str) or not replies:
         raise NotComputableError("no list of replies to score: give one with at least one reply")
@@ -50,5 +50,5 @@ def check_lengths(contexts: Texts, replies: Sequence[str], references: Texts | N
         if len(lists) != len(replies):
             raise NotComputableError(f"{len(lists)} x {name} for {len(replies)} replies: give one for each reply")
         wrong = next((place for place, texts in enumerate(lists) if isinstance(texts, str)), None)
-        if wrong is not None:  # a text is a sequence of texts to Python: each letter would count as one
+        if wrong is not None:  # a str is also a sequence of str: each letter would count as a text
             raise NotComputableError(f"item {wrong}, counted from 0: the {name} is one text: give a list of texts")

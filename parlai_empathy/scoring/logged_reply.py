@@ -1,4 +1,4 @@
-"""One reply that some system gave, as a log tells of it."""
+"""A system's reply as recorded in a log."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LoggedReply:
-    """A reply, and what the log says beside it.
+    """A reply, and what the log says about it.
 
-    :param reply: may be empty: a system may have said nothing.
-    :param context: the turns before it, oldest first; none if the log does not give them.
-    :param references: what people replied there; none if the log does not say.
-    :param emotion: of the conversation, if the log says so.
-    :param system: who gave the reply, in a log of several systems; else empty.
-    :param item: what ratings call it, if the log says so; else empty.
-    :param no_answer: why there is no reply that could be judged, if the log says so; else empty.
-    :param is_candidate: whether it is one of the candidates that the log gives its message.
-    :param line: where it stands in the log, from 1: where a text block begins, and where a row of a table ends.
+    :param reply: may be empty.
+    :param context: the turns before it, oldest first; empty if the log has none.
+    :param references: people's replies to the same context; empty if the log has none.
+    :param emotion: the conversation's emotion, if the log has it.
+    :param system: the system that replied, in a log of several systems; otherwise empty.
+    :param item: the reply's name in ratings, if the log has it; otherwise empty.
+    :param no_answer: why there is no reply to score, if the log says so; otherwise empty.
+    :param is_candidate: whether it is one of the candidates that the log gives for its message.
+    :param line: its line in the log, from 1: the first one of a text block, the last one of a table's row.
     """
 
     reply: str
@@ -32,5 +32,5 @@ class LoggedReply:
 
     @property
     def answers(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """What it answers: its context and references; None in a log that has neither."""
+        """What it answers: its context and references; None if the log has neither."""
         return (self.context, self.references) if self.context or self.references else None

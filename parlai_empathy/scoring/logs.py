@@ -1,16 +1,16 @@
-"""Logs of replies, whoever's system wrote them: the format is found out, and records come back.
+"""Reading of reply logs from any system; the format is detected.
 
 ============== ========================================================================================================
-JSON lines     one object a line with ``reply``, and if you like ``context`` (a list of turns, or a text with a turn a
-               line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``, ``item`` (what ratings
-               call the reply), ``no_answer`` (why there is none)
-CSV, TSV       columns of the same names; ``references``, and ``context`` if it begins with ``[``, are JSON lists
-ParlAI's logs  what ``parlai eval_model --world-logs FILE`` writes: a conversation a line
-text blocks    the test outputs of MoEL, EmpDG, CEM and their kin: lines ``Emotion: …``, ``Context: [...]``, one line
-               ``<system>: reply`` for each system, and ``Ref: …``
+JSON lines     one object per line with ``reply``, and optionally ``context`` (a list of turns, or a text with one turn
+               per line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``, ``item`` (the
+               reply's name in ratings), ``no_answer`` (why there is no reply)
+CSV, TSV       columns of the same names; ``references``, and ``context`` if it starts with ``[``, are JSON lists
+ParlAI's logs  what ``parlai eval_model --world-logs FILE`` writes: one conversation per line
+text blocks    the test outputs of MoEL, EmpDG, CEM and similar projects: lines ``Emotion: …``, ``Context: [...]``, one
+               line ``<system>: reply`` for each system, and ``Ref: …``
 ============== ========================================================================================================
 
-A reply may be empty and is a record like any other; whatever cannot be read is an error with its line.
+An empty reply is a valid record. A line that cannot be read raises an error with its line number.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def read_replies_log(path: str | Path) -> list[LoggedReply]:
-    """Read a log, in the order of its file.
+    """Read a log, in the order of the file.
 
-    :raises DataError: if it cannot be read, is in none of the formats, breaks its format, or holds no reply.
+    :raises DataError: if the file cannot be read, has an unknown or invalid format, or contains no reply.
     """
     path = Path(path).expanduser()
     begun = _begun(lines := _lines(path))
@@ -55,14 +55,14 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
 
 
 def _check_characters(one: LoggedReply, path: Path) -> None:
-    """See that all texts can be written again: escapes can spell halves of characters."""
+    """Check that all texts can be encoded: escapes can produce lone surrogates."""
     texts = (one.reply, *one.context, *one.references, one.emotion or "", one.system, one.item, one.no_answer)
     if has_half_characters("".join(texts)):
         raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole")
 
 
 def _begun(lines: Lines) -> list[tuple[int, str]]:
-    """The lines to the first that is not blank. They are not to be had again: a pipe can be read only once."""
+    """Return the lines up to the first one that is not blank, to be kept, because a pipe can be read only once."""
     begun = []
     for number, line in lines:
         begun.append((number, line))
@@ -72,7 +72,7 @@ def _begun(lines: Lines) -> list[tuple[int, str]]:
 
 
 def _reader(path: Path, begun: Sequence[tuple[int, str]]) -> Callable[[Lines, Path], Iterator[LoggedReply]]:
-    """What reads the file, by its name and the last of the lines with which it begins."""
+    """Return the file's reader, chosen by its name and its first line that is not blank."""
     if delimiter := _DELIMITERS.get(path.suffix.lower()):
         return lambda lines, path: read_csv(lines, path, delimiter)
     number, first = begun[-1] if begun else (0, "")
@@ -89,7 +89,7 @@ def _reader(path: Path, begun: Sequence[tuple[int, str]]) -> Callable[[Lines, Pa
 
 
 def _lines(path: Path) -> Lines:
-    """Number and text of each line, its end included; a mark of the byte order at the beginning is left out."""
+    """Yield the number and text of each line, line end included, without a byte order mark at the start."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):

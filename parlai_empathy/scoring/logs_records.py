@@ -1,4 +1,4 @@
-"""Logs with a record a line: JSON lines and CSV with documented names, and the conversations that ParlAI logs."""
+"""Logs with one record per line: JSON lines and CSV with documented names, and ParlAI's logs of conversations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _NAMES = "reply, and perhaps context, reference or references, emotion, system, 
 
 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
-    """Read one object a line: a reply with its fields, or a conversation that ParlAI logged (``dialog``).
+    """Read one object per line: a reply with its fields, or a conversation logged by ParlAI (``dialog``).
 
-    :raises DataError: if a line is no such object.
+    :raises DataError: if a line is not such an object.
     """
     names: dict[str, None] = {}
     for number, line in lines:
@@ -49,7 +49,7 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
     :raises DataError: if there is no column ``reply``, a column is named twice, or a row has more or fewer fields than
         the first.
     """
-    reached = 1  # csv's own number of the line lags behind where a row is broken
+    reached = 1  # csv's own line number lags behind in a broken row
 
     def texts() -> Iterator[str]:
         nonlocal reached
@@ -80,7 +80,7 @@ def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
 
 
 def _warn_of_names(names: Iterable[str], path: Path) -> None:
-    """Fields with other names are passed over; of one that seems to be meant it is said."""
+    """Warn of ignored fields whose names differ from a known one only in case or blanks."""
     meant = {name: name.strip().lower() for name in names if name not in _FIELDS}
     near = [f"{shown(name)} (write {field})" for name, field in meant.items() if field in _FIELDS]
     if near:
@@ -88,7 +88,7 @@ def _warn_of_names(names: Iterable[str], path: Path) -> None:
 
 
 def _unpacked(column: str, text: str, where: str) -> Any:
-    """A column's value: lists are written as JSON; an empty field is none, unless it is the reply."""
+    """Return a column's value: lists are parsed as JSON; an empty field is None, unless it is the reply."""
     if column == "references" or (column == "context" and text.startswith("[")):
         try:
             return json.loads(text) if text else None
@@ -118,7 +118,7 @@ def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
 
 
 def _texts(record: Mapping[str, Any], name: str, where: str) -> list[str]:
-    """One text or a list of them; nothing where the field is missing or null."""
+    """Return the field's text or list of texts as a list; empty if the field is missing or null."""
     value = record.get(name)
     texts = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -134,7 +134,7 @@ def _text(record: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _item(record: Mapping[str, Any], where: str) -> str:
-    """What ratings call the reply: a text or a number."""
+    """Return the reply's name in ratings, given as a text or a number."""
     value = record.get("item")
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(record, "item", where).strip()
@@ -145,11 +145,11 @@ def _turns(text: str) -> list[str]:
 
 
 def _conversation(record: Mapping[str, Any], number: int, where: str) -> Iterator[LoggedReply]:
-    """The second message of each pair answers the first, and all pairs before it are its context too.
+    """Yield the second message of each pair as a reply to the first, with all earlier pairs as context.
 
-    A true reply that the log gives (``eval_labels``, ``labels``) is the reference, and part of what comes after: that
-    is what ParlAI's agents are told of an evaluation's earlier turns. Of a talk of ``parlai chat_site`` the record says
-    who answered, and its answers are called as marks of them are.
+    If the log has the true reply (``eval_labels``, ``labels``), it is the reference, and it takes the reply's place in
+    the context of later turns, as ParlAI's agents see it in an evaluation. A conversation of ``parlai chat_site`` also
+    names the system, and its replies get the names that their ratings have there.
     """
     context: list[str] = []
     talk = _item(record, where)

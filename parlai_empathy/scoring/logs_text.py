@@ -1,4 +1,4 @@
-"""The text logs that MoEL (Lin et al. 2019) and its successors write when they are tested: a block of lines an item.
+"""The text logs that MoEL (Lin et al. 2019) and its successors write in tests: one block of lines per item.
 
 ::
 
@@ -7,8 +7,8 @@
     MoEL: you must be so proud of yourself .
     Ref: wow , that is a long way .
 
-After the context stands one line for each system; ``Pred`` and the like name none. EmpDG adds
-``Emotion_context``, CEM lines of knowledge before the context: both are left out. Keys may be in upper or lower case.
+After the context there is one line per system; ``Pred`` and similar keys do not name one. EmpDG adds
+``Emotion_context``, CEM adds lines of knowledge before the context: both are ignored. Keys are case-insensitive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_NAME = ("pred", "prediction", "response", "reply")  # a log of a single syst
 
 @dataclass
 class _Block:
-    """What is known of an item so far."""
+    """What was read of an item so far."""
 
     line: int
     emotion: str
@@ -39,7 +39,7 @@ class _Block:
 
 
 def begins_a_block(line: str) -> bool:
-    """Whether a log whose first line this is has blocks."""
+    """Whether a line is the first of a block."""
     return _key(line) == _FIRST
 
 
@@ -48,14 +48,14 @@ def _key(line: str) -> str:
 
 
 def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[LoggedReply]:
-    """Read the blocks; of an item with several systems, one record each.
+    """Read the blocks; an item with several systems gives one record per system.
 
-    :param lines: their numbers and texts.
-    :raises DataError: if a line is none of those expected, or a block lacks one.
+    :param lines: line numbers and texts.
+    :raises DataError: if a line is unexpected, or a block lacks one.
     """
     block: _Block | None = None
     for number, line in lines:
-        if not line.strip(" \t\r\n-"):  # blank, or CEM's rule between blocks
+        if not line.strip(" \t\r\n-"):  # blank, or CEM's separator between blocks
             continue
         if begins_a_block(line):
             if block:
@@ -70,7 +70,7 @@ def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Logged
 
 
 def _add(block: _Block, line: str, where: str) -> None:
-    """Put what a line says into its block."""
+    """Add a line to its block."""
     name, colon, value = line.partition(":")
     name, key, value = name.strip(), _key(line), value.strip()
     if not colon:
@@ -99,7 +99,7 @@ def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
 
 
 def _turns(text: str, where: str) -> tuple[str, ...]:
-    """The turns as Python prints a list of texts, or of lists of words."""
+    """Parse turns that Python printed as a list of texts, or of lists of words."""
     try:
         turns: Any = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

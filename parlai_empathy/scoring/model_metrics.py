@@ -1,4 +1,4 @@
-"""What trained models say of replies: their empathy, their emotion, their intent, and any judge's scores."""
+"""Metrics of replies that need trained models: empathy, emotion, intent, and any judge's scores."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NO_EPITOME = "knows no levels of empathy: name a model of empathy:epitome"
 
 
 class Epitome:
-    """EPITOME's levels of empathy, and diff-EPITOME, of each mechanism that a model knows (Lee et al. 2022).
+    """EPITOME's levels of empathy, and diff-EPITOME, for each mechanism that a model predicts (Lee et al. 2022).
 
-    A reply is judged after the last turn of its context, and nothing before.
+    A reply is judged given only the last turn of its context.
 
     :param model_file: a trained ``empathy:epitome``.
-    :raises ModelFileError: if there is no model, or it cannot be loaded.
+    :raises ModelFileError: if the model does not exist, or cannot be loaded.
     :raises OptionError: if it is a model of another agent.
     """
 
@@ -36,8 +36,9 @@ class Epitome:
         self._settings = {"classifier": self._agent.opt.get("task"), "weights": weights_of(self._agent)}
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """Mean levels, 0..2, of the replies with a context; and mean squared differences from the levels of what people
-        replied, 0..4, of those that have a reference too.
+        """Return mean levels, 0..2, and mean squared differences from the levels of people's replies, 0..4.
+
+        Levels are of the replies with a context, differences of those that also have a reference.
 
         :raises NotComputableError: if no reply has a context.
         """
@@ -55,7 +56,7 @@ class Epitome:
             items = [ours.get(place) for place in range(len(replies))]
             title = f"EPITOME-{SHORT[mechanism]}"
             scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", title, items, mean_level))
-            with suppress(NotComputableError):  # where nothing has a reference
+            with suppress(NotComputableError):  # if nothing has a reference
                 gold = levels[len(places) :]
                 squares = squared_differences([ours[place] for place in referred], gold).tolist()
                 theirs = dict(zip(referred, squares, strict=True))
@@ -68,15 +69,15 @@ class Epitome:
 
 
 class EmotionAccuracy:
-    """EmoAcc: how often the emotion of a reply is the conversation's (Lee et al. 2022)."""
+    """EmoAcc: the share of replies that are classified as the conversation's emotion (Lee et al. 2022)."""
 
     def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The share of replies whose most probable emotion is the gold one, 0..1; those without one are left out.
+        """Return the share of replies whose most probable emotion is the gold one, 0..1; those without one are ignored.
 
-        :raises NotComputableError: if no reply has an emotion, or none that the classifier knows.
+        :raises NotComputableError: if no reply has an emotion that is one of the classifier's classes.
         """
         known = self._classifier.labels
         gold = [one.emotion if one.emotion in known else None for one in replies]
@@ -89,7 +90,7 @@ class EmotionAccuracy:
         return [scored("emo_acc", "EmoAcc", hits, self._classifier.settings)]
 
     def _without_gold(self, emotions: Sequence[str]) -> str:
-        """Why there is no number, where none of these emotions is known."""
+        """Return the reason why there is no value: none of these emotions is a class."""
         if not emotions:
             return "EmoAcc: no reply has an emotion"
         task, known = self._classifier.settings["classifier"], few(self._classifier.labels)
@@ -98,13 +99,13 @@ class EmotionAccuracy:
 
 
 class IntentAccuracy:
-    """IntentAcc: how often a reply has the intent that the classifier sees in what people replied (Lee et al. 2022)."""
+    """IntentAcc: the share of replies classified as the same intent as people's replies (Lee et al. 2022)."""
 
     def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The share of replies with the intent of their first reference, 0..1; those without one are left out.
+        """Return the share of replies with the intent of their first reference, 0..1; those without one are ignored.
 
         :raises NotComputableError: if no reply has a reference.
         """
@@ -119,9 +120,9 @@ class IntentAccuracy:
 
 
 class MeanScore:
-    """What a judge gives replies in their contexts, on average.
+    """A judge's mean score of replies in their contexts.
 
-    :param key: what records call it; by default ``judge_`` and the judge's name.
+    :param key: its key in records; by default ``judge_`` and the judge's name.
     """
 
     def __init__(self, judge: Judge, key: str | None = None) -> None:
@@ -129,9 +130,9 @@ class MeanScore:
         self._key = key or f"judge_{judge.name}"
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The mean score.
+        """Return the mean score.
 
-        :raises NotComputableError: if a score is no number, as a broken model's are.
+        :raises NotComputableError: if a score is NaN or infinite, as with a broken model.
         """
         contexts = [one.context for one in replies]
         references = [one.references for one in replies]

@@ -1,4 +1,4 @@
-"""What options and tables call metrics, kinds of scores and models. It imports nothing that scores."""
+"""Names of metrics, kinds of scores and models in options and tables. It imports no scoring code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ALL = "all"
-"""In place of metrics' names: each that has what it needs."""
+"""In place of metrics' names: every metric whose needs are met."""
 
 REPLY_METRICS = (
     "length",
@@ -20,23 +20,23 @@ REPLY_METRICS = (
     "endex",
     "fluency",
 )
-"""The metrics of replies, in the order of tables; :mod:`parlai_empathy.scoring.reply_metrics` makes them."""
+"""The metrics of replies, in the order of tables; :mod:`parlai_empathy.scoring.reply_metrics` creates them."""
 
 MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
-"""The metrics that need a model, each named by an option ``--<metric>-model``."""
+"""The metrics that need a model, each given by an option ``--<metric>-model``."""
 
 ENDEX = "EnDex"
-"""What tables call the number of ``--endex-model``."""
+"""The name of the metric of ``--endex-model`` in tables."""
 
 OUTPUTS = ("probability", "class")
-"""What :class:`parlai_empathy.scoring.endex.Endex` gives for a reply."""
+"""The outputs of :class:`parlai_empathy.scoring.endex.Endex`."""
 
 
 def few(names: Sequence[str]) -> str:
-    """The first of them, for an error."""
+    """Return the first few names, for an error message."""
     return f"{', '.join(names[:4])}{', ...' if len(names) > 4 else ''}"
 
 
 def judge_name(model_file: str) -> str:
-    """What tables call a model that has no other name: its folder and file."""
+    """Return a model's default name in tables: its folder and file."""
     return str(Path(*Path(model_file).parts[-2:]))

@@ -1,9 +1,9 @@
 """BLEU-4, ROUGE-L and METEOR of single replies: the word-overlap judges of HUMOD (Merdivan et al. 2020, section 4.4).
 
-Each compares a reply with one or several references and says 0 for no overlap at all. All are 0..100 here, though
-rouge-score and NLTK have them as 0..1, so that a table has one unit. Blank references are left out. An empty reply
-gets 0. The paper names neither its programs nor their settings; these are well-kept ones with their common settings,
-and the signatures spell them out.
+Each compares a reply with one or more references; 0 means no overlap. All are scaled to 0..100, although rouge-score
+and NLTK use 0..1, so that a table has one unit. Blank references are ignored. An empty reply gets 0. The paper names
+neither its programs nor their settings; these are well-maintained ones with their usual settings, which the signatures
+spell out.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 from parlai_empathy.scoring.wordnet import open_wordnet
 
-_REMEMBERED = 2**16  # words and texts: more than the replies of a test set have, and bounded in a long run
+_REMEMBERED = 2**16  # cached words and texts: more than the replies of a test set have, but bounded in a long run
 
 
 class OverlapJudge(ABC):
-    """Compares each reply with its references."""
+    """A judge that compares each reply with its references."""
 
     name: str
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
 
     @abstractmethod
     def score_one(self, reply: str, references: Sequence[str]) -> float:
@@ -43,9 +43,9 @@ class OverlapJudge(ABC):
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
         """Score each reply against its own references.
 
-        :param contexts: ``(n,)``, not looked at.
+        :param contexts: ``(n,)``, ignored.
         :param replies: ``(n,)``
-        :param references: ``(n,)``, for each reply one or several; more of them can be given for one than for another.
+        :param references: ``(n,)``, one or more for each reply; their number may vary.
         :returns: ``(n,)``, 0..100
         :raises NotComputableError: if the lengths differ, or if a reply has no reference that is not blank.
         """
@@ -65,10 +65,10 @@ class OverlapJudge(ABC):
 
 
 class SentenceBleu4(OverlapJudge):
-    """Sentence BLEU-4 through sacrebleu (Papineni et al. 2002; Post 2018).
+    """Sentence-level BLEU-4, computed by sacrebleu (Papineni et al. 2002; Post 2018).
 
-    All references count together: an n-gram matches if any of them has it, and the reference whose length is closest
-    decides the brevity penalty. An order without a match gets half a match, the next such order a quarter, and so on
+    All references are used together: an n-gram matches if any of them has it, and the reference of the closest length
+    determines the brevity penalty. An order without a match gets half a match, the next such order a quarter, and so on
     (``exp``); a reply of fewer than four tokens is scored by the orders that it has (``eff:yes``).
     """
 
@@ -77,27 +77,26 @@ class SentenceBleu4(OverlapJudge):
     def __init__(self) -> None:
         sacrebleu = _library("sacrebleu", self.name)
         self._bleu = sacrebleu.BLEU(tokenize="13a", lowercase=False, smooth_method="exp", effective_order=True)
-        self._bleu.sentence_score("a", ["a"])  # before the first score sacrebleu does not know its own signature
+        self._bleu.sentence_score("a", ["a"])  # sacrebleu has no signature before the first score
 
     @property
     def signature(self) -> str:
-        """What decides the numbers: ``case``, ``eff``, ``tok`` and ``smooth`` are sacrebleu's own words."""
+        """How the numbers are computed; ``case``, ``eff``, ``tok`` and ``smooth`` are sacrebleu's terms."""
         theirs = self._bleu.get_signature().info
         settings = {key: theirs[key] for key in ("case", "eff", "tok", "smooth")}
         return signature(self.name, references="all", **settings, sacrebleu=theirs["version"])
 
     def score_one(self, reply: str, references: Sequence[str]) -> float:
-        """Score one reply, 0..100; 100 for one that is the same as a reference."""
+        """Score one reply, 0..100; 100 if it equals a reference."""
         score: float = self._bleu.sentence_score(reply, references).score
-        return min(score, 100.0)  # a full score is the exponential of a logarithm, a little above 100
+        return min(score, 100.0)  # a perfect score is slightly above 100 by rounding
 
 
 class RougeL(OverlapJudge):
-    """ROUGE-L through rouge-score: F1 of the longest common subsequence (Lin 2004), with the best of the references.
+    """ROUGE-L, computed by rouge-score: F1 of the longest common subsequence (Lin 2004), with the best reference.
 
-    Words are what is left of a text in lower case when everything but ``a-z`` and ``0-9`` has become a space; a reply
-    of nothing else gets 0. They are not stemmed: ROUGE's own default, and what has been usual for dialogue. (METEOR
-    is the judge that looks through word forms.)
+    Words are the runs of ``a-z`` and ``0-9`` in the lower-cased text; a reply without any gets 0. They are not stemmed,
+    which is ROUGE's default and usual for dialogue. (METEOR is the judge that matches different forms of a word.)
     """
 
     name = "ROUGE-L"
@@ -107,30 +106,29 @@ class RougeL(OverlapJudge):
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         version = importlib.metadata.version("rouge-score")
         return signature(
             self.name, references="best", measure="f1", case="lc", tok="a-z0-9", stem="no", **{"rouge-score": version}
         )
 
     def score_one(self, reply: str, references: Sequence[str]) -> float:
-        """Score one reply, 0..100; 100 for one that has the same words in the same order as a reference."""
+        """Score one reply, 0..100; 100 if it has the same words in the same order as a reference."""
         return 100 * float(self._scorer.score_multi(references, reply)["rougeL"].fmeasure)
 
 
 class Meteor(OverlapJudge):
-    """METEOR through NLTK, with the best of the references (Banerjee and Lavie 2005).
+    """METEOR, computed by NLTK, with the best reference (Banerjee and Lavie 2005).
 
-    Words match by their form, else by their Porter stem, else as synonyms in WordNet. (NLTK looks these up by the
-    stems: a word whose stem is no word, as happy's happi, has none.) With m matches in c chunks, precision P and
-    recall R::
+    Words match exactly, else by their Porter stem, else as synonyms in WordNet. (NLTK looks synonyms up by stem: a word
+    whose stem is not a word, such as happi for happy, has none.) With m matches in c chunks, precision P and recall R::
 
         P R / (0.9 P + 0.1 R) * (1 - 0.5 (c / m)^3)
 
-    A reply that is the same as a reference has c = 1 and does not quite get 100: of one word it gets 50, of two 93.75.
+    A reply that equals a reference has c = 1, so its score is below 100: 50 with one word, 93.75 with two.
 
-    Words are those of NLTK's ``word_tokenize``, but for the abbreviations that this has learnt: sentences by an
-    untrained Punkt, then the Penn Treebank's rules. No data are needed for that; for the synonyms WordNet is.
+    Words are those of NLTK's ``word_tokenize``, except for the abbreviations in its trained data: sentences are split
+    by an untrained Punkt, then words by the Penn Treebank's rules. This needs no data; the synonyms need WordNet.
     """
 
     name = "METEOR"
@@ -141,7 +139,7 @@ class Meteor(OverlapJudge):
         wordnet = open_wordnet()
         self._settings = {"wordnet": wordnet.get_version() or "unknown", "nltk": nltk.__version__}
         self._meteor = nltk.translate.meteor
-        # NLTK stems and looks up each word again in each pair of texts, which takes more than four times as long.
+        # Without a cache NLTK stems and looks up each word for each pair of texts: more than four times as slow.
         self._stems = SimpleNamespace(stem=lru_cache(_REMEMBERED)(nltk.stem.PorterStemmer().stem))
         self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(wordnet.synsets))
         self._sentences = nltk.tokenize.PunktSentenceTokenizer()
@@ -150,7 +148,7 @@ class Meteor(OverlapJudge):
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature(
             self.name,
             references="best",
@@ -179,9 +177,9 @@ class Meteor(OverlapJudge):
 
 
 def overlap_judges(missing: list[MissingDependencyError] | None = None) -> list[Judge]:
-    """The three judges, in the paper's order.
+    """Return the three judges, in the paper's order.
 
-    :param missing: where it is put what one of them lacks, and that judge left out; None raises it.
+    :param missing: a list for the errors of judges that lack a dependency, which are left out; None raises the error.
     :raises MissingDependencyError: if a library or WordNet is missing.
     """
     judges: list[Judge] = []

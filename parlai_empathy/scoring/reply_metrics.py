@@ -1,4 +1,4 @@
-"""The metrics of replies by name, each made of what it needs: a model, a data set, or nothing."""
+"""The metrics of replies by name, each created from what it needs: a model, a data set, or nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 class Needs:
     """What metrics may need.
 
-    :param words: how replies are cut into words.
+    :param words: how replies are tokenised and cased.
     :param models: by metric, the model file or the language model's name.
-    :param judges: by name, model files of agents that judge replies.
-    :param data: options that say where EmpatheticDialogues is: ``datapath``, ``edition``.
-    :param nidf: what becomes of the words' values: one of :data:`parlai_empathy.metrics.nidf.KINDS`.
-    :param endex: how engagingness is judged: ``with_context`` and ``output`` of
-        :class:`parlai_empathy.scoring.endex.Endex`.
+    :param judges: by name, model files of agents that score replies.
+    :param data: the options that locate EmpatheticDialogues: ``datapath``, ``edition``.
+    :param nidf: how the words' values are aggregated: one of :data:`parlai_empathy.metrics.nidf.KINDS`.
+    :param endex: ``with_context`` and ``output`` of :class:`parlai_empathy.scoring.endex.Endex`.
     """
 
     words: Words
@@ -54,13 +53,13 @@ METRICS: dict[str, Callable[[Needs], ReplyMetric]] = {
     "endex": lambda needs: MeanScore(_endex(needs), "endex"),
     "fluency": lambda needs: Fluency(needs.models["fluency"]),
 }
-"""What makes each of :data:`parlai_empathy.scoring.names.REPLY_METRICS`."""
+"""Creates each of :data:`parlai_empathy.scoring.names.REPLY_METRICS`."""
 
 
 def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMetric], list[str]]:
-    """The metrics with these names, and each judge.
+    """Create the metrics with these names, and one for each judge.
 
-    :param names: of :data:`METRICS`, or :data:`ALL` for each that has what it needs.
+    :param names: keys of :data:`METRICS`, or :data:`ALL` for each metric whose needs are met.
     :returns: the metrics by name, and one line for each that is left out of ``all``, with the reason.
     :raises OptionError: if a metric that is named lacks its model.
     """
@@ -89,7 +88,7 @@ def _endex(needs: Needs) -> Endex:
 
 
 def _nidf(needs: Needs) -> Nidf:
-    """NIDF with the counts of EmpatheticDialogues' training fold, its turns cut as the replies are."""
+    """Return NIDF with the counts of EmpatheticDialogues' training fold, tokenised in the same way as the replies."""
     if not (is_sample(needs.data) or needs.data.get("datapath")):
         raise OptionError("--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be put")
     folder = build(dict(needs.data))

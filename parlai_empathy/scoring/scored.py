@@ -1,4 +1,4 @@
-"""What one metric says of one system's replies: something of each reply, and the number that it all adds up to."""
+"""The result of one metric for one system: an item for each reply, and the number computed from them."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ Record = Callable[[Any], Any]
 
 
 def mean(items: Array) -> float:
-    """What most numbers are of their items."""
+    """Return the mean: how most numbers are computed from their items."""
     return float(np.mean(items))
 
 
 def itself(item: Any) -> Any:
-    """What most items are for those who compute with them."""
+    """Return the item unchanged: how most items are recorded."""
     return item
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A number of a system, with what it was computed from, so that it can be computed again of other samples.
+    """A system's number with the items that it was computed from, so that it can be recomputed on resamples.
 
-    :param key: what records call it, such as ``dist_2``.
-    :param title: what tables call it, such as ``Dist-2``.
-    :param number: the system's.
-    :param items: for each reply what the number is computed from; None for a reply that has no value. Empty for a
-        metric that does not say anything of single replies.
-    :param value: from any number of items that are not None, as :func:`stacked` puts them together, to the number;
-        raises :class:`NotComputableError` if they are too few or say too little.
-    :param record: an item as a number, a text or a list; None where an item says nothing of its reply by itself.
-    :param has_interval: whether replies that are drawn with replacement give numbers that lie about the system's. They
-        do not where a reply that is drawn twice counts for less.
+    :param key: its key in records, such as ``dist_2``.
+    :param title: its name in tables, such as ``Dist-2``.
+    :param number: the system's number.
+    :param items: what the number is computed from, for each reply; None for a reply without a value. Empty for a metric
+        without values of single replies.
+    :param value: computes the number from any number of items that are not None, as returned by :func:`stacked`; raises
+        :class:`NotComputableError` if they are too few or do not determine it.
+    :param record: converts an item to JSON types; None if an item on its own says nothing about its reply.
+    :param has_interval: whether a bootstrap over replies is valid. It is not if a reply counts less when it is drawn
+        twice, as with distinct n-grams.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Scored:
 
     @property
     def left_out(self) -> int:
-        """How many replies have no value."""
+        """Number of replies without a value."""
         return sum(item is None for item in self.items)
 
 
@@ -68,10 +68,10 @@ def scored(
     record: Record | None = itself,
     has_interval: bool = True,
 ) -> Scored:
-    """Compute a number of its items, and sign it.
+    """Compute a number from its items, with a signature.
 
-    :param settings: what decided it, for the signature, which also says of how many items it is.
-    :raises NotComputableError: if no item has a value, or these say too little.
+    :param settings: what it depends on, for the signature, to which the number of items is added.
+    :raises NotComputableError: if no item has a value, or the items do not determine the number.
     """
     known = [item for item in items if item is not None]
     if not known:
@@ -81,7 +81,7 @@ def scored(
 
 
 def stacked(items: Sequence[Any]) -> Array:
-    """Items that are not None as one array along the first axis: numbers, rows of one length, or else objects."""
+    """Stack items that are not None along the first axis: numbers, arrays of the same shape, or else objects."""
     first = items[0]
     if not isinstance(first, np.ndarray) or all(item.shape == first.shape for item in items):
         return np.asarray(items)

@@ -1,4 +1,4 @@
-"""The systems whose replies are scored: who they are, and what all metrics say of them."""
+"""The systems whose replies are scored, and their scores by all metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReplyMetric(Protocol):
     """Scores all replies of one system."""
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """One number or several.
+        """Return one or more numbers.
 
         :param replies: at least one.
         :raises NotComputableError: if the replies lack what is needed.
@@ -28,13 +28,13 @@ class ReplyMetric(Protocol):
 
 @dataclass(frozen=True)
 class System:
-    """Who gave some replies.
+    """A system and its replies.
 
-    :param replies: those that can be scored; empty ones are among them.
-    :param no_answers: how many items have no reply to be scored: the system's answer could not be used.
-    :param places: of each reply among all items, from 0; None where each item has one.
-    :param items: what each reply answers, by which systems are compared; None where its context and references say it,
-        or else its place.
+    :param replies: those that can be scored, empty ones included.
+    :param no_answers: number of items without a reply to score, because the system's answer was unusable.
+    :param places: each reply's index among all items; None if each item has a reply.
+    :param items: identifies what each reply answers, to compare systems; None to use its context and references, or if
+        it has none, its index.
     """
 
     name: str
@@ -45,15 +45,15 @@ class System:
 
     @property
     def empty(self) -> int:
-        """How many replies say nothing."""
+        """Number of empty replies."""
         return sum(not one.reply.strip() for one in self.replies)
 
     def place(self, reply: int) -> int:
-        """A reply's place among all items, from 0: what could not be answered has a place too."""
+        """Return a reply's index among all items, those without an answer included."""
         return reply if self.places is None else self.places[reply]
 
     def item(self, reply: int) -> object:
-        """What a reply answers: the same for all systems."""
+        """Return what identifies the item that a reply answers, the same for all systems."""
         if self.items is not None:
             return self.items[reply]
         one = self.replies[reply]
@@ -62,10 +62,10 @@ class System:
 
 @dataclass(frozen=True)
 class SystemScores:
-    """What the metrics say of a system.
+    """A system's scores.
 
     :param scores: by their keys.
-    :param missing: one line for each metric that says nothing of it.
+    :param missing: one line for each metric that could not be computed, with the reason.
     """
 
     system: System
@@ -74,7 +74,7 @@ class SystemScores:
 
     @property
     def name(self) -> str:
-        """The system's."""
+        """The system's name."""
         return self.system.name
 
     @property
@@ -84,7 +84,7 @@ class SystemScores:
 
 
 def systems_of(name: str, log: Sequence[LoggedReply]) -> list[System]:
-    """The systems of a log, which may be one or several; ``name`` is what the log is called.
+    """Return the systems of a log, one or more; ``name`` is the log's name.
 
     :raises OptionError: if some replies name their system and others do not.
     :raises NotComputableError: if a system has no reply that can be scored.
@@ -98,9 +98,9 @@ def systems_of(name: str, log: Sequence[LoggedReply]) -> list[System]:
 
 
 def systems_of_logs(logs: Mapping[str, Sequence[LoggedReply]]) -> list[System]:
-    """The systems of all logs, by the logs' names.
+    """Return the systems of all logs, which are given by name.
 
-    :raises EmpathyError: as :func:`systems_of`.
+    :raises EmpathyError: as in :func:`systems_of`.
     """
     return [system for name, log in logs.items() for system in systems_of(name, log)]
 
@@ -115,7 +115,7 @@ def _system(name: str, log: Sequence[LoggedReply]) -> System:
 def score_systems(systems: Sequence[System], metrics: Mapping[str, ReplyMetric]) -> list[SystemScores]:
     """Score each system by each metric.
 
-    :param metrics: by what notes call them.
+    :param metrics: by name.
     """
     found = [SystemScores(system) for system in systems]
     for name, metric in metrics.items():
@@ -129,8 +129,10 @@ def score_systems(systems: Sequence[System], metrics: Mapping[str, ReplyMetric])
 
 
 def common_items(first: System, second: System) -> list[tuple[int, int]]:
-    """Places of the replies to the same items: those with the same context and references, or, in logs without either,
-    in the same place among all that was asked. Where an item stands more than once, each is taken once, in order.
+    """Return pairs of indices of the two systems' replies to the same items.
+
+    Items are the same if they have the same context and references or, in logs with neither, the same index among all
+    items. Replies to an item that occurs several times are paired in order, each once.
     """
     replies: dict[object, list[int]] = {}
     for reply in reversed(range(len(second.replies))):

@@ -20,14 +20,14 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
 
 _BATCH = 64
-_LONGEST = 512  # tokens; what classifiers of toxicity were trained on is shorter
+_LONGEST = 512  # tokens; classifiers of toxicity were trained on shorter texts
 
 
 class PositiveEmotion:
-    """How probably a text's emotion is a positive one: the probabilities of GoEmotions' positive emotions, added up.
+    """The probability of a positive emotion: the sum of the probabilities of GoEmotions' positive emotions.
 
-    :param classifier: of emotions.
-    :raises OptionError: if it does not know all of them: the sum would be of something else.
+    :param classifier: a classifier of emotions.
+    :raises OptionError: if it lacks some of these emotions, because the sum would mean something else.
     """
 
     def __init__(self, classifier: Classifier) -> None:
@@ -41,7 +41,7 @@ class PositiveEmotion:
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature("positive emotion", emotions=len(self._places), **self._classifier.settings)
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -51,10 +51,10 @@ class PositiveEmotion:
 
 
 class ToxicWords:
-    """1 for a text that holds a word or phrase of a list, else 0; in any case, and as a whole word.
+    """1 for a text that contains a word or phrase of a list, as whole words and ignoring case, else 0.
 
-    :param path: a text file with a word or phrase a line; lines that begin with ``#`` are none.
-    :raises DataError: if it cannot be read, or is empty.
+    :param path: a text file with one word or phrase per line; lines that start with ``#`` are ignored.
+    :raises DataError: if the file cannot be read, or has no words.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -67,7 +67,7 @@ class ToxicWords:
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature("toxic words", words=self._digest)
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -76,11 +76,11 @@ class ToxicWords:
 
 
 class ToxicModel:
-    """How probably a text is toxic, by any Hugging Face classifier that has a class of that name.
+    """The probability that a text is toxic, from any Hugging Face classifier that has such a class.
 
     :param name: a folder, or a name on the hub, such as ``unitary/toxic-bert``.
     :raises ModelFileError: if it cannot be loaded.
-    :raises OptionError: if it has no class that is called toxic.
+    :raises OptionError: if it has no class called toxic or toxicity.
     """
 
     def __init__(self, name: str) -> None:
@@ -91,15 +91,15 @@ class ToxicModel:
         if not toxic:
             raise OptionError(f"--toxicity {name}: none of its classes ({', '.join(labels.values())}) is called toxic")
         self._place = int(toxic[0])
-        self._weights = weights_fingerprint(self._model)[:8]  # a folder may hold other ones the next time
+        self._weights = weights_fingerprint(self._model)[:8]  # those in a folder may change
 
     @property
     def signature(self) -> str:
-        """What decides the numbers."""
+        """How the numbers are computed."""
         return signature("toxic", model=self._name, weights=self._weights)
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """``(n,)`` to ``(n,)``. Texts of like length are read together."""
+        """``(n,)`` to ``(n,)``. Texts of similar length are batched together."""
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         found = np.empty(len(texts))
         for start in range(0, len(order), _BATCH):
@@ -116,7 +116,7 @@ class ToxicModel:
         )
         with torch.inference_mode():
             logits = self._model(**inputs.to(self._model.device)).logits.float().cpu()
-        # Several classes of toxicity can be true at once; a toxic and a harmless one cannot.
+        # Several classes of toxicity can apply at once (sigmoid); toxic and harmless exclude each other (softmax).
         several = self._model.config.problem_type == "multi_label_classification" or logits.shape[1] == 1
         probabilities = logits.sigmoid() if several else logits.softmax(dim=1)
         column: NDArray[np.float64] = probabilities[:, self._place].double().numpy()

@@ -1,4 +1,4 @@
-"""How replies of any system are cut into tokens, so that their words can be counted."""
+"""Tokenisers for the replies of any system, to count their words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from collections.abc import Callable
 from parlai.core.dict import DictionaryAgent
 
 TOKENS: dict[str, Callable[[str], list[str]]] = {
-    "re": DictionaryAgent.re_tokenize,  # words and marks apart: as our agents' dictionaries, and so their AVG BLEU
-    "space": str.split,  # for text that is cut into tokens already: how MoEL's line and EmpGPT-3 count their replies
+    "re": DictionaryAgent.re_tokenize,  # separates words and punctuation, as our dictionaries and so AVG BLEU
+    "space": str.split,  # for text that is already tokenised: as in MoEL, its successors and EmpGPT-3
 }

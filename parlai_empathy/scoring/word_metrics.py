@@ -1,4 +1,4 @@
-"""What can be counted in the words of replies: how long, how varied, how rare, how near to what people replied."""
+"""Metrics of the words of replies: their number, diversity, rarity, and overlap with people's replies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ngrams = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Words:
-    """How a system's replies are cut and cased before their words are counted.
+    """How replies are tokenised and cased before their words are counted.
 
     :param tokens: one of :data:`~parlai_empathy.scoring.tokens.TOKENS`.
     """
@@ -35,41 +35,42 @@ class Words:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """For signatures."""
+        """The settings, for signatures."""
         return {"case": "lower" if self.lower_case else "kept", "tokens": self.tokens}
 
     def cased(self, text: str) -> str:
-        """A text as it is counted."""
+        """Return a text in the case in which it is counted."""
         return text.lower() if self.lower_case else text
 
     def of(self, text: str) -> list[str]:
-        """A text's tokens."""
+        """Return a text's tokens."""
         return TOKENS[self.tokens](self.cased(text))
 
 
 class Length:
-    """How many tokens a reply has."""
+    """The number of tokens per reply."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The mean length, of empty replies too."""
+        """Return the mean length, empty replies included."""
         lengths = [len(self._words.of(one.reply)) for one in replies]
         return [scored("words", "words a reply", lengths, self._words.settings)]
 
 
 class Variety:
-    """How varied a system's replies are: Dist-n over all of them, and within each."""
+    """The diversity of a system's replies: Dist-n over all of them, and within each."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """Dist-1 and Dist-2, of the corpus (x100) and the mean of single replies (0..1); what replies are too short for
-        is left out.
+        """Return Dist-1 and Dist-2 of the corpus (x100), and their means over single replies (0..1).
 
-        :raises NotComputableError: if they are too short for everything.
+        Those for which all replies are too short are left out.
+
+        :raises NotComputableError: if all replies are too short for any of them.
         """
         cut = [self._words.of(one.reply) for one in replies]
         found = []
@@ -89,14 +90,14 @@ class Variety:
         return scored(f"dist_{n}", f"Dist-{n}", ngrams, settings, _corpus_distinct, None, has_interval=False)
 
     def _of_replies(self, cut: Sequence[Sequence[str]], n: int) -> Scored:
-        # Within a reply the paper counts without case.
+        # Within a reply the paper ignores case.
         shares = [distinct_of_one([word.lower() for word in words], n) for words in cut]
         settings = {"level": "reply", "case": "lower", "tokens": self._words.tokens}
         return scored(f"dist_{n}_reply", f"Dist-{n} in a reply", shares, settings)
 
 
 def _ngrams(words: Sequence[str], n: int) -> Ngrams:
-    """The n-grams as numbers, of which many are quickly counted: equal for equal n-grams, within this process."""
+    """Return the n-grams' hashes, which are fast to count; equal for equal n-grams within this process."""
     return np.array([hash(tuple(words[i : i + n])) for i in range(len(words) - n + 1)], dtype=np.int64)
 
 
@@ -108,7 +109,7 @@ def _corpus_distinct(items: Array) -> float:
 
 
 class Rarity:
-    """How rare a reply's words are: NIDF."""
+    """The rarity of a reply's words: NIDF."""
 
     def __init__(self, words: Words, nidf: Nidf, kind: str = "mean") -> None:
         self._words = words
@@ -116,20 +117,20 @@ class Rarity:
         self._kind = kind
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """The mean over replies; one without a known word has no value."""
+        """Return the mean over replies; a reply without a known word has no value."""
         values = [self._nidf.of([word.lower() for word in self._words.of(one.reply)], self._kind) for one in replies]
         settings = {"words": self._kind, "case": "lower", "tokens": self._words.tokens, "counts": self._nidf.source}
         return [scored("nidf", "NIDF", values, settings)]
 
 
 class AvgBleu:
-    """How near replies are to what people replied: AVG BLEU, with as many references as a log has."""
+    """The overlap of replies with people's replies: AVG BLEU, with all references of a log."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """AVG BLEU of the replies that have a reference.
+        """Return AVG BLEU of the replies that have a reference.
 
         :raises NotComputableError: if none has.
         """
@@ -144,16 +145,16 @@ class AvgBleu:
 
 
 class CorpusBleu4:
-    """Corpus BLEU-4 with sacrebleu's own words (Post 2018), which has its own tokens."""
+    """Corpus BLEU-4 of sacrebleu (Post 2018), with its own tokeniser."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """BLEU-4 of the replies that have a reference.
+        """Return BLEU-4 of the replies that have a reference.
 
         :raises NotComputableError: if none has.
-        :raises MissingDependencyError: without sacrebleu.
+        :raises MissingDependencyError: if sacrebleu is not installed.
         """
         try:
             from sacrebleu.metrics.bleu import BLEU
@@ -167,7 +168,7 @@ class CorpusBleu4:
             raise NotComputableError("BLEU-4: no reply has a reference")
         most = max(len(theirs) for _, theirs in texts)
         streams: Any = [[theirs[i] if i < len(theirs) else None for _, theirs in texts] for i in range(most)]
-        bleu = BLEU(tokenize="13a", smooth_method="exp", force=True)  # it would print advice for text cut already
+        bleu = BLEU(tokenize="13a", smooth_method="exp", force=True)  # no warning about tokenised text
         value = bleu.corpus_score([reply for reply, _ in texts], streams).score
         info = bleu.get_signature().info
         kept = {key: info[key] for key in ("nrefs", "tok", "smooth")}
@@ -182,13 +183,13 @@ def _with_references(replies: Sequence[LoggedReply]) -> Iterator[tuple[LoggedRep
 
 
 def _numbers(replies: Sequence[LoggedReply]) -> str | None:
-    """How many references the replies have, for the signature."""
+    """Return the number of references per reply, or its range, for the signature."""
     counts = sorted({len(theirs) for _, theirs in _with_references(replies) if theirs})
     return "-".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else None
 
 
 def _row(one: BleuStatistics) -> Ngrams:
-    """A reply's statistics as one row: rows of several replies add up."""
+    """Return a reply's statistics as one row; rows of several replies are summed."""
     return np.array([*one.matches, *one.totals, one.reply_length, one.reference_length], dtype=np.int64)
 
 

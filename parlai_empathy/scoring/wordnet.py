@@ -1,12 +1,12 @@
-"""WordNet, for judges that know synonyms: where it is on this computer, and NLTK's reader for it.
+"""WordNet, for judges that match synonyms: where to find it, and NLTK's reader for it.
 
-It is looked for
+It is searched for in
 
-1. among NLTK's data, as a folder or an archive: where ``python -m nltk.downloader wordnet`` puts it;
-2. in the folder that ``WNSEARCHDIR`` names, else in ``dict`` below the one that ``WNHOME`` names: the variables of
-   WordNet's own programs; without them in ``/usr/share/wordnet``, where Debian's package ``wordnet-base`` puts it.
+1. NLTK's data, as a folder or an archive, where ``python -m nltk.downloader wordnet`` puts it;
+2. the folder named by ``WNSEARCHDIR``, or the folder ``dict`` in the one named by ``WNHOME`` (the variables of
+   WordNet's own programs); if neither is set, ``/usr/share/wordnet``, where Debian's package ``wordnet-base`` puts it.
 
-The versions of WordNet differ in their synonyms: a number that comes of them should name the version.
+WordNet's versions differ in their synonyms, so a number that depends on them should name the version.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from parlai_empathy.errors import DataError, MissingDependencyError, one_line
 
 DEBIAN = Path("/usr/share/wordnet")
 
-# The names of the 45 files that WordNet was made from (lexnames(5WN)). NLTK's reader wants them, Debian does not have
-# them, and nobody here asks for them.
+# The names of the 45 files that WordNet was made from (lexnames(5WN)). NLTK's reader requires them, Debian does not
+# include them, and nothing here uses them.
 _LEXNAMES = "".join(f"{number:02d}\tunnamed\t0\n" for number in range(45))
 
 
 def open_wordnet() -> Any:
-    """Open the WordNet of this computer for its English words.
+    """Open this computer's WordNet, for English words.
 
-    :returns: NLTK's ``WordNetCorpusReader``; ``synsets(word)`` has the word's meanings, ``get_version()`` the version.
-    :raises MissingDependencyError: if there is none.
+    :returns: NLTK's ``WordNetCorpusReader``; ``synsets(word)`` returns the word's meanings, ``get_version()`` the
+        version.
+    :raises MissingDependencyError: if it is not found.
     :raises DataError: if it cannot be read.
     """
     root = _among_nltks_data() or _folder()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that other languages are not there
+            warnings.simplefilter("ignore", UserWarning)  # that other languages are missing
             reader = _reader_class()(root, None)
-        for part in ("noun", "verb", "adj", "adv"):  # the reader opens these when a first word asks for them
+        for part in ("noun", "verb", "adj", "adv"):  # the reader opens these only at the first lookup
             reader.open(f"data.{part}").close()
         return reader
-    except Exception as error:  # NLTK's reader trusts its files: broken ones end it in any way
+    except Exception as error:  # NLTK's reader trusts its files: broken ones raise anything
         reason = one_line(error) or type(error).__name__
         # NLTK refuses files that others can write to.
         remedy = "copy it to where only you can write" if isinstance(error, PermissionError) else "install it again"
@@ -50,7 +51,7 @@ def open_wordnet() -> Any:
 
 
 def _among_nltks_data() -> Any:
-    """NLTK's pointer to the folder or the place in the archive; None if there is neither."""
+    """Return NLTK's pointer to the folder or the path in the archive; None if there is neither."""
     import nltk.data  # type: ignore[import-untyped]
 
     for name in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
@@ -82,14 +83,14 @@ def _reader_class() -> Any:
     from nltk.corpus.reader.wordnet import WordNetCorpusReader  # type: ignore[import-untyped]
 
     class EnglishReader(WordNetCorpusReader):
-        """NLTK's reader without what it needs for other languages and for the names of WordNet's sources."""
+        """NLTK's reader without the files for other languages and for the names of WordNet's sources."""
 
         def open(self, file: str) -> Any:
             """Open one of the database's files."""
             return StringIO(_LEXNAMES) if file == "lexnames" else super().open(file)
 
         def map_to_one(self, *version: str) -> dict[str, str]:
-            """Leave out the way from other languages' words to these: it needs NLTK's own copy of WordNet."""
+            """Return no mapping from other languages' words: it would need NLTK's own copy of WordNet."""
             return {}
 
     return EnglishReader
