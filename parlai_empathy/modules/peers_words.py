@@ -1,4 +1,4 @@
-"""Word tokenization as in the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023).
+"""Word tokenisation as in the papers from MoEL (Lin et al. 2019) to CASE (Zhou et al. 2023).
 
 They lower-case texts, expand common contractions, and split with NLTK's ``word_tokenize``. NLTK splits sentences first,
 with trained data that must be downloaded separately. Here sentences are split by the same algorithm without these data,
