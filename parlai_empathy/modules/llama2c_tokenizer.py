@@ -76,18 +76,20 @@ def read_pieces(path: Path) -> list[Piece]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a tokenizer of llama2.c") from error
+        raise ModelFileError(f"{path} cannot be read ({error.strerror}): name a llama2.c tokenizer") from error
     try:
         pieces = _pieces(content)
     except (struct.error, UnicodeDecodeError, ValueError) as error:
-        raise ModelFileError(f"{path} is no tokenizer of llama2.c, or cut ({error}): fetch the file again") from error
+        raise ModelFileError(
+            f"{path} is not a llama2.c tokenizer, or truncated ({error}): fetch the file again"
+        ) from error
     bytes_there = [piece.text for piece in pieces[_FIRST_BYTE:_FIRST_PIECE]]
     if bytes_there != [f"<0x{byte:02X}>" for byte in range(256)]:
         raise ModelFileError(
-            f"{path} has no piece for each byte: only llama2.c's tokenizers with byte fallback are read"
+            f"{path} lacks a piece for each byte: only llama2.c tokenizers with byte fallback are supported"
         )
     if len({piece.text for piece in pieces}) != len(pieces):
-        raise ModelFileError(f"{path} has the same piece twice: fetch the file again")
+        raise ModelFileError(f"{path} has a duplicate piece: fetch the file again")
     return pieces
 
 

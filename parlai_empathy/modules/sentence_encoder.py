@@ -139,6 +139,6 @@ def _library_model(name: str, device: str) -> tuple[Any, str]:
         return model, f"{parts} {model.max_seq_length} tokens {prompt or ''}"
     except Exception as error:  # the library raises many kinds of errors for unusable models
         raise ModelFileError(
-            f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a model of "
-            "sentence-transformers, or one of the Hugging Face hub that can be reached"
+            f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a "
+            "sentence-transformers model, or one on the Hugging Face hub, which must be reachable"
         ) from error

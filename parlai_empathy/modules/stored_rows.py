@@ -43,7 +43,7 @@ class StoredRows:
         try:
             offset, size = _only_tensor(path)
         except (OSError, ValueError, struct.error, zipfile.BadZipFile) as error:
-            raise ModelFileError(f"{path} cannot be read by rows ({error}): delete it, and it is built anew") from error
+            raise ModelFileError(f"{path} cannot be read by rows ({error}): delete it to have it rebuilt") from error
         rows = cls(path, offset, tensor.size(1))
         ends = torch.tensor([0, len(tensor) - 1])
         if size != tensor.nbytes or not torch.equal(rows(ends), tensor[ends]):
@@ -56,7 +56,7 @@ class StoredRows:
         file, size = self._file.fileno(), 4 * self._dim
         for row, place in zip(rows, places.tolist(), strict=True):
             if os.preadv(file, [row.data], self._offset + place * size) != size:
-                raise ModelFileError(f"{self._file.name} ends before row {place}: delete it, and it is built anew")
+                raise ModelFileError(f"{self._file.name} ends before row {place}: delete it to have it rebuilt")
         return torch.from_numpy(rows)
 
 

@@ -38,7 +38,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
         raise ModelFileError(
             f"--vectors-file {path} cannot be read ({error}): name a text file with a word and its numbers on each line"
         ) from error
-    logging.info(f"{path}: vectors of {len(found):,} of the {len(ids):,} words")
+    logging.info(f"{path}: found vectors for {len(found):,} of the {len(ids):,} words")
     return len(found)
 
 

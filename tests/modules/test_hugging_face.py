@@ -137,7 +137,7 @@ def test_an_encoder_writes_no_text(folder: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         load_language_model(str(folder))
     assert message(caught) == (
-        f"--hf-model {folder} (bert) writes no text: name a model such as T5, BART, GPT-2 or Llama"
+        f"--hf-model {folder} (bert) does not generate text: name a model such as T5, BART, GPT-2 or Llama"
     )
 
 

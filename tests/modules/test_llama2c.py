@@ -92,7 +92,7 @@ def test_a_file_that_goes_on_is_refused(tmp_path: Path) -> None:
     path = random_llama(SIZES).write(tmp_path / "m.bin")
     size = path.stat().st_size
     path.write_bytes(path.read_bytes() + b"more")
-    assert f"has {size + 4} bytes, but a model of its header has {size}" in refused(path)
+    assert f"has {size + 4} bytes, but by its header it should have {size}" in refused(path)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_file_that_goes_on_is_refused(tmp_path: Path) -> None:
 )
 def test_another_kind_of_file_is_refused(header: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.bin").write_bytes(header + bytes(100))
-    assert "does not begin as a model of llama2.c" in refused(tmp_path / "m.bin")
+    assert "is not a llama2.c model in the legacy format" in refused(tmp_path / "m.bin")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -118,7 +118,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_model_and_tokenizer_must_belong_together(tmp_path: Path) -> None:
     model = random_llama(SIZES).write(tmp_path / "m.bin")
-    with pytest.raises(ModelFileError, match=f"has {len(PIECES) + 1} pieces, but .* knows {len(PIECES)}: name"):
+    with pytest.raises(
+        ModelFileError, match=f"has {len(PIECES) + 1} pieces, but .* has a vocabulary of {len(PIECES)}: name"
+    ):
         convert(model, write_tokenizer(tmp_path / "t.bin", [*PIECES, "zz"]), tmp_path / "hf")
     assert not (tmp_path / "hf").exists()
 
@@ -132,10 +134,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, tokenizer = random_llama(SIZES).write(tmp_path / "m.bin"), write_tokenizer(tmp_path / "t.bin")
     assert main([str(model), str(tokenizer), str(tmp_path / "hf")]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'hf'} holds the model now\n"
+    assert capsys.readouterr().out == f"The model is in {tmp_path / 'hf'}\n"
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "hf").is_fast
     assert main([str(tokenizer), str(tokenizer), str(tmp_path / "hf")]) == 1
-    assert capsys.readouterr().err.startswith(f"{tokenizer} does not begin as a model")
+    assert capsys.readouterr().err.startswith(f"{tokenizer} is not a llama2.c model")
     assert main([]) == 2
     assert "MODEL.bin TOKENIZER.bin FOLDER" in capsys.readouterr().err
 

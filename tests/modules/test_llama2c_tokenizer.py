@@ -95,7 +95,7 @@ def test_a_cut_file_is_refused(bytes_left: int, path: Path, tmp_path: Path) -> N
 
 
 def test_a_file_that_ends_behind_a_piece_is_refused(tmp_path: Path) -> None:
-    assert "has no piece for each byte" in refused(write_tokenizer(tmp_path / "t.bin", PIECES[:100]))
+    assert "lacks a piece for each byte" in refused(write_tokenizer(tmp_path / "t.bin", PIECES[:100]))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_file_that_ends_behind_a_piece_is_refused(tmp_path: Path) -> None:
 def test_a_broken_piece_is_refused(piece: bytes, path: Path, tmp_path: Path) -> None:
     broken = tmp_path / "t.bin"
     broken.write_bytes(path.read_bytes() + piece)
-    assert "is no tokenizer of llama2.c, or cut" in refused(broken)
+    assert "is not a llama2.c tokenizer, or truncated" in refused(broken)
 
 
 def test_bytes_in_another_place_are_refused(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_bytes_in_another_place_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_piece_twice_is_refused(tmp_path: Path) -> None:
-    assert "the same piece twice" in refused(write_tokenizer(tmp_path / "t.bin", [*PIECES, " the"]))
+    assert "has a duplicate piece" in refused(write_tokenizer(tmp_path / "t.bin", [*PIECES, " the"]))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

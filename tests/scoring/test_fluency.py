@@ -123,5 +123,5 @@ def test_what_is_no_causal_language_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"^--fluency-model {tmp_path}/none cannot be loaded \("):
         Fluency(f"{tmp_path}/none")
     bert = write_bert(tmp_path / "bert")
-    with pytest.raises(ModelFileError, match=rf"^--fluency-model {bert} \(bert\) does not go on with a text: name"):
+    with pytest.raises(ModelFileError, match=rf"^--fluency-model {bert} \(bert\) is not a causal language model: name"):
         Fluency(str(bert))

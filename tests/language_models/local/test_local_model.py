@@ -314,9 +314,9 @@ def refused(name: str, **options: Any) -> str:
 def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
     assert f"--lm-model {tmp_path / 'nowhere'} cannot be loaded" in refused(str(tmp_path / "nowhere"))
     bert = str(write_bert(tmp_path / "bert"))
-    assert f"--lm-model {bert} (bert) does not go on with a text" in refused(bert)
+    assert f"--lm-model {bert} (bert) is not a causal language model" in refused(bert)
     t5 = str(write_language_model("t5", tmp_path / "t5"))
-    assert "(t5) does not go on with a text: name a model such as GPT-2 or Llama" in refused(t5)
+    assert "(t5) is not a causal language model: name one such as GPT-2 or Llama" in refused(t5)
     assert "device nonsense cannot be used (" in refused(str(folder), device="nonsense")
     if not torch.cuda.is_available():
         assert "device cuda cannot be used (" in refused(str(folder), device="cuda")
