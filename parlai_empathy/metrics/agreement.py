@@ -160,7 +160,7 @@ def krippendorff_alpha(ratings: Ratings, level: str = "ordinal") -> float:
     _check_option("level", level, LEVELS)
     values, rows = _on_scale(_rows(ratings))
     if level == "ratio" and (values < 0).any():
-        raise OptionError(f"level ratio: needs ratings from 0 upwards, and one is {values[0]:g}: use interval")
+        raise OptionError(f"level ratio: needs ratings of at least 0, but one is {values[0]:g}: use interval")
     return _alpha(_pairs_of_all(_rated(rows), len(values)).table(), values, level)
 
 
@@ -245,10 +245,10 @@ def _beyond_chance(observed: Floats, distances: Floats, total: float) -> float:
     expected, found = float((distances * chance).sum()), float((distances * observed).sum())
     if expected == 0:
         raise NotComputableError(
-            "no agreement beyond chance: every rating is the same, and items that differ are needed"
+            "no agreement beyond chance: all ratings are equal; items with different ratings are needed"
         )
     if not (math.isfinite(expected) and math.isfinite(found)):
-        raise NotComputableError("no agreement: ratings are too far apart to compute with: correct or divide them")
+        raise NotComputableError("no agreement: ratings are too far apart to compute with: correct or rescale them")
     return 1 - found / expected
 
 
@@ -318,7 +318,7 @@ def _rows(ratings: Ratings) -> list[list[float]]:
         for rating in row:
             if not math.isfinite(rating):
                 raise NotComputableError(
-                    f"item {place} (the first is 0) has the rating {rating}: give None where one is missing"
+                    f"item {place} (the first is 0) has the rating {rating}: give None for a missing one"
                 )
     return rows
 
@@ -332,7 +332,7 @@ def _on_scale(rows: list[list[float]], scale: Sequence[float] | None = None) -> 
             if rating not in places:
                 known = ", ".join(f"{value:g}" for value in values)
                 raise NotComputableError(
-                    f"item {place} (the first is 0) has the rating {rating:g}: the scale has {known}"
+                    f"item {place} (the first is 0) has the rating {rating:g}, which is not on the scale: {known}"
                 )
     return np.array(values), [[places[rating] for rating in row] for row in rows]
 
@@ -352,7 +352,7 @@ def _balanced(rows: Rows) -> Rows:
         if len(row) != len(rows[0]):
             raise NotComputableError(
                 f"no Fleiss' kappa: item {place} (the first is 0) has {len(row)} ratings and item 0 has {len(rows[0])}"
-                ": use Krippendorff's alpha, which takes any number"
+                ": use Krippendorff's alpha, which allows any number"
             )
     return rows
 

@@ -74,7 +74,7 @@ def corpus_bleu(statistics: BleuStatistics, order: int) -> float:
     :raises NotComputableError: if all references are empty.
     """
     if statistics.reference_length == 0:
-        raise NotComputableError("BLEU of no reference")
+        raise NotComputableError("BLEU: all references are empty")
     if min(statistics.matches[:order]) == 0:
         return 0.0
     logs = [math.log(m / t) for m, t in zip(statistics.matches[:order], statistics.totals[:order], strict=True)]

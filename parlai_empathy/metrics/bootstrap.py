@@ -34,7 +34,7 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
     if 2 * len(values) < resamples:
         raise NotComputableError(
             f"no interval: only {len(values)} of {resamples} resamples of the {n} items could be used, "
-            "because in the others all values were alike: more items that differ are needed"
+            "because all values of the others were equal: more items with different values are needed"
         )
     return np.array(values)
 

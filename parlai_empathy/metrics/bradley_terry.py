@@ -32,7 +32,7 @@ def bradley_terry(wins: Floats, names: Sequence[str]) -> Floats:
         cause this.
     """
     if len(names) < 2:
-        raise NotComputableError("no Bradley-Terry strengths of a single system: at least two are needed")
+        raise NotComputableError("no Bradley-Terry strengths for a single system: at least two are needed")
     _check_connected(wins, names)
     games, won = wins + wins.T, wins.sum(axis=1)
     strengths: Floats = np.zeros(len(names))

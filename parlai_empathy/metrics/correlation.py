@@ -98,7 +98,7 @@ def _value(kind: str, scores: Floats, ratings: Floats) -> float:
             raise NotComputableError(f"no correlation: all {len(column)} {name} are {column[0]:g}")
     value = float(_COEFFICIENTS[kind](scores, ratings).statistic)
     if math.isnan(value):
-        raise NotComputableError("no correlation: scores or ratings are too large to compute with: divide them")
+        raise NotComputableError("no correlation: scores or ratings are too large to compute with: rescale them")
     return value
 
 

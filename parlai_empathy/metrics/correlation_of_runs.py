@@ -71,7 +71,7 @@ def correlation_of_runs(
     :raises NotComputableError: if there are no runs, or the correlation of one cannot be computed.
     """
     if not len(runs):
-        raise NotComputableError("no correlation of no run: give the scores of at least one")
+        raise NotComputableError("no correlation: there are no runs; give the scores of at least one")
     values = tuple(coefficient(kind, list(scores), ratings) for scores in runs)
     columns, people = np.asarray(runs, dtype=np.float64), np.asarray(ratings, dtype=np.float64)
 

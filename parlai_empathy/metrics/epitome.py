@@ -49,7 +49,7 @@ def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float6
     """
     ours, theirs = _vector(levels, "reply"), _vector(gold, "person's reply")
     if len(ours) != len(theirs):
-        raise NotComputableError(f"diff-EPITOME: {len(ours)} replies, but {len(theirs)} of people: give one for each")
+        raise NotComputableError(f"diff-EPITOME: {len(ours)} replies, but {len(theirs)} from people: give one for each")
     differences: NDArray[np.float64] = (ours - theirs) ** 2
     return differences
 
@@ -58,19 +58,21 @@ def _table(probabilities: ArrayLike) -> NDArray[np.float64]:
     table = np.asarray(probabilities, dtype=np.float64)
     if table.ndim != 2 or not len(table):
         raise NotComputableError(
-            f"EPITOME: probabilities of shape {table.shape}: a row for each of at least one reply was expected"
+            f"EPITOME: probabilities of shape {table.shape}: expected one row per reply, and at least one"
         )
     if not np.allclose(table.sum(axis=1), 1, atol=1e-3) or (table < 0).any():  # false for NaN too
         row = int(np.flatnonzero(~np.isclose(table.sum(axis=1), 1, atol=1e-3) | (table < 0).any(axis=1))[0])
-        raise NotComputableError(f"EPITOME: reply {row}, counted from 0: {table[row].tolist()} are no probabilities")
+        raise NotComputableError(f"EPITOME: reply {row}, counted from 0: {table[row].tolist()} are not probabilities")
     return table
 
 
 def _vector(levels: ArrayLike, name: str) -> NDArray[np.float64]:
     vector = np.asarray(levels, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
-        raise NotComputableError(f"EPITOME: levels of shape {vector.shape}: one for each {name} was expected")
+        raise NotComputableError(f"EPITOME: levels of shape {vector.shape}: expected one for each {name}")
     if not np.isfinite(vector).all():
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
-        raise NotComputableError(f"EPITOME: {name} {place}, counted from 0, has no level: leave it out, and count it")
+        raise NotComputableError(
+            f"EPITOME: {name} {place}, counted from 0, has no level: leave it out and count it as missing"
+        )
     return vector

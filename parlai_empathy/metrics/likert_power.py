@@ -55,7 +55,9 @@ class LikertDesign:
                 "reply: they must lie between 0 and 1, the first not above the second"
             )
         if not self.paired and self.same_item:
-            raise OptionError(f"correlation {self.same_item:g} of replies to one item: without pairs it must be 0")
+            raise OptionError(
+                f"correlation {self.same_item:g} of replies to one item: it must be 0 if items are not paired"
+            )
 
     def standard_error(self, items: float) -> float:
         """Return the standard error of the difference of two systems' means, each over this number of items."""
@@ -120,13 +122,13 @@ def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alph
 
 def _check_there_is_something_to_see(design: LikertDesign, difference: float) -> None:
     if not difference:
-        raise NotComputableError("no number of items shows a difference of 0")
+        raise NotComputableError("no number of items can detect a difference of 0")
     _check_there_is_spread(design)
 
 
 def _check_there_is_spread(design: LikertDesign) -> None:
     if not design.standard_error(2):
-        raise NotComputableError("any difference is seen: ratings of an item that are all the same vary in nothing")
+        raise NotComputableError("any difference is detected: the ratings do not vary")
 
 
 def _first(enough: Callable[[int], bool], low: int, most: int) -> int:
@@ -137,7 +139,7 @@ def _first(enough: Callable[[int], bool], low: int, most: int) -> int:
     while not enough(high):
         if high >= most:
             raise NotComputableError(
-                f"more than {most:,} items would be needed: the difference is too small to be seen"
+                f"more than {most:,} items would be needed: the difference is too small to be detected"
             )
         low, high = high, min(2 * high, most)
     while high - low > 1:

@@ -14,13 +14,13 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     for k in (1, 3, 10)
 } | {
     "avg_bleu": ("AVG BLEU", "Mean of corpus BLEU-1 to BLEU-4, unsmoothed, of the replies"),
-    "emotion_accuracy": ("Emotion acc.", "Share of contexts whose emotion the head beside the answers tells right"),
+    "emotion_accuracy": ("Emotion acc.", "Share of contexts whose emotion the model's emotion head predicts correctly"),
     "pearson": ("Pearson", "Pearson's correlation of the judge's scores with people's mean ratings"),
     "spearman": ("Spearman", "Spearman's rank correlation of the judge's scores with people's mean ratings"),
     "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
-    "dist_1": ("Dist-1", "Share of different words among all words of the replies"),
-    "dist_2": ("Dist-2", "Share of different pairs of words among all pairs in the replies"),
-    "macro_f1": ("Macro-F1", "Mean of the classes' F1; of several things that are decided, the mean over them"),
+    "dist_1": ("Dist-1", "Share of distinct words among all words of the replies"),
+    "dist_2": ("Dist-2", "Share of distinct word pairs among all pairs in the replies"),
+    "macro_f1": ("Macro-F1", "Mean of the classes' F1; if several things are predicted, the mean over them"),
     **{
         f"{short}_{key}": (f"{short.upper()} {title}", f"{text} of {mechanism}")
         for short, mechanism in (
@@ -29,17 +29,17 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
             ("ex", "explorations"),
         )
         for key, title, text in (
-            ("accuracy", "accuracy", "Share of replies whose level is told right,"),
+            ("accuracy", "accuracy", "Share of correct predictions of the level"),
             ("f1", "macro-F1", "Macro-F1 over the levels"),
-            ("rationale_f1", "rationale F1", "F1 of the words that show it, in replies that have a rationale,"),
+            ("rationale_f1", "rationale F1", "F1 (over replies with a rationale) of the words in the rationale"),
             (
                 "rationale_iou",
                 "rationale IOU",
-                "F1 of the spans that share half with people's, in replies that have a rationale,",
+                "F1 (over replies with a rationale) of the spans, matched at half overlap, in the rationale",
             ),
         )
     },
-    "no_answer": ("No answer", "Share of prompts to which the language model gave nothing that can be used"),
+    "no_answer": ("No answer", "Share of prompts to which the language model gave no usable answer"),
     "examples": ("Examples", "Examples in a prompt, on average"),
     "shortened": ("Shortened", "Share of prompts that lost examples or turns because they were too long"),
     "prompt_tokens": ("Prompt tokens", "Tokens in a prompt that was answered, on average"),

@@ -28,7 +28,7 @@ class Nidf:
 
     def __init__(self, counts: Mapping[str, int], source: str) -> None:
         if len(set(counts.values())) < 2:
-            raise NotComputableError(f"NIDF: the words of {source} are all as common as one another: take more texts")
+            raise NotComputableError(f"NIDF: all words of {source} are equally common: use more texts")
         self.source = source
         self._counts = counts
         self._most, self._least = math.log(max(counts.values())), math.log(min(counts.values()))

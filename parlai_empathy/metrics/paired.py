@@ -59,7 +59,7 @@ def paired_difference(
         raise OptionError(f"resamples {resamples}: must be at least 1")
     n = len(first)
     if n != len(second) or n < 2:
-        raise NotComputableError(f"no comparison: {n} and {len(second)} items; at least two that both have are needed")
+        raise NotComputableError(f"no comparison: {n} and {len(second)} items; at least two common ones are needed")
 
     def difference(places: Places) -> float:
         return value(first[places]) - value(second[places])

@@ -56,7 +56,7 @@ class PeersPerplexity(AverageMetric):
     def value(self) -> float:
         """At least 1. Raises :class:`NotComputableError` if there are no examples."""
         if not self._denom:
-            raise NotComputableError("perplexity of no example")
+            raise NotComputableError("perplexity: there are no examples")
         return math.exp(super().value())
 
     @property

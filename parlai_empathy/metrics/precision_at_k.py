@@ -60,7 +60,7 @@ def block_ranks(contexts: Tensor, replies: Tensor, protocol: str, block: int = B
     :raises NotComputableError: if there are fewer examples than one block.
     """
     if len(contexts) < block:
-        raise NotComputableError(f"P@k,{block} needs at least {block} examples and got {len(contexts)}")
+        raise NotComputableError(f"P@k,{block} needs at least {block} examples, but got {len(contexts)}")
     order = block_order(len(contexts), protocol, block)
     scores = contexts[order].view(-1, block, contexts.size(1)) @ replies[order].view(-1, block, replies.size(1)).mT
     return true_ranks(scores.flatten(0, 1), torch.arange(block).repeat(len(scores)))
@@ -77,7 +77,7 @@ def block_order(total: int, protocol: str, block: int = BLOCK) -> Tensor:
 def precision_at(k: int, ranks: Tensor) -> float:
     """Return the share of ranks up to ``k``, 0..1. Raises :class:`NotComputableError` if there are no ranks."""
     if len(ranks) == 0:
-        raise NotComputableError(f"P@{k} of no example")
+        raise NotComputableError(f"P@{k}: there are no examples")
     return (ranks <= k).double().mean().item()
 
 

@@ -60,6 +60,8 @@ def _same(one: Run, other: Run) -> bool:
 
 def _check(chosen: Sequence[bool], true: Sequence[bool]) -> None:
     if len(chosen) != len(true):
-        raise NotComputableError(f"rationales of {len(chosen)} and of {len(true)} tokens: they are of other responses")
+        raise NotComputableError(
+            f"rationales of {len(chosen)} and {len(true)} tokens: they belong to different responses"
+        )
     if not any(true):
-        raise NotComputableError("rationale F1: raters point to no word of this response")
+        raise NotComputableError("rationale F1: raters marked no word of this response")

@@ -44,7 +44,7 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
     _check_share(share)
     check_power(power, alpha)
     if share == 0.5:
-        raise NotComputableError("no number of comparisons shows a share of 0.5: nobody is preferred")
+        raise NotComputableError("no number of comparisons can detect a share of 0.5: neither side is preferred")
     guess = math.ceil(2 * sign_test_normal(share, power, alpha)) + 50
     if guess > 2 * _MOST:
         raise NotComputableError(f"more than {_MOST:,} comparisons would be needed for a share of {share}")
@@ -70,7 +70,9 @@ def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) 
     """
     check_power(power, alpha)
     if sign_test_power(1.0, decided, alpha) < power:
-        raise NotComputableError(f"{decided} decided comparisons show nothing at alpha {alpha:g}: more are needed")
+        raise NotComputableError(
+            f"{decided} decided comparisons can detect nothing at alpha {alpha:g}: more are needed"
+        )
     return float(optimize.brentq(lambda share: sign_test_power(share, decided, alpha) - power, 0.5, 1.0, xtol=1e-10))
 
 

@@ -391,10 +391,10 @@ def message_of(compute: Callable[[], object], error: type[Exception] = NotComput
     return str(raised.value)
 
 
-SAME = "no agreement beyond chance: every rating is the same, and items that differ are needed"
+SAME = "no agreement beyond chance: all ratings are equal; items with different ratings are needed"
 UNEVEN = (
     "no Fleiss' kappa: item 2 (the first is 0) has 2 ratings and item 0 has 3: "
-    "use Krippendorff's alpha, which takes any number"
+    "use Krippendorff's alpha, which allows any number"
 )
 
 
@@ -421,7 +421,7 @@ def test_fleiss_of_uneven_items() -> None:
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
 def test_a_rating_that_is_no_number(wrong: float) -> None:
-    message = f"item 1 (the first is 0) has the rating {wrong}: give None where one is missing"
+    message = f"item 1 (the first is 0) has the rating {wrong}: give None for a missing one"
     ratings = [[1, 2], [2, wrong]]
     for measure in MEASURES.values():
         assert message_of(lambda measure=measure: measure(ratings)) == message
@@ -434,7 +434,7 @@ def test_a_rating_that_is_no_number(wrong: float) -> None:
 def test_a_slip_that_nobody_can_square(far: float) -> None:
     """Its distance to others, squared, is no number any more: 1 - inf / inf. Ranks and steps are."""
     ratings = [[1, 2, 2], [2, 3, 3], [1, 1, far], [3, 3, 2]]
-    message = "no agreement: ratings are too far apart to compute with: correct or divide them"
+    message = "no agreement: ratings are too far apart to compute with: correct or rescale them"
     assert message_of(lambda: krippendorff_alpha(ratings, "interval")) == message
     assert krippendorff_alpha(ratings, "ordinal") == krippendorff_alpha(
         [[4 * (one == far) * (1 if far > 0 else -1) or one for one in row] for row in ratings], "ordinal"
@@ -446,7 +446,7 @@ def test_a_slip_that_nobody_can_square(far: float) -> None:
 
 
 def test_a_rating_that_is_not_on_the_scale() -> None:
-    message = "item 1 (the first is 0) has the rating 6: the scale has 1, 2, 3, 4, 5"
+    message = "item 1 (the first is 0) has the rating 6, which is not on the scale: 1, 2, 3, 4, 5"
     assert message_of(lambda: agreement([[1, 2], [6], [2, 2]], SCALE)) == message
     assert message_of(lambda: fleiss_kappa([[1, 2], [6, 1]], SCALE)) == message
     assert message_of(lambda: weighted_kappa([1, 2], [2, 6], scale=SCALE)) == message
@@ -506,7 +506,7 @@ def test_options_that_cannot_work() -> None:
         "level 'cardinal': must be one of nominal, ordinal, interval, ratio"
     )
     assert message_of(lambda: krippendorff_alpha([[-1, 2]], "ratio"), OptionError) == (
-        "level ratio: needs ratings from 0 upwards, and one is -1: use interval"
+        "level ratio: needs ratings of at least 0, but one is -1: use interval"
     )
     assert message_of(lambda: agreement(made_up(5), SCALE, resamples=0), OptionError) == (
         "resamples 0: must be at least 1"

@@ -161,7 +161,7 @@ def test_an_empty_reply_has_no_ngram_and_makes_the_corpus_shorter() -> None:
 def test_bleu_of_nothing_is_an_error_and_not_zero() -> None:
     nothing = bleu_statistics([], [])
     for compute in (avg_bleu, lambda statistics: corpus_bleu(statistics, 1), lambda s: AvgBleu(s, "re").value()):
-        with pytest.raises(NotComputableError, match=r"^BLEU of no reference$"):
+        with pytest.raises(NotComputableError, match=r"^BLEU: all references are empty$"):
             compute(nothing)
 
 

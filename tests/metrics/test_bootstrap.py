@@ -56,8 +56,8 @@ def test_too_few_usable_resamples() -> None:
 
     # A given one of 10 items is in 1 - .9^10 = 65 % of the resamples.
     message = (
-        r"no interval: only \d+ of 100 resamples of the 10 items could be used, because in the others all values were "
-        "alike: more items that differ are needed"
+        r"no interval: only \d+ of 100 resamples of the 10 items could be used, because all values of the others were "
+        "equal: more items with different values are needed"
     )
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         bootstrap(sometimes, n=10, resamples=100, seed=0)

@@ -77,7 +77,7 @@ def test_nearly_always_is_no_infinity() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([[0]], "no Bradley-Terry strengths of a single system: at least two are needed"),
+        ([[0]], "no Bradley-Terry strengths for a single system: at least two are needed"),
         (
             [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]],
             "no Bradley-Terry strengths: A, B | C, D are never compared with one another, directly or through others: "

@@ -260,7 +260,7 @@ def test_what_cannot_be_computed(kind: str, scores: list[float], ratings: list[f
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_numbers_that_overflow() -> None:
-    message = "no correlation: scores or ratings are too large to compute with: divide them"
+    message = "no correlation: scores or ratings are too large to compute with: rescale them"
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         correlation("pearson", [0, 0, 1e308], [-1e308, -1e308, 0])
 

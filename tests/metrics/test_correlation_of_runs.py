@@ -64,7 +64,7 @@ def test_the_signature_says_what_decided_it() -> None:
 @pytest.mark.parametrize(
     ("runs", "people", "message"),
     [
-        ([], PEOPLE, "^no correlation of no run: "),
+        ([], PEOPLE, "^no correlation: there are no runs; "),
         ([RUNS[0], [1.0] * 6], PEOPLE, "^no correlation: all 6 scores are 1$"),
         ([[1.0, 2.0]], [1.0, 2.0], "^no correlation of 2 items: at least 3 are needed$"),
         ([RUNS[0][:5]], PEOPLE, "^no correlation of 5 scores, 6 ratings: "),

@@ -42,9 +42,9 @@ def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tu
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        ([], "probabilities of shape (0,): a row for each of at least one reply"),
+        ([], "probabilities of shape (0,): expected one row per reply, and at least one"),
         ([0.5, 0.5], "probabilities of shape (2,)"),
-        ([[1, 0, 0], [0.5, 0.4, 0]], "reply 1, counted from 0: [0.5, 0.4, 0.0] are no probabilities"),
+        ([[1, 0, 0], [0.5, 0.4, 0]], "reply 1, counted from 0: [0.5, 0.4, 0.0] are not probabilities"),
         ([[1, 0, 0], [1.5, -0.5, 0]], "reply 1, counted from 0"),
         ([[math.nan, 0, 0]], "reply 0, counted from 0"),
     ],
@@ -58,8 +58,8 @@ def test_what_are_no_probabilities_is_named(table: list[object], expected: str) 
 @pytest.mark.parametrize(
     ("levels", "gold", "expected"),
     [
-        ([], [], "levels of shape (0,): one for each reply was expected"),
-        ([1, 2], [1], "diff-EPITOME: 2 replies, but 1 of people: give one for each"),
+        ([], [], "levels of shape (0,): expected one for each reply"),
+        ([1, 2], [1], "diff-EPITOME: 2 replies, but 1 from people: give one for each"),
         ([1, math.nan], [1, 1], "reply 1, counted from 0, has no level"),
         ([1, 1], [math.inf, 1], "person's reply 0, counted from 0, has no level"),
     ],

@@ -118,18 +118,18 @@ def test_ratings_without_any_spread() -> None:
     assert likert_power(same, 0.1, 5) == 1.0
     assert likert_power(same, 0.0, 5) == 0.05
     for call in (likert_detectable, likert_items, likert_items_normal):
-        with pytest.raises(NotComputableError, match=r"^any difference is seen: "):
+        with pytest.raises(NotComputableError, match=r"^any difference is detected: "):
             call(same, 5)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: likert_items(TWO_SAMPLES, 0.0), "no number of items shows a difference of 0"),
-        (lambda: likert_items_normal(TWO_SAMPLES, 0.0), "no number of items shows a difference of 0"),
+        (lambda: likert_items(TWO_SAMPLES, 0.0), "no number of items can detect a difference of 0"),
+        (lambda: likert_items_normal(TWO_SAMPLES, 0.0), "no number of items can detect a difference of 0"),
         (
             lambda: likert_items(TWO_SAMPLES, 1e-5),
-            "more than 1,000,000 items would be needed: the difference is too small to be seen",
+            "more than 1,000,000 items would be needed: the difference is too small to be detected",
         ),
         (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power of 1 items: a t test needs two"),
     ],

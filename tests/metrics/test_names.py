@@ -91,7 +91,8 @@ def test_descriptions_say_what_is_computed() -> None:
     """Both rationale metrics are F1s; macro-F1 is shown for EPITOME's mechanisms and for classes of engagement."""
     for mechanism in ("er", "ip", "ex"):
         for key, counted in (("f1", "words"), ("iou", "spans")):
-            assert METRIC_NAMES[f"{mechanism}_rationale_{key}"][1].startswith(f"F1 of the {counted} that ")
+            description = METRIC_NAMES[f"{mechanism}_rationale_{key}"][1]
+            assert description.startswith(f"F1 (over replies with a rationale) of the {counted}")
     assert METRIC_NAMES["macro_f1"][1].startswith("Mean of the classes' F1")
     assert "empathy" not in METRIC_NAMES["macro_f1"][1]
 

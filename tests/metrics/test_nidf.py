@@ -49,7 +49,7 @@ def test_it_is_the_inverse_document_frequency_between_0_and_1(texts: list[list[s
 
 @pytest.mark.parametrize("texts", [[], [[]], [["a", "b"], ["b", "a"]]])
 def test_where_no_word_is_rarer_than_another_there_is_none(texts: list[list[str]]) -> None:
-    with pytest.raises(NotComputableError, match=r"^NIDF: the words of mine are all as common .*: take more texts$"):
+    with pytest.raises(NotComputableError, match=r"^NIDF: all words of mine are equally common: use more texts$"):
         Nidf.of_texts(texts, "mine")
 
 

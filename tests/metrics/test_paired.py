@@ -166,7 +166,7 @@ def test_samples_without_a_number_are_left_out() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 1), (3, 2)])
 def test_too_few_items_are_refused(n: int, m: int) -> None:
-    with pytest.raises(NotComputableError, match=rf"^no comparison: {n} and {m} items; at least two that both have"):
+    with pytest.raises(NotComputableError, match=rf"^no comparison: {n} and {m} items; at least two common ones"):
         paired_difference(mean, np.zeros(n), np.zeros(m))
 
 

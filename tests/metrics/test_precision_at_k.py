@@ -89,7 +89,7 @@ def test_precision_by_hand() -> None:
 
 
 def test_precision_of_nothing_is_an_error_and_not_zero() -> None:
-    with pytest.raises(NotComputableError, match=r"^P@3 of no example$"):
+    with pytest.raises(NotComputableError, match=r"^P@3: there are no examples$"):
         precision_at(3, torch.tensor([]))
 
 
@@ -152,7 +152,7 @@ def test_neighbours_are_candidates_of_one_another_only_in_the_files_order() -> N
 
 @pytest.mark.parametrize("n", [0, 99])
 def test_fewer_examples_than_a_block_are_an_error(n: int) -> None:
-    with pytest.raises(NotComputableError, match=rf"^P@k,100 needs at least 100 examples and got {n}$"):
+    with pytest.raises(NotComputableError, match=rf"^P@k,100 needs at least 100 examples, but got {n}$"):
         block_ranks(*encodings(n), "ordered")
 
 

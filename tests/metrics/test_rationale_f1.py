@@ -58,7 +58,7 @@ def test_what_was_pointed_to_exactly_is_right(both: list[tuple[bool, bool]]) -> 
 
 @pytest.mark.parametrize("measure", [token_f1, iou_f1])
 def test_what_has_no_answer_is_named(measure: object) -> None:
-    with pytest.raises(NotComputableError, match="raters point to no word"):
+    with pytest.raises(NotComputableError, match="raters marked no word"):
         measure([True], [False])  # type: ignore[operator]
-    with pytest.raises(NotComputableError, match="of 1 and of 2 tokens"):
+    with pytest.raises(NotComputableError, match="of 1 and 2 tokens"):
         measure([True], [True, False])  # type: ignore[operator]

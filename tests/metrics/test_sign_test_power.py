@@ -55,7 +55,7 @@ def test_what_so_many_see() -> None:
     # Six wins of six have p = 1/32 and are seen; five of five have 1/16.
     assert sign_test_detectable(6) == pytest.approx(0.8 ** (1 / 6), abs=1e-3)
     with pytest.raises(
-        NotComputableError, match=r"^5 decided comparisons show nothing at alpha 0.05: more are needed$"
+        NotComputableError, match=r"^5 decided comparisons can detect nothing at alpha 0.05: more are needed$"
     ):
         sign_test_detectable(5)
 
@@ -66,7 +66,7 @@ def test_what_so_many_see() -> None:
         (
             lambda: sign_test_comparisons(0.5),
             NotComputableError,
-            "no number of comparisons shows a share of 0.5: nobody is preferred",
+            "no number of comparisons can detect a share of 0.5: neither side is preferred",
         ),
         (
             lambda: sign_test_comparisons(0.5001),

@@ -108,7 +108,7 @@ def test_items_with_one_rating_are_counted_and_said() -> None:
 def test_what_cannot_be_computed_is_not_drawn(tmp_path: Path) -> None:
     report = report_of({"q": [[3, 3], [3, 3], [3, 3]]})
     assert set(values(report.tables[0]).values()) == {"not computable"}
-    assert [note for note in report.tables[0].notes if "every rating is the same" in note] != []
+    assert [note for note in report.tables[0].notes if "all ratings are equal" in note] != []
     (plot,) = report.plots
     assert isinstance(plot, Intervals)
     assert (list(plot.rows), plot.series) == ([], {"q": {}})
@@ -140,7 +140,7 @@ def test_no_two_ratings_at_all_are_an_error() -> None:
 
 
 def test_a_rating_beside_the_scale_is_an_error() -> None:
-    with pytest.raises(NotComputableError, match=r"has the rating 7: the scale has 1, 2, 3, 4, 5$"):
+    with pytest.raises(NotComputableError, match=r"has the rating 7, which is not on the scale: 1, 2, 3, 4, 5$"):
         report_of({"a": ITEMS, "b": [[7, 1]]})
 
 

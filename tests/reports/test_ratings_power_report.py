@@ -93,7 +93,7 @@ def test_more_comparisons_need_more() -> None:
 def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None:
     table, plots = likert_needed(DESIGN, [0.0, 0.001], [1], Scale(), QUICK)
     assert rows(table)[0] == [0.0, 1, "-", "-", "-", "-", "-", "-"]
-    assert "- 0 points, 1 rater(s): no number of items shows a difference of 0" in table.notes
+    assert "- 0 points, 1 rater(s): no number of items can detect a difference of 0" in table.notes
     assert rows(table)[1][2:] == ["-"] * 6  # more than a million
     assert plots == []
     large, _ = likert_needed(DESIGN, [0.02], [1], Scale(), QUICK)
@@ -118,7 +118,7 @@ def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
     certain = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
     table, plots = likert_needed(certain, [0.3], [1], Scale(), QUICK)
     assert rows(table) == [[0.3, 1, *["-"] * 6]]
-    assert table.notes[0].startswith("- 0.3 points, 1 rater(s): any difference is seen: ")
+    assert table.notes[0].startswith("- 0.3 points, 1 rater(s): any difference is detected: ")
     assert plots == []
 
 
@@ -128,7 +128,7 @@ def test_the_smallest_difference() -> None:
     assert rows(table)[1] == [50, 2, 100, two, two / 1.1]
     certain = likert_seen(LikertDesign(1.0, same_reply=1.0, same_item=1.0), [50], [3], QUICK)
     assert rows(certain) == [[50, 3, 150, "-", "-"]]
-    assert certain.notes[0].startswith("- 50 items, 3 rater(s): any difference is seen")
+    assert certain.notes[0].startswith("- 50 items, 3 rater(s): any difference is detected")
 
 
 def test_the_smallest_difference_by_the_aim() -> None:
@@ -159,7 +159,7 @@ def test_comparisons_for_each_win_rate() -> None:
     assert rows(table)[0][:3] == [0.65, decided, math.ceil(decided / 0.8)]
     assert rows(table)[0][4] == sign_test_power(0.65, decided)
     assert rows(table)[1] == [0.5, "-", "-", "-", "-", "-"]
-    assert table.notes[0] == "- 0.5: no number of comparisons shows a share of 0.5: nobody is preferred"
+    assert table.notes[0] == "- 0.5: no number of comparisons can detect a share of 0.5: neither side is preferred"
     assert isinstance(plot, Curves)
     assert list(plot.series) == ["wins 0.65 of decided"]
     assert wins_needed([0.5], 0.0, QUICK)[1] == []
@@ -168,7 +168,7 @@ def test_comparisons_for_each_win_rate() -> None:
 def test_the_smallest_win_rate() -> None:
     table = wins_seen([100, 4], 0.2, QUICK)
     assert rows(table) == [[100, 80, sign_test_detectable(80)], [4, 3, "-"]]
-    assert table.notes[0] == "- 4 comparisons: 3 decided comparisons show nothing at alpha 0.05: more are needed"
+    assert table.notes[0] == "- 4 comparisons: 3 decided comparisons can detect nothing at alpha 0.05: more are needed"
 
 
 def test_the_middle_of_a_scale() -> None:

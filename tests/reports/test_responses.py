@@ -236,7 +236,7 @@ def test_what_cannot_be_compared_is_a_note() -> None:
     assert table.rows == []
     assert table.notes[:2] == [
         "- apart, M: no comparison: no item has a value for both systems",
-        "- once, M: no comparison: 1 and 1 items; at least two that both have are needed",
+        "- once, M: no comparison: 1 and 1 items; at least two common ones are needed",
     ]
 
 

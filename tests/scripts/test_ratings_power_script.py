@@ -113,7 +113,7 @@ def test_a_measured_spread(ratings: Path) -> None:
         ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be finite"),
         (
             {"difference": [0.5], "sd": 1.0, "paired": False, "same_item": 0.2},
-            "correlation 0.2 of replies to one item: without pairs it must be 0",
+            "correlation 0.2 of replies to one item: it must be 0 if items are not paired",
         ),
         ({"items": [40]}, "--sd: name the standard deviation of single ratings"),
         ({"difference": [0.5], "sd": 0.0}, "standard deviation 0: must be a finite number above 0"),

@@ -95,7 +95,7 @@ def test_systems_of_several_logs_beside_one_another(blocks: Path, table: Path) -
     assert differences["peers: trs", "words a reply"]["difference"] == -1.5
     assert differences["peers: trs", "words a reply"]["items"] == 2
     notes = report.tables[2].notes
-    assert f"- {name}, words a reply: no comparison: 1 and 1 items; at least two that both have are needed" in notes
+    assert f"- {name}, words a reply: no comparison: 1 and 1 items; at least two common ones are needed" in notes
 
 
 def test_metrics_that_are_named_and_no_others(blocks: Path) -> None:
