@@ -15,7 +15,7 @@ from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
 from parlai_empathy.scoring.names import judge_name
 
-NO_JUDGE = "answers and does not score replies: name a model of an agent that judges, such as empathy:text_classifier"
+NO_JUDGE = "does not score replies: name a model of an agent that does, such as empathy:text_classifier"
 """The error message for an agent that is not a judge."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
 
-_NO_CLASSIFIER = "tells no classes apart: name a model of a classifier, such as empathy:text_classifier"
+_NO_CLASSIFIER = "does not predict classes: name a model of a classifier, such as empathy:text_classifier"
 
 
 class Classifier:
@@ -30,7 +30,9 @@ class Classifier:
         if not hasattr(self._agent, "classes"):  # agents without classes can have probabilities too
             raise OptionError(f"{path}: {self._agent.opt['model']} {_NO_CLASSIFIER}")
         if not self._agent.classes:
-            raise OptionError(f"{model_file} tells true replies from others: name a model that was trained on classes")
+            raise OptionError(
+                f"{model_file} was trained to tell true replies from others: name a model that was trained on classes"
+            )
         self.labels: tuple[str, ...] = tuple(self._agent.classes)
         self.settings = {"classifier": self._agent.opt.get("task"), "weights": weights_of(self._agent)}
         """What its predictions depend on, for signatures."""

@@ -48,11 +48,11 @@ class Endex:
         if output not in OUTPUTS:
             raise OptionError(f"output {output!r}: must be one of {', '.join(OUTPUTS)}")
         self.name = name or judge_name(model_file)
-        path = check_agent(model_file, "class_probabilities", f"knows no class {ENGAGING!r}: {_REMEDY}", datapath)
+        path = check_agent(model_file, "class_probabilities", f"has no class {ENGAGING!r}: {_REMEDY}", datapath)
         classes = list(model_options(path).get("classes") or ())
         if ENGAGING not in classes:
-            known = f"the classes {few(classes)}" if classes else "no classes"
-            raise OptionError(f"{model_file} knows {known}, and not {ENGAGING!r}: {_REMEDY}")
+            known = f"only {few(classes)}" if classes else "no classes"
+            raise OptionError(f"{model_file} has no class {ENGAGING!r} ({known}): {_REMEDY}")
         self._agent: Any = load_agent(path)
         self._place = self._agent.classes.index(ENGAGING)
         self._weights = weights_of(self._agent)

@@ -43,13 +43,13 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
     begun = _begun(lines := _lines(path))
     replies = list(_reader(path, begun)(chain(begun, lines), path))
     if not replies:
-        raise DataError(f"{path} holds no reply: name a log with at least one")
+        raise DataError(f"{path} contains no reply: name a log with at least one")
     for one in replies:
         _check_characters(one, path)
     if all(one.is_candidate for one in replies):
         logging.warning(
-            f"{path}: each reply is one of its message's candidates, the true reply among them perhaps: to score what "
-            "a model says in a chat, evaluate it with --eval-candidates fixed"
+            f"{path}: each reply is one of its message's candidates, which may include the true reply: to score what a "
+            "model says in a chat, evaluate it with --eval-candidates fixed"
         )
     return replies
 
@@ -58,7 +58,7 @@ def _check_characters(one: LoggedReply, path: Path) -> None:
     """Check that all texts can be encoded: escapes can produce lone surrogates."""
     texts = (one.reply, *one.context, *one.references, one.emotion or "", one.system, one.item, one.no_answer)
     if has_half_characters("".join(texts)):
-        raise DataError(f"{path}, line {one.line}: a text has half a character: write it whole")
+        raise DataError(f"{path}, line {one.line}: a text contains half a character (a lone surrogate): write it whole")
 
 
 def _begun(lines: Lines) -> list[tuple[int, str]]:
@@ -83,8 +83,8 @@ def _reader(path: Path, begun: Sequence[tuple[int, str]]) -> Callable[[Lines, Pa
     if not first.strip():
         raise DataError(f"{path} is empty: name a log of replies")
     raise DataError(
-        f"{path}, line {number}: {first.strip()[:40]!r} begins no log of replies: expected JSON lines, a line that "
-        "begins with Emotion:, or a file called .csv or .tsv"
+        f"{path}, line {number}: {first.strip()[:40]!r} does not start a log of replies: expected JSON lines, a line "
+        "that starts with Emotion:, or a file named .csv or .tsv"
     )
 
 

@@ -16,7 +16,7 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 Lines = Iterator[tuple[int, str]]
 
 _FIELDS = ("reply", "context", "reference", "references", "emotion", "system", "item", "no_answer")
-_NAMES = "reply, and perhaps context, reference or references, emotion, system, item, no_answer"
+_NAMES = "reply, and optionally context, reference or references, emotion, system, item, no_answer"
 
 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
@@ -32,9 +32,9 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: no JSON object, or not a whole one ({error}): is the file cut off?") from error
+            raise DataError(f"{where}: not a complete JSON object ({error}): is the file truncated?") from error
         if not isinstance(record, dict):
-            raise DataError(f"{where}: {line.strip()[:40]!r} is no JSON object: expected one with {_NAMES}")
+            raise DataError(f"{where}: {line.strip()[:40]!r} is not a JSON object: expected one with {_NAMES}")
         if "dialog" in record:
             yield from _conversation(record, number, where)
         else:
@@ -63,17 +63,17 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
         for row in reader:
             where = f"{path}, line {reached}"
             if None in row or None in row.values():
-                raise DataError(f"{where}: more or fewer fields than the {len(header)} of the header")
+                raise DataError(f"{where}: more or fewer fields than the header's {len(header)}")
             yield _record({key: _unpacked(key, text, where) for key, text in row.items()}, reached, where)
     except csv.Error as error:
-        raise DataError(f"{path}, line {reached}: no row of a table ({error})") from error
+        raise DataError(f"{path}, line {reached}: not a valid table row ({error})") from error
 
 
 def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
     if "reply" not in header:
         found = ", ".join(header)[:160] or "nothing"
         mark = "tabs" if delimiter == "\t" else "commas"
-        raise DataError(f"{path}, line 1: no column reply; there is: {found}; expected {_NAMES}, with {mark} between")
+        raise DataError(f"{path}, line 1: no column reply; found: {found}; expected {_NAMES}, separated by {mark}")
     if twice := [name for name in _FIELDS if header.count(name) > 1]:
         raise DataError(f"{path}, line 1: the header names {', '.join(twice)} more than once: rename the others")
     _warn_of_names(header, path)
@@ -84,7 +84,7 @@ def _warn_of_names(names: Iterable[str], path: Path) -> None:
     meant = {name: name.strip().lower() for name in names if name not in _FIELDS}
     near = [f"{shown(name)} (write {field})" for name, field in meant.items() if field in _FIELDS]
     if near:
-        logging.warning(f"{path}: passed over: {', '.join(near)}")
+        logging.warning(f"{path}: ignored fields: {', '.join(near)}")
 
 
 def _unpacked(column: str, text: str, where: str) -> Any:
@@ -102,7 +102,7 @@ def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
     if reply is None and no_answer:
         reply = ""
     if not isinstance(reply, str):
-        raise DataError(f"{where}: {'no reply' if reply is None else 'reply is no text'}: expected {_NAMES}")
+        raise DataError(f"{where}: {'no reply' if reply is None else 'reply is not a text'}: expected {_NAMES}")
     references = [*_texts(record, "reference", where), *_texts(record, "references", where)]
     context = [turn for text in _texts(record, "context", where) for turn in _turns(text)]
     return LoggedReply(
@@ -183,5 +183,5 @@ def _pairs(dialog: Any, where: str) -> list[list[dict[str, Any]]]:
     for place, pair in enumerate(pairs, start=1):
         messages = pair if isinstance(pair, list) else []
         if len(messages) != 2 or not all(isinstance(message, dict) for message in messages):
-            raise DataError(f"{where}: pair {place} of the conversation is no pair of two messages")
+            raise DataError(f"{where}: pair {place} of the conversation is not a pair of messages")
     return pairs

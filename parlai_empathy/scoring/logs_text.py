@@ -62,7 +62,7 @@ def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Logged
                 yield from _records(block, path)
             block = _Block(number, line.partition(":")[2].strip())
         elif block is None:
-            raise DataError(f"{path}, line {number}: {line.strip()[:40]!r} stands before the first Emotion: line")
+            raise DataError(f"{path}, line {number}: {line.strip()[:40]!r} comes before the first Emotion: line")
         else:
             _add(block, line, f"{path}, line {number}")
     if block:
@@ -74,7 +74,7 @@ def _add(block: _Block, line: str, where: str) -> None:
     name, colon, value = line.partition(":")
     name, key, value = name.strip(), _key(line), value.strip()
     if not colon:
-        raise DataError(f"{where}: {line.strip()[:40]!r} is no line of the form 'key: text'")
+        raise DataError(f"{where}: {line.strip()[:40]!r} is not a line of the form 'key: text'")
     if key == "context":
         block.context = _turns(value, where)
     elif key in ("ref", "reference"):
@@ -82,7 +82,7 @@ def _add(block: _Block, line: str, where: str) -> None:
     elif block.context is not None and key not in _NO_REPLY:
         system = "" if key in _NO_NAME else name
         if system in block.replies:
-            raise DataError(f"{where}: a second line {name} in the block that begins at line {block.line}")
+            raise DataError(f"{where}: a second line {name} in the block that starts at line {block.line}")
         block.replies[system] = value
 
 
@@ -91,7 +91,7 @@ def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
     lacking = next((name for name, is_there in found.items() if not is_there), None)
     if lacking:
         raise DataError(
-            f"{path}, line {block.line}: the block that begins here has no line {lacking}: is the file cut off?"
+            f"{path}, line {block.line}: the block that starts here has no line {lacking}: is the file truncated?"
         )
     for system, reply in block.replies.items():
         references = (block.reference,) if block.reference else ()
@@ -108,7 +108,7 @@ def _turns(text: str, where: str) -> tuple[str, ...]:
         raise DataError(f"{where}: Context is {text[:40]!r}, expected a list of turns such as ['hello', 'hi there']")
     texts = tuple(" ".join(turn) if _is_words(turn) else turn for turn in turns)
     if not all(isinstance(turn, str) for turn in texts):
-        raise DataError(f"{where}: Context holds something that is no text")
+        raise DataError(f"{where}: Context contains something that is not a text")
     return texts
 
 

@@ -18,7 +18,7 @@ from parlai_empathy.scoring.names import few
 from parlai_empathy.scoring.scored import Scored, Value, mean, scored
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
-_NO_EPITOME = "knows no levels of empathy: name a model of empathy:epitome"
+_NO_EPITOME = "does not predict levels of empathy: name a model of empathy:epitome"
 
 
 class Epitome:
@@ -94,8 +94,8 @@ class EmotionAccuracy:
         if not emotions:
             return "EmoAcc: no reply has an emotion"
         task, known = self._classifier.settings["classifier"], few(self._classifier.labels)
-        unknown = f"{shown(emotions[0])}, for one, is none of {known}"
-        return f"EmoAcc: no reply has an emotion that the classifier of {task} knows: {unknown}"
+        unknown = f"{shown(emotions[0])}, for example, is none of {known}"
+        return f"EmoAcc: no reply has an emotion that is a class of the classifier of {task}: {unknown}"
 
 
 class IntentAccuracy:

@@ -51,7 +51,7 @@ class OverlapJudge(ABC):
         """
         check_lengths(contexts, replies, references)
         if references is None:
-            raise NotComputableError(f"{self.name} compares replies with references, and was given none")
+            raise NotComputableError(f"{self.name} compares replies with references, but was given none")
         kept = [self._not_blank(texts, place) for place, texts in enumerate(references)]
         return np.array([self.score_one(reply, texts) for reply, texts in zip(replies, kept, strict=True)])
 

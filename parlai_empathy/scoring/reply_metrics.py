@@ -90,7 +90,9 @@ def _endex(needs: Needs) -> Endex:
 def _nidf(needs: Needs) -> Nidf:
     """Return NIDF with the counts of EmpatheticDialogues' training fold, tokenised in the same way as the replies."""
     if not (is_sample(needs.data) or needs.data.get("datapath")):
-        raise OptionError("--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be put")
+        raise OptionError(
+            "--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be downloaded to"
+        )
     folder = build(dict(needs.data))
     turns = (
         [word.lower() for word in needs.words.of(turn.text)]

@@ -75,7 +75,7 @@ def scored(
     """
     known = [item for item in items if item is not None]
     if not known:
-        raise NotComputableError(f"{title}: there is no reply that it can be computed of")
+        raise NotComputableError(f"{title}: it cannot be computed for any reply")
     text = signature(title, **settings, n=len(known), left_out=len(items) - len(known) or None)
     return Scored(key, title, Number(value(stacked(known)), text), tuple(items), value, record, has_interval)
 

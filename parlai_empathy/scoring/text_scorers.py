@@ -35,7 +35,7 @@ class PositiveEmotion:
         self._places = [place for place, label in enumerate(classifier.labels) if label in POSITIVE]
         if missing := [emotion for emotion in POSITIVE if emotion not in classifier.labels]:
             raise OptionError(
-                f"--emotion-model: it does not know {len(missing)} of GoEmotions' {len(POSITIVE)} positive emotions "
+                f"--emotion-model: the model lacks {len(missing)} of GoEmotions' {len(POSITIVE)} positive emotions "
                 f"({', '.join(missing)}): train one with -t empathy:go_emotions -m empathy:text_classifier"
             )
 
@@ -58,10 +58,10 @@ class ToxicWords:
     """
 
     def __init__(self, path: str | Path) -> None:
-        lines = read_text(Path(path).expanduser(), "it should be a text file with a word a line").splitlines()
+        lines = read_text(Path(path).expanduser(), "it should be a text file with one word per line").splitlines()
         words = sorted({" ".join(line.split()).lower() for line in lines if line.strip() and line[0] != "#"})
         if not words:
-            raise DataError(f"{path} holds no word: it should have one a line")
+            raise DataError(f"{path} contains no word: it should have one per line")
         self._pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)", re.IGNORECASE)
         self._digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
 

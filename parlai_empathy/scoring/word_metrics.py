@@ -104,7 +104,7 @@ def _ngrams(words: Sequence[str], n: int) -> Ngrams:
 def _corpus_distinct(items: Array) -> float:
     every = np.concatenate(list(items))
     if not len(every):
-        raise NotComputableError("Dist-n: no reply is long enough for it")
+        raise NotComputableError("Dist-n: no reply is long enough")
     return 100 * len(np.unique(every)) / len(every)
 
 

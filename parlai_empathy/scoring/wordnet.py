@@ -71,7 +71,7 @@ def _folder() -> str:
     if not (folder / "data.noun").is_file():
         raise MissingDependencyError(
             f"WordNet is neither among NLTK's data nor in {folder}: run `python -m nltk.downloader wordnet`, or "
-            "install Debian's package wordnet-base, or let WNSEARCHDIR name the folder that has its data.noun"
+            "install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that contains data.noun"
         )
     path = str(folder.absolute())
     if path not in nltk.data.path:

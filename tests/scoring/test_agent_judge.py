@@ -159,7 +159,7 @@ def test_agents_that_answer_are_refused_before_they_are_loaded(tmp_path: Path) -
         with pytest.raises(OptionError) as error:
             AgentJudge(str(tmp_path / "model"))
         assert str(error.value) == (
-            f"{tmp_path}/model: {model} answers and does not score replies: name a model of an agent that judges, such "
+            f"{tmp_path}/model: {model} does not score replies: name a model of an agent that does, such "
             "as empathy:text_classifier"
         )
 
@@ -175,9 +175,7 @@ def test_a_trained_agent_that_answers_is_refused(tmp_path: Path) -> None:
         loglevel="error",
         **sizes,
     )
-    with pytest.raises(
-        OptionError, match=r"/model: empathy:retrieval answers and does not score replies: name a model"
-    ):
+    with pytest.raises(OptionError, match=r"/model: empathy:retrieval does not score replies: name a model"):
         AgentJudge(str(tmp_path / "model"))
 
 

@@ -88,13 +88,18 @@ def test_a_judge_of_replies_is_refused(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:humod:NextUtterance")
     with pytest.raises(OptionError) as error:
         Classifier(str(model))
-    assert str(error.value) == f"{model} tells true replies from others: name a model that was trained on classes"
+    assert (
+        str(error.value)
+        == f"{model} was trained to tell true replies from others: name a model that was trained on classes"
+    )
 
 
 def test_an_agent_that_answers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_text('{"model": "repeat_label"}')
-    with pytest.raises(OptionError, match=rf"^{tmp_path}/model: repeat_label tells no classes apart: name a model of"):
+    with pytest.raises(
+        OptionError, match=rf"^{tmp_path}/model: repeat_label does not predict classes: name a model of"
+    ):
         Classifier(str(tmp_path / "model"))
 
 

@@ -103,7 +103,7 @@ def test_the_signature_says_where_numbers_are_short(folder: Path) -> None:
 
 
 def test_replies_of_a_single_token_cannot_be_scored(fluency: Fluency) -> None:
-    with pytest.raises(NotComputableError, match=r"^PPL of the language model: there is no reply that it can be"):
+    with pytest.raises(NotComputableError, match=r"^PPL of the language model: it cannot be computed for any reply"):
         fluency.score([LoggedReply("a"), LoggedReply("")])
 
 

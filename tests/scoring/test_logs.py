@@ -53,13 +53,19 @@ def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | byte
         (b"\n \n", " is empty: name a log of replies"),
         (
             b"hello\n",
-            ", line 1: 'hello' begins no log of replies: expected JSON lines, a line that begins with Emotion:",
+            ", line 1: 'hello' does not start a log of replies: expected JSON lines, a line that starts with Emotion:",
         ),
-        (b'[{"reply": "a"}]', ', line 1: \'[{"reply": "a"}]\' begins no log of replies'),
+        (b'[{"reply": "a"}]', ', line 1: \'[{"reply": "a"}]\' does not start a log of replies'),
         (BLOCK.encode() + b"Emotion: \xff\n", ", line 5: not UTF-8 (invalid start byte): save the log as UTF-8"),
-        (b'{"dialog": []}\n', " holds no reply: name a log with at least one"),
-        (b'{"reply": "a"}\n{"reply": "\\ud83d"}\n', ", line 2: a text has half a character: write it whole"),
-        (b'{"reply": "a", "context": ["b", "\\ude00"]}\n', ", line 1: a text has half a character: write it whole"),
+        (b'{"dialog": []}\n', " contains no reply: name a log with at least one"),
+        (
+            b'{"reply": "a"}\n{"reply": "\\ud83d"}\n',
+            ", line 2: a text contains half a character (a lone surrogate): write it whole",
+        ),
+        (
+            b'{"reply": "a", "context": ["b", "\\ude00"]}\n',
+            ", line 1: a text contains half a character (a lone surrogate): write it whole",
+        ),
     ],
 )
 def test_what_is_no_log_is_named(tmp_path: Path, content: bytes, message: str) -> None:
@@ -93,7 +99,7 @@ def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
 
 def test_a_table_with_the_line_ends_of_old_macs_is_refused(tmp_path: Path) -> None:
     path = log(tmp_path, "log.csv", "reply,context\ra,b\r")
-    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: no row of a table \\("):
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: not a valid table row \\("):
         read_replies_log(path)
 
 
@@ -110,7 +116,7 @@ def test_replies_that_were_chosen_among_candidates_are_told_of(
     (reply,) = read_replies_log(path)
     assert (reply.reply, reply.is_candidate) == ("b", warned)
     assert [text.partition(": to score")[0] for text in warnings] == [
-        f"{path}: each reply is one of its message's candidates, the true reply among them perhaps"
+        f"{path}: each reply is one of its message's candidates, which may include the true reply"
     ] * warned
 
 

@@ -78,20 +78,23 @@ def test_blank_lines_are_passed_over_and_null_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"reply": "a"', "log, line 2: no JSON object, or not a whole one ("),
-        ("nonsense", "log, line 2: no JSON object"),
-        ("[1]", "log, line 2: '[1]' is no JSON object: expected one with reply"),
-        ("{}", "log, line 2: no reply: expected reply, and perhaps context, reference or references, emotion, system"),
+        ('{"reply": "a"', "log, line 2: not a complete JSON object ("),
+        ("nonsense", "log, line 2: not a complete JSON object"),
+        ("[1]", "log, line 2: '[1]' is not a JSON object: expected one with reply"),
+        (
+            "{}",
+            "log, line 2: no reply: expected reply, and optionally context, reference or references, emotion, system",
+        ),
         ('{"reply": null}', "log, line 2: no reply: expected"),
-        ('{"reply": 3}', "log, line 2: reply is no text: expected"),
+        ('{"reply": 3}', "log, line 2: reply is not a text: expected"),
         ('{"reply": "a", "references": "x", "reference": {}}', "log, line 2: reference is {}, expected a text or a"),
         ('{"reply": "a", "context": [1]}', "log, line 2: context is [1], expected a text or a list of texts"),
         ('{"reply": "a", "emotion": 3}', "log, line 2: emotion is 3, expected a text"),
         ('{"reply": "a", "item": 1.5}', "log, line 2: item is 1.5, expected a text"),
         ('{"reply": "a", "item": true}', "log, line 2: item is True, expected a text"),
         ('{"reply": "a", "no_answer": true}', "log, line 2: no_answer is True, expected a text"),
-        ('{"reply": 3, "no_answer": "x"}', "log, line 2: reply is no text: expected"),
-        ("[" * 100_000, "log, line 2: no JSON object"),
+        ('{"reply": 3, "no_answer": "x"}', "log, line 2: reply is not a text: expected"),
+        ("[" * 100_000, "log, line 2: not a complete JSON object"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(line: str, message: str) -> None:
@@ -122,20 +125,20 @@ def test_lists_are_json() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "log, line 1: no column reply; there is: nothing; expected reply"),
-        ("answer,context\na,b\n", "log, line 1: no column reply; there is: answer, context; expected reply"),
-        ("reply;context\na;b\n", "log, line 1: no column reply; there is: reply;context; expected reply"),
-        ("reply;context\na;b\n", "item, no_answer, with commas between"),
+        ("", "log, line 1: no column reply; found: nothing; expected reply"),
+        ("answer,context\na,b\n", "log, line 1: no column reply; found: answer, context; expected reply"),
+        ("reply;context\na;b\n", "log, line 1: no column reply; found: reply;context; expected reply"),
+        ("reply;context\na;b\n", "item, no_answer, separated by commas"),
         ("context,reply,reply\na,b,c\n", "log, line 1: the header names reply more than once: rename the others"),
-        ("reply,context\na\n", "log, line 2: more or fewer fields than the 2 of the header"),
-        ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the 2 of the header"),
+        ("reply,context\na\n", "log, line 2: more or fewer fields than the header's 2"),
+        ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the header's 2"),
         ('reply,references\na,"[1, 2"\n', "log, line 2: references is '[1, 2', expected a JSON list of texts"),
         ("reply,references\na,{}\n", "log, line 2: references is {}, expected a text or a list of texts"),
-        ('"reply,context\na,b\n', "log, line 2: no row of a table ("),
-        ('"reply"x,context\na,b\n', "log, line 1: no row of a table ("),
-        ('reply\n"a\n', "log, line 2: no row of a table ("),
-        ('reply\n"a"b\n', "log, line 2: no row of a table ("),
-        (f"reply\n{'a' * 200_000}\n", "log, line 2: no row of a table ("),
+        ('"reply,context\na,b\n', "log, line 2: not a valid table row ("),
+        ('"reply"x,context\na,b\n', "log, line 1: not a valid table row ("),
+        ('reply\n"a\n', "log, line 2: not a valid table row ("),
+        ('reply\n"a"b\n', "log, line 2: not a valid table row ("),
+        (f"reply\n{'a' * 200_000}\n", "log, line 2: not a valid table row ("),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(text: str, message: str) -> None:
@@ -156,7 +159,7 @@ def test_columns_whose_names_are_nearly_right_are_named_once(monkeypatch: pytest
         LoggedReply("a", line=1),
         LoggedReply("a", line=2),
     ]
-    assert warnings == ["log: passed over: 'Reference' (write reference), ' emotion' (write emotion)"] * 2
+    assert warnings == ["log: ignored fields: 'Reference' (write reference), ' emotion' (write emotion)"] * 2
     from_csv("reply,References of it,id\na,b,c\n")
     assert len(warnings) == 2, "what has another name is nobody's business"
 
@@ -253,9 +256,9 @@ def test_a_conversation_goes_on_after_what_could_not_be_answered() -> None:
 @pytest.mark.parametrize(
     ("dialog", "message"),
     [
-        ([[asked("a")]], "log, line 1: pair 1 of the conversation is no pair of two messages"),
-        ([[asked("a"), said("b")], "c"], "log, line 1: pair 2 of the conversation is no pair of two messages"),
-        (None, "log, line 1: pair 1 of the conversation is no pair of two messages"),
+        ([[asked("a")]], "log, line 1: pair 1 of the conversation is not a pair of messages"),
+        ([[asked("a"), said("b")], "c"], "log, line 1: pair 2 of the conversation is not a pair of messages"),
+        (None, "log, line 1: pair 1 of the conversation is not a pair of messages"),
         ([[asked("a", eval_labels=[3]), said("b")]], "log, line 1, pair 1: eval_labels is [3], expected a text or a"),
         ([[{"text": 3}, said("b")]], "log, line 1, pair 1: text is 3, expected a text"),
         ([[asked("a"), {"no_answer": 3}]], "log, line 1, pair 1: no_answer is 3, expected a text"),

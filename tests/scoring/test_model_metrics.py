@@ -131,7 +131,7 @@ def test_a_model_that_knows_no_levels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError) as error:
         Epitome(str(model))
     assert str(error.value) == (
-        f"{model}: empathy:text_classifier knows no levels of empathy: name a model of empathy:epitome"
+        f"{model}: empathy:text_classifier does not predict levels of empathy: name a model of empathy:epitome"
     )
 
 
@@ -139,7 +139,7 @@ def test_a_judge_of_empathy_is_no_classifier(model_file: Path) -> None:
     with pytest.raises(OptionError) as error:
         Classifier(str(model_file))
     assert str(error.value) == (
-        f"{model_file}: empathy:epitome tells no classes apart: name a model of a classifier, such as "
+        f"{model_file}: empathy:epitome does not predict classes: name a model of a classifier, such as "
         "empathy:text_classifier"
     )
 
@@ -187,8 +187,14 @@ def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
     [
         (None, ""),
         ("", ""),
-        ("SAD", " that the classifier of some:task knows: 'SAD', for one, is none of sad, glad, ask, agree"),
-        ("joy", " that the classifier of some:task knows: 'joy', for one, is none of sad, glad, ask, agree"),
+        (
+            "SAD",
+            " that is a class of the classifier of some:task: 'SAD', for example, is none of sad, glad, ask, agree",
+        ),
+        (
+            "joy",
+            " that is a class of the classifier of some:task: 'joy', for example, is none of sad, glad, ask, agree",
+        ),
     ],
 )
 def test_without_an_emotion_that_is_known_there_is_no_accuracy(emotion: str | None, reason: str) -> None:

@@ -277,7 +277,7 @@ def test_no_reference_is_an_error_and_not_zero(judges: Judges, name: str, refere
 
 @pytest.mark.parametrize("name", NAMES)
 def test_references_must_be_given(judges: Judges, name: str) -> None:
-    with pytest.raises(NotComputableError, match=f"^{name} compares replies with references, and was given none$"):
+    with pytest.raises(NotComputableError, match=f"^{name} compares replies with references, but was given none$"):
         judges[name].score([[]], ["a"])
     with pytest.raises(NotComputableError, match=r"^2 x list of references for 1 replies"):
         judges[name].score([[]], ["a"], [["a"], ["b"]])

@@ -75,7 +75,7 @@ def test_models_and_judges_are_loaded(tmp_path: Path) -> None:
     found = {one.key: one for metric in metrics.values() for one in metric.score(replies)}
     assert list(found) == ["fluency", "intent_acc", "emo_acc", "judge_relevance"]
     assert 1 < found["judge_relevance"].number < 5
-    with pytest.raises(OptionError, match=r"knows no levels of empathy"):  # though with all, nobody named it
+    with pytest.raises(OptionError, match=r"does not predict levels of empathy"):  # though with all, nobody named it
         reply_metrics([ALL], Needs(Words(), {"epitome": str(emotions)}))
 
 
@@ -92,7 +92,9 @@ def test_engagingness_is_endexs_mean(tmp_path: Path) -> None:
     assert "|trained:empathy:red|" in found.number.signature
     assert "|reads:reply|output:probability|" in found.number.signature
     emotions = train_judge(tmp_path / "emotions", task="empathy:empathetic_dialogues:SituationEmotion")
-    with pytest.raises(OptionError, match=r"and not 'engaging': name a model that was trained on empathy:red$"):
+    with pytest.raises(
+        OptionError, match=r"has no class 'engaging' \(only .*\): name a model that was trained on empathy:red$"
+    ):
         reply_metrics([ALL], Needs(Words(), {"endex": str(emotions)}))
 
 
@@ -115,7 +117,10 @@ def test_rarity_counts_the_turns_of_the_training_fold(data: dict[str, Any]) -> N
 def test_without_a_folder_of_data_there_is_no_rarity() -> None:
     metrics, left_out = reply_metrics([ALL], Needs(Words()))
     assert "nidf" not in metrics
-    assert left_out[0] == "--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be put"
+    assert (
+        left_out[0]
+        == "--metrics nidf needs --datapath: the folder where EmpatheticDialogues is, or can be downloaded to"
+    )
 
 
 def test_data_that_cannot_be_fetched_leave_rarity_out_of_all(monkeypatch: pytest.MonkeyPatch) -> None:

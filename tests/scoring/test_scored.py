@@ -28,7 +28,7 @@ def test_where_every_reply_has_a_value_nothing_is_said_of_those_left_out() -> No
 
 @pytest.mark.parametrize("items", [[], [None, None]])
 def test_nothing_to_score_is_an_error(items: list[None]) -> None:
-    with pytest.raises(NotComputableError, match=r"^A: there is no reply that it can be computed of$"):
+    with pytest.raises(NotComputableError, match=r"^A: it cannot be computed for any reply$"):
         scored("a", "A", items, {})
 
 

@@ -81,7 +81,7 @@ def test_a_list_without_words(tmp_path: Path, content: bytes) -> None:
     (path := tmp_path / "words.txt").write_bytes(content)
     with pytest.raises(DataError) as caught:
         ToxicWords(path)
-    one_line(caught.value, str(path), "line 1: b'\\xff' is not UTF-8" if content == b"\xff\xfe" else "one a line")
+    one_line(caught.value, str(path), "line 1: b'\\xff' is not UTF-8" if content == b"\xff\xfe" else "one per line")
 
 
 def test_a_list_that_is_not_there(tmp_path: Path) -> None:

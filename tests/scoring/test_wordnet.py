@@ -112,7 +112,7 @@ def test_none_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
         open_wordnet()
     assert str(caught.value) == (
         f"WordNet is neither among NLTK's data nor in {tmp_path / 'debian'}: run `python -m nltk.downloader wordnet`, "
-        "or install Debian's package wordnet-base, or let WNSEARCHDIR name the folder that has its data.noun"
+        "or install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that contains data.noun"
     )
 
 

@@ -110,13 +110,15 @@ def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:
         Emotion.main("-mf", str(tmp_path / "none"), *options["texts"])
     (tmp_path / "other").write_bytes(b"")
     (tmp_path / "other.opt").write_text('{"model": "repeat_label"}')
-    with pytest.raises(OptionError, match="repeat_label tells no classes apart: name a model of a classifier"):
+    with pytest.raises(OptionError, match="repeat_label does not predict classes: name a model of a classifier"):
         Emotion.main("-mf", str(tmp_path / "other"), *options["texts"])
 
 
 def test_a_judge_of_replies_knows_no_emotions(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:humod:NextUtterance", max_train_steps=1)
-    with pytest.raises(OptionError, match="tells true replies from others: name a model that was trained on classes"):
+    with pytest.raises(
+        OptionError, match="was trained to tell true replies from others: name a model that was trained on classes"
+    ):
         Emotion.main("-mf", str(model), *TEXTS)
 
 

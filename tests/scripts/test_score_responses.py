@@ -240,12 +240,12 @@ def test_a_model_that_is_not_there_is_named(blocks: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("l.jsonl", '{"reply": "a"}\n{"reply":\n', "l.jsonl, line 2: no JSON object, or not a whole one ("),
-        ("l.jsonl", '{"reply": "a"}\nhello\n', "l.jsonl, line 2: no JSON object, or not a whole one ("),
-        ("l.jsonl", '{"answer": "a"}\n', "l.jsonl, line 1: no reply: expected reply, and perhaps context"),
-        ("l.csv", "reply,context\na\n", "l.csv, line 2: more or fewer fields than the 2 of the header"),
-        ("l.txt", BLOCKS + "Emotion: sad\n", "l.txt, line 13: the block that begins here has no line Context"),
-        ("l.txt", "<html>\n", "l.txt, line 1: '<html>' begins no log of replies"),
+        ("l.jsonl", '{"reply": "a"}\n{"reply":\n', "l.jsonl, line 2: not a complete JSON object ("),
+        ("l.jsonl", '{"reply": "a"}\nhello\n', "l.jsonl, line 2: not a complete JSON object ("),
+        ("l.jsonl", '{"answer": "a"}\n', "l.jsonl, line 1: no reply: expected reply, and optionally context"),
+        ("l.csv", "reply,context\na\n", "l.csv, line 2: more or fewer fields than the header's 2"),
+        ("l.txt", BLOCKS + "Emotion: sad\n", "l.txt, line 13: the block that starts here has no line Context"),
+        ("l.txt", "<html>\n", "l.txt, line 1: '<html>' does not start a log of replies"),
         ("l.txt", "", "l.txt is empty: name a log of replies"),
     ],
 )
@@ -262,7 +262,7 @@ def test_an_error_is_one_line_of_the_command(tmp_path: Path) -> None:
     result = parlai_command("score_responses", "--logs", "l.jsonl", cwd=tmp_path)
     assert result.returncode != 0
     assert "Traceback" not in result.stderr
-    assert result.stderr.strip().splitlines()[-1].endswith("is the file cut off?")
+    assert result.stderr.strip().splitlines()[-1].endswith("is the file truncated?")
 
 
 def test_a_log_without_an_answer_is_an_error(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> No
     with pytest.raises(ModelFileError, match=r"^\S+/none is no trained model: none and none\.opt should be there$"):
         board(models=[f"endex={models['one']},{tmp_path}/none"])
     retriever = train_base(tmp_path / "retriever")
-    with pytest.raises(OptionError, match=r"retriever: empathy:retrieval answers and does not score replies: "):
+    with pytest.raises(OptionError, match=r"retriever: empathy:retrieval does not score replies: "):
         board(models=[f"one={models['one']}", f"other={retriever}"])
 
 
