@@ -131,7 +131,7 @@ def weighted_kappa(
     _check_option("weights", weights, WEIGHTS)
     if len(first) != len(second):
         raise NotComputableError(
-            f"no kappa of {len(first)} ratings by one rater and {len(second)} by the other: each item needs both"
+            f"no kappa for {len(first)} ratings by one rater and {len(second)} by the other: each item needs both"
         )
     values, rows = _on_scale(_rows(list(zip(first, second, strict=True))), scale)
     return _weighted_kappa(_pairs_of_two(_rated(rows), len(values)).table(), weights)

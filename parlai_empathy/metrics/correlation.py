@@ -144,10 +144,10 @@ def _columns(**columns: Sequence[float]) -> list[Floats]:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise NotComputableError(f"no correlation of {counts}: each item needs one of each")
+        raise NotComputableError(f"no correlation for {counts}: each item needs one of each")
     n = min(lengths.values())
     if n < _FEWEST:
-        raise NotComputableError(f"no correlation of {n} items: at least {_FEWEST} are needed")
+        raise NotComputableError(f"no correlation for {n} items: at least {_FEWEST} are needed")
     for name, column in columns.items():
         for place, number in enumerate(column):
             if number is None or not math.isfinite(number):

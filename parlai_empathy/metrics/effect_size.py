@@ -20,7 +20,7 @@ def cohens_d(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     freedom = len(one) + len(other) - 2
     if not len(one) or not len(other) or freedom < 1:
-        raise NotComputableError(f"no d of {len(one)} and {len(other)} values: at least three are needed")
+        raise NotComputableError(f"no Cohen's d for {len(one)} and {len(other)} values: at least three are needed")
     squares = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
     if squares <= 1e-18 * freedom:
         raise NotComputableError("no d: the values on each side are all the same")

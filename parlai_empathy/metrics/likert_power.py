@@ -77,7 +77,7 @@ def likert_power(design: LikertDesign, difference: float, items: float, alpha: f
     """
     check_alpha(alpha)
     if items < 2:
-        raise NotComputableError(f"no power of {items:g} items: a t test needs two")
+        raise NotComputableError(f"no power for {items:g} items: a t test needs at least two")
     error, freedom = design.standard_error(items), design.freedom(items)
     if error == 0:  # all ratings of an item are equal
         return 1.0 if difference else alpha

@@ -25,7 +25,7 @@ def permutation_p_value(
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
     if len(first) < 2 or len(second) < 2:
-        raise NotComputableError(f"no test of {len(first)} and {len(second)} values: each side needs two")
+        raise NotComputableError(f"no test for {len(first)} and {len(second)} values: each side needs at least two")
     values = np.array([*first, *second], dtype=np.float64)
     generator = np.random.default_rng(seed)
     n, whole = len(first), float(values.sum())

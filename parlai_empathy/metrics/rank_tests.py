@@ -86,7 +86,7 @@ def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
     """
     one, other = (np.round(np.asarray(values, dtype=np.float64), 9) for values in (first, second))
     if len(one) < 2 or len(other) < 2:
-        raise NotComputableError(f"no test of {len(one)} and {len(other)} values: each side needs two")
+        raise NotComputableError(f"no test for {len(one)} and {len(other)} values: each side needs at least two")
     if len({*one, *other}) < 2:
         raise NotComputableError(f"no test: all {len(one) + len(other)} values are {one[0]:g}")
     ranks = stats.rankdata([*one, *other])

@@ -32,7 +32,7 @@ def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
     _check_share(share)
     check_alpha(alpha)
     if decided < 1:
-        raise NotComputableError(f"no power of {decided} comparisons: at least one is needed")
+        raise NotComputableError(f"no power for {decided} comparisons: at least one is needed")
     return float(_powers(share, np.array([decided]), alpha)[0])
 
 

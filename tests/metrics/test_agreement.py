@@ -454,7 +454,7 @@ def test_a_rating_that_is_not_on_the_scale() -> None:
 
 def test_raters_of_different_items() -> None:
     assert message_of(lambda: weighted_kappa([1, 2, 3], [1, 2])) == (
-        "no kappa of 3 ratings by one rater and 2 by the other: each item needs both"
+        "no kappa for 3 ratings by one rater and 2 by the other: each item needs both"
     )
 
 

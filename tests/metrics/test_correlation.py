@@ -145,7 +145,7 @@ def test_opposite_scores_give_the_opposite_correlation(kind: str, pairs: list[tu
 def test_the_coefficient_alone(kind: str) -> None:
     x, y = normal(30, 0.5, seed=8)
     assert coefficient(kind, x, y) == correlation(kind, x, y, resamples=9).value
-    with pytest.raises(NotComputableError, match=r"^no correlation of 2 items: at least 3 are needed$"):
+    with pytest.raises(NotComputableError, match=r"^no correlation for 2 items: at least 3 are needed$"):
         coefficient(kind, x[:2], y[:2])
 
 
@@ -239,9 +239,9 @@ def test_signatures() -> None:
 
 GOOD = [1.0, 2.0, 3.0]
 WRONG: dict[str, tuple[list[float], list[float], str]] = {
-    "nothing": ([], [], "no correlation of 0 items: at least 3 are needed"),
-    "two items": ([1, 2], [1, 2], "no correlation of 2 items: at least 3 are needed"),
-    "lengths": (GOOD, [*GOOD, 4], "no correlation of 3 scores, 4 ratings: each item needs one of each"),
+    "nothing": ([], [], "no correlation for 0 items: at least 3 are needed"),
+    "two items": ([1, 2], [1, 2], "no correlation for 2 items: at least 3 are needed"),
+    "lengths": (GOOD, [*GOOD, 4], "no correlation for 3 scores, 4 ratings: each item needs one of each"),
     "nan": ([1, math.nan, math.nan], GOOD, "scores[1] is nan: leave out items without a finite number"),
     "infinity": (GOOD, [1, 2, -math.inf], "ratings[2] is -inf: leave out items without a finite number"),
     "none": (GOOD, [None, 2, 3], "ratings[0] is None: leave out items without a finite number"),  # type: ignore[list-item]

@@ -66,8 +66,8 @@ def test_the_signature_says_what_decided_it() -> None:
     [
         ([], PEOPLE, "^no correlation: there are no runs; "),
         ([RUNS[0], [1.0] * 6], PEOPLE, "^no correlation: all 6 scores are 1$"),
-        ([[1.0, 2.0]], [1.0, 2.0], "^no correlation of 2 items: at least 3 are needed$"),
-        ([RUNS[0][:5]], PEOPLE, "^no correlation of 5 scores, 6 ratings: "),
+        ([[1.0, 2.0]], [1.0, 2.0], "^no correlation for 2 items: at least 3 are needed$"),
+        ([RUNS[0][:5]], PEOPLE, "^no correlation for 5 scores, 6 ratings: "),
         ([[*RUNS[0][:5], math.nan]], PEOPLE, r"^scores\[5\] is nan: "),
     ],
 )

@@ -131,7 +131,7 @@ def test_ratings_without_any_spread() -> None:
             lambda: likert_items(TWO_SAMPLES, 1e-5),
             "more than 1,000,000 items would be needed: the difference is too small to be detected",
         ),
-        (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power of 1 items: a t test needs two"),
+        (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power for 1 items: a t test needs at least two"),
     ],
 )
 def test_no_number(call: object, message: str) -> None:

@@ -40,9 +40,9 @@ def test_the_seed_decides() -> None:
 
 
 def test_too_little() -> None:
-    with pytest.raises(NotComputableError, match=r"^no test of 1 and 2 values: each side needs two$"):
+    with pytest.raises(NotComputableError, match=r"^no test for 1 and 2 values: each side needs at least two$"):
         permutation_p_value([1], [1, 2])
-    with pytest.raises(NotComputableError, match=r"^no test of 2 and 1 values: each side needs two$"):
+    with pytest.raises(NotComputableError, match=r"^no test for 2 and 1 values: each side needs at least two$"):
         permutation_p_value([1, 2], [1])
     with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):
         permutation_p_value([1, 2], [1, 2], 0)

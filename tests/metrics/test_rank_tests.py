@@ -134,9 +134,9 @@ def test_two_large_samples_by_the_normal_distribution() -> None:
     [
         (lambda: signed_rank([0, 0, 0]), "no test: all 3 differences are 0"),
         (lambda: signed_rank([]), "no test: all 0 differences are 0"),
-        (lambda: rank_sum([1], [1, 2]), "no test of 1 and 2 values: each side needs two"),
-        (lambda: rank_sum([1, 2], [1]), "no test of 2 and 1 values: each side needs two"),
-        (lambda: rank_sum([], []), "no test of 0 and 0 values: each side needs two"),
+        (lambda: rank_sum([1], [1, 2]), "no test for 1 and 2 values: each side needs at least two"),
+        (lambda: rank_sum([1, 2], [1]), "no test for 2 and 1 values: each side needs at least two"),
+        (lambda: rank_sum([], []), "no test for 0 and 0 values: each side needs at least two"),
         (lambda: rank_sum([3, 3], [3, 3]), "no test: all 4 values are 3"),
     ],
 )

@@ -168,7 +168,7 @@ def test_a_set_that_is_too_small_is_said_to_be() -> None:
     report = board(scored("good", {"fed": GOOD["fed"], "grade": [1.0, 2.0]}), sets=small)
     table = table_of(report, "mean rating (Table 2)")
     assert table.rows[0][4:] == ["not computable", "not computable"]
-    assert "- good, GRADE: no correlation of 2 items: at least 3 are needed" in table.notes
+    assert "- good, GRADE: no correlation for 2 items: at least 3 are needed" in table.notes
 
 
 def test_a_correlation_without_an_interval_is_said_to_have_none() -> None:

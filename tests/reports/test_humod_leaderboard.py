@@ -247,7 +247,7 @@ def test_originals_alone_leave_the_known_kind_out() -> None:
 
 
 def test_too_few_pairs_for_anything_are_an_error() -> None:
-    with pytest.raises(NotComputableError, match=r"^no correlation of 2 items: at least 3 are needed$"):
+    with pytest.raises(NotComputableError, match=r"^no correlation for 2 items: at least 3 are needed$"):
         board(GOOD, pairs=PAIRS[:2])
 
 

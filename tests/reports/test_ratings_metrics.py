@@ -36,7 +36,7 @@ def test_the_numbers_are_those_of_the_correlations() -> None:
         ["q", "few", 2, "-", "-", "-", "-", "-"],
     ]
     assert "- q, constant: no correlation: all 6 scores are 1" in table.notes
-    assert "- q, few: no correlation of 2 items: at least 3 are needed" in table.notes
+    assert "- q, few: no correlation for 2 items: at least 3 are needed" in table.notes
     assert isinstance(plot, Intervals)
     assert plot.series == {"q": {name: (one.value, one.low, one.high) for name, one in direct.items()}}
 

@@ -106,7 +106,7 @@ def test_what_cannot_be_computed_has_its_reason() -> None:
         ["p", "A", "B", "-", "3", 0.0, (0.0, 0.0), "-", "-", "-", "-"],
     ]
     notes = "\n".join(table.notes)
-    assert "q, A and B: no interval: 1 item, and at least two are needed" in notes
+    assert "q, A and B: no interval: 1 item; at least two are needed" in notes
     assert "p, A and B: no test: all 3 differences are 0" in notes
     assert "corrected for the 0 tests" in notes
     assert len(plots) == 1

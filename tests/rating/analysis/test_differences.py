@@ -182,7 +182,7 @@ def test_a_single_rater_of_a_system_is_none_to_draw() -> None:
     second = [Rating(str(i), f"r{i % 3}", "q", 1.0 + i, "B") for i in range(4)]
     found = difference(rated("A", {str(i): [2.0 * i] for i in range(4)}), second, How(clusters="rater"))
     assert found.interval is None
-    assert "no interval: 1 rater, and at least two are needed" in found.reasons
+    assert "no interval: 1 rater; at least two are needed" in found.reasons
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_no_strengths(said: list[Rating], words: str) -> None:
 
 def test_strengths_without_intervals() -> None:
     one_item = strengths(compared("A", "B", {"1": [1, 1, -1]}), "item", 50, 0)
-    assert one_item.reason == "no interval: 1 item, and at least two are needed"
+    assert one_item.reason == "no interval: 1 item; at least two are needed"
     assert one_item.values["A"] == (pytest.approx(math.log(2) / 2), None)
 
 

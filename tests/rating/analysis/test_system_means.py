@@ -63,9 +63,9 @@ def test_the_seed_decides() -> None:
 @pytest.mark.parametrize(
     ("values", "clusters", "reason"),
     [
-        ([("1", "a", 3)], "item", "no interval: 1 item, and at least two are needed"),
-        ([("1", "a", 3), ("1", "b", 4)], "item", "no interval: 1 item, and at least two are needed"),
-        ([("1", "a", 3), ("2", "a", 4)], "rater", "no interval: 1 rater, and at least two are needed"),
+        ([("1", "a", 3)], "item", "no interval: 1 item; at least two are needed"),
+        ([("1", "a", 3), ("1", "b", 4)], "item", "no interval: 1 item; at least two are needed"),
+        ([("1", "a", 3), ("2", "a", 4)], "rater", "no interval: 1 rater; at least two are needed"),
     ],
 )
 def test_too_little_for_an_interval(values: list[tuple[str, str, float]], clusters: str, reason: str) -> None:

@@ -143,7 +143,7 @@ def test_without_any_set_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> N
 def test_sets_of_one_reply_are_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "engagement_set", lambda name, opt: engagement_set(name, {"edition": "sample"})[:1])
     with pytest.raises(
-        NotComputableError, match=r"^nothing can be correlated: random, BETTER: no correlation of 1 items"
+        NotComputableError, match=r"^nothing can be correlated: random, BETTER: no correlation for 1 items"
     ):
         board()
 
