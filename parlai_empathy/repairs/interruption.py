@@ -91,5 +91,5 @@ def _save(loop: Any, train_model: Any) -> None:
         return
     loop.save_model(".checkpoint")
     train_model.logging.info(
-        f"Saved after {loop._train_steps} steps in {file}.checkpoint: the same command goes on from there"
+        f"Saved after {loop._train_steps} steps in {file}.checkpoint: the same command resumes from there"
     )

@@ -150,8 +150,8 @@ def test_a_model_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     failures = {name: model.failures for name, model in found.items() if model.failures}
     assert failures.keys() == models.keys() - {"good"}
     lines = {name: line for name, (line,) in failures.items()}
-    assert lines["none"] == f"{models['none']} is no trained model: model and model.opt should be there"
-    assert lines["torn"] == f"{models['torn']} is no trained model: model and model.opt should be there"
+    assert lines["none"] == f"{models['none']} is not a trained model: model and model.opt must exist"
+    assert lines["torn"] == f"{models['torn']} is not a trained model: model and model.opt must exist"
     assert lines["broken"] == f"{ED}: broken/model is broken"
     assert lines["ratings"] == f"{models['ratings']} predicts classes other than the 32 emotions: 1, 2"
     assert lines["judge"] == f"{models['judge']} is a judge, which gives no replies: see --suite humod"
@@ -171,7 +171,7 @@ def test_all_may_fail(tmp_path: Path) -> None:
     models = {"b": str(tmp_path / "b"), "a": write(tmp_path / "a")}
     first, second = run(models, Runner(a={"error": "a is broken"}))
     assert first.values == second.values == {}
-    assert first.failures[0].startswith(f"{tmp_path}/b is no trained model: ")
+    assert first.failures[0].startswith(f"{tmp_path}/b is not a trained model: ")
     assert second.failures == [f"{ED}: a is broken"]
 
 

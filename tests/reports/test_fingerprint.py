@@ -149,5 +149,5 @@ def test_broken_options_are_named(tmp_path: Path) -> None:
 def test_a_missing_model_is_named(tmp_path: Path, missing: str) -> None:
     path = write(tmp_path)
     (tmp_path / missing).unlink()
-    with pytest.raises(ModelFileError, match=r"/model is no trained model: model and model\.opt should be there$"):
+    with pytest.raises(ModelFileError, match=r"/model is not a trained model: model and model\.opt must exist$"):
         model_fingerprint(path)

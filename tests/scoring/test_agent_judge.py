@@ -105,12 +105,12 @@ def test_a_missing_model_is_named(tmp_path: Path, there: list[str]) -> None:
         (tmp_path / name).write_text("{}")
     with pytest.raises(ModelFileError) as error:
         AgentJudge(str(tmp_path / "model"))
-    assert str(error.value) == f"{tmp_path}/model is no trained model: model and model.opt should be there"
+    assert str(error.value) == f"{tmp_path}/model is not a trained model: model and model.opt must exist"
 
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_a_folder_is_no_model(name: str) -> None:
-    with pytest.raises(ModelFileError, match="is no trained model"):
+    with pytest.raises(ModelFileError, match="is not a trained model"):
         AgentJudge(name)
 
 

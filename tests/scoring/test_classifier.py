@@ -104,5 +104,5 @@ def test_an_agent_that_answers_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is no trained model: "):
+    with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is not a trained model: "):
         Classifier(f"{tmp_path}/none", str(tmp_path))

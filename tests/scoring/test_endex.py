@@ -103,7 +103,7 @@ def test_lengths_are_checked(model_file: Path) -> None:
 
 def test_without_a_model_there_is_one_line(tmp_path: Path) -> None:
     for make in (Endex, engagement_judge, check_engagement_judge):
-        with pytest.raises(ModelFileError, match=r"^\S+/none is no trained model: none and none.opt should be there$"):
+        with pytest.raises(ModelFileError, match=r"^\S+/none is not a trained model: none and none.opt must exist$"):
             make(f"{tmp_path}/none")
 
 

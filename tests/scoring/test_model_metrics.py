@@ -125,7 +125,7 @@ def test_levels_are_those_of_a_trained_model(model_file: Path) -> None:
 
 
 def test_a_model_that_knows_no_levels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is no trained model: "):
+    with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is not a trained model: "):
         Epitome(f"{tmp_path}/none")
     model = train_judge(tmp_path)
     with pytest.raises(OptionError) as error:

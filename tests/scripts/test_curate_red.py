@@ -152,7 +152,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"toxicity": "words:nowhere.txt"}, DataError, ("nowhere.txt cannot be read",)),
         ({"toxicity": "words:"}, DataError, ("cannot be read",)),
         ({"toxicity": "/no/such/model"}, ModelFileError, ("--toxicity /no/such/model cannot be loaded",)),
-        ({"emotion_model": "/no/such/model"}, ModelFileError, ("/no/such/model is no trained model",)),
+        ({"emotion_model": "/no/such/model"}, ModelFileError, ("/no/such/model is not a trained model",)),
     ],
 )
 def test_options_that_cannot_work(

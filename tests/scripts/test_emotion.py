@@ -106,7 +106,7 @@ def test_who_has_read_enough_is_told_no_more(model: Path, tmp_path: Path) -> Non
 
 def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:
     options: dict[str, Any] = {"texts": TEXTS}
-    with pytest.raises(ModelFileError, match="is no trained model"):
+    with pytest.raises(ModelFileError, match="is not a trained model"):
         Emotion.main("-mf", str(tmp_path / "none"), *options["texts"])
     (tmp_path / "other").write_bytes(b"")
     (tmp_path / "other.opt").write_text('{"model": "repeat_label"}')

@@ -156,9 +156,7 @@ def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        ModelFileError, match=f"^{tmp_path}/none is no trained model: none and none.opt should be there$"
-    ):
+    with pytest.raises(ModelFileError, match=f"^{tmp_path}/none is not a trained model: none and none.opt must exist$"):
         board(models=[f"mine={tmp_path}/none"])
 
 

@@ -60,7 +60,7 @@ def test_replies_are_rated_and_exported(run: Run, logs: list[str]) -> None:
     shown = run(*study, types=("yes", "4", "How lovely!", "nine", "2", "back", "3", "Is it so?", "quit"))
     assert "Does the reply fit the conversation?\n====" in shown
     assert "Please answer again: 'nine' is not a valid answer" in shown
-    assert shown.endswith("Goodbye. What you have finished is kept; the same command goes on from here.\n")
+    assert shown.endswith("Goodbye. What you have finished is kept; the same command resumes from here.\n")
     assert "[3 of 3]" in run(*study, types=("5", "Fine.", "quit"))
     assert run(*study, "--export", "ratings.csv") == "6 ratings: ratings.csv\n"
     rows = rows_of("ratings.csv")
@@ -138,7 +138,7 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
         (("--study", "humod"), OptionError, "no systems are named: pass --logs NAME=FILE"),
         (("--study", "humod", "--logs", "A=none.jsonl"), OptionError, "--logs: A: none.jsonl cannot be read"),
         (("--study", "chat"), OptionError, "no models are named: pass --models NAME=FILE"),
-        (("--study", "chat", "--models", "M=none/model"), ModelFileError, "none/model is no trained model"),
+        (("--study", "chat", "--models", "M=none/model"), ModelFileError, "none/model is not a trained model"),
         (("--study", "collect_ed", "--rater", "ann"), OptionError, "to collect dialogues, name the two people"),
         (
             ("--study", "collect_ed", "--rater", "ann", "bob", "--store", "no/where.db"),

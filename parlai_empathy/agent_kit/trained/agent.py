@@ -42,7 +42,7 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     where = f"{flag} {path}".lstrip()
     options = path.with_name(f"{path.name}.opt") if path.name else path
     if not (path.is_file() and options.is_file()):
-        raise ModelFileError(f"{where} is no trained model: {path.name} and {path.name}.opt should be there")
+        raise ModelFileError(f"{where} is not a trained model: {path.name} and {path.name}.opt must exist")
     with _naming_an_agent(f"{where}.opt"):
         opt = json.loads(options.read_text(encoding="utf-8"))
         if not isinstance(opt, dict) or not isinstance(opt["model"], str):

@@ -32,7 +32,7 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
         raise OptionError(f"{VARIABLE} is not set, as it must be for a store on a server: {_how()}")
     path = Path(store).expanduser()
     if not path.absolute().parent.is_dir():
-        raise OptionError(f"--store {store}: expected a file in a folder that is there")
+        raise OptionError(f"--store {store}: expected a file in an existing folder")
     return _kept(path.with_name(f"{path.name}.secret"))
 
 

@@ -140,7 +140,7 @@ class RatingWorld(World):
         self._question(self._found)
 
     def _quit(self) -> None:
-        show(self.rater, "Goodbye. What you have finished is kept; the same command goes on from here.")
+        show(self.rater, "Goodbye. What you have finished is kept; the same command resumes from here.")
         self._is_over = True
 
     def _end(self, why: Nothing) -> str:

@@ -47,7 +47,7 @@ def whole(text: str, where: str) -> str:
     :raises DataError: if it has an unpaired surrogate.
     """
     if has_half_characters(text):
-        raise DataError(f"{where}: {shown(text)} has half a character (an unpaired surrogate): write it whole")
+        raise DataError(f"{where}: {shown(text)} contains half a character (a lone surrogate): write it whole")
     return text
 
 

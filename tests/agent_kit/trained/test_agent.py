@@ -52,7 +52,7 @@ def test_the_home_folder_may_be_written_as_a_tilde(tmp_path: Path, monkeypatch: 
 def test_a_name_in_the_zoo_needs_the_folder_of_data(tmp_path: Path) -> None:
     model = a_model(tmp_path / "models" / "empathy" / "retrieval_sample", {"model": "repeat_label"})
     assert check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE, str(tmp_path)) == model
-    with pytest.raises(ModelFileError, match=r"^zoo:empathy/retrieval_sample/model is no trained model: "):
+    with pytest.raises(ModelFileError, match=r"^zoo:empathy/retrieval_sample/model is not a trained model: "):
         check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE)
 
 
@@ -62,12 +62,12 @@ def test_a_missing_file_is_named(tmp_path: Path, there: list[str]) -> None:
         (tmp_path / name).write_text("{}")
     with pytest.raises(ModelFileError) as error:
         check_agent(str(tmp_path / "model"), "act", OTHERWISE)
-    assert str(error.value) == f"{tmp_path}/model is no trained model: model and model.opt should be there"
+    assert str(error.value) == f"{tmp_path}/model is not a trained model: model and model.opt must exist"
 
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_a_folder_is_no_model(name: str) -> None:
-    with pytest.raises(ModelFileError, match="is no trained model"):
+    with pytest.raises(ModelFileError, match="is not a trained model"):
         check_agent(name, "act", OTHERWISE)
 
 

@@ -80,7 +80,7 @@ def test_a_missing_file_is_named(models: Path, tmp_path: Path, missing: str) -> 
     Path(f"{copy}{missing}").unlink()
     error = failure(training(tmp_path, copy))
     assert isinstance(error, ModelFileError)
-    assert f"--classifier {copy} is no trained model: emotions and emotions.opt should be there" == str(error)
+    assert f"--classifier {copy} is not a trained model: emotions and emotions.opt must exist" == str(error)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model": "nobody"}', '{"model": "empathy:nobody"}'])

@@ -241,7 +241,7 @@ def test_options_that_cannot_work_are_named(parts: Path, tmp_path: Path, options
 def test_a_missing_base_is_named(parts: Path, tmp_path: Path) -> None:
     error = failure(tmp_path / "model", parts, base_model=str(tmp_path / "nothing"))
     assert isinstance(error, ModelFileError)
-    assert "nothing and nothing.opt should be there" in str(error)
+    assert "nothing and nothing.opt must exist" in str(error)
 
 
 @pytest.mark.parametrize("model", ["empathy:generative", "empathy:multitask"])

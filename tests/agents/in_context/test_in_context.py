@@ -332,7 +332,7 @@ def test_emotions_are_predicted_by_a_trained_classifier(tmp_path: Path, scripted
     assert [reply["emotion_used"] for reply in replies] == predicted
     assert len(set(predicted)) > 1
     assert not any(reply["oracle"] for reply in replies)
-    with pytest.raises(ModelFileError, match=r"^--emotion-classifier .* is no trained model"):
+    with pytest.raises(ModelFileError, match=r"^--emotion-classifier .* is not a trained model"):
         agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(tmp_path / "none"))
 
 

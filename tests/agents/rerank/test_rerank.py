@@ -246,7 +246,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path, retriever: 
 def test_a_retriever_is_needed(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(OptionError, match="--retriever is missing: name a trained model"):
         train(tmp_path / "model", bert, retriever="")  # type: ignore[arg-type]
-    with pytest.raises(ModelFileError, match=r"--retriever .*gone is no trained model"):
+    with pytest.raises(ModelFileError, match=r"--retriever .*gone is not a trained model"):
         train(tmp_path / "model", bert, tmp_path / "gone")
 
 

@@ -56,5 +56,5 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.db.secret").mkdir(mode=0o700)
     with pytest.raises(OptionError, match=r"folder\.db\.secret cannot be used"):
         site_secret(str(tmp_path / "folder.db"), {})
-    with pytest.raises(OptionError, match=r"--store .*ratings\.db: expected a file in a folder that is there"):
+    with pytest.raises(OptionError, match=r"--store .*ratings\.db: expected a file in an existing folder"):
         site_secret(str(tmp_path / "nowhere" / "ratings.db"), {})

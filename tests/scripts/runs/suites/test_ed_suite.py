@@ -117,7 +117,7 @@ def test_what_is_printed_and_what_is_saved(out: Path) -> None:
 def test_models_that_fail_are_named_in_the_notes(out: Path) -> None:
     markdown = (out / "out" / "report.md").read_text()
     assert re.search(r"^- torn: left out: .*torn is cut off or damaged: .*\.log\)$", markdown, re.M)
-    assert "\n- gone: left out: gone/model is no trained model: model and model.opt should be there\n" in markdown
+    assert "\n- gone: left out: gone/model is not a trained model: model and model.opt must exist\n" in markdown
 
 
 def test_a_second_run_evaluates_nothing_again(
@@ -174,7 +174,7 @@ def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.Mon
 
 
 def test_if_all_models_fail_the_command_does(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"^x: .*/none is no trained model: .*; all 2 failed$"):
+    with pytest.raises(ModelFileError, match=r"^x: .*/none is not a trained model: .*; all 2 failed$"):
         board(models=[f"x={tmp_path}/none", f"y={tmp_path}/neither"])
 
 

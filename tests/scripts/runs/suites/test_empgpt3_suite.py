@@ -124,7 +124,7 @@ def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Pat
     report = board(models=[f"gone={tmp_path}/gone"], logs=[f"theirs={log}"])
     assert list(rows(report)) == ["theirs"]
     assert any(note.startswith("- left out: gone: ") for note in report.tables[0].notes)
-    with pytest.raises(ModelFileError, match=r"^gone: .*gone is no trained model"):
+    with pytest.raises(ModelFileError, match=r"^gone: .*gone is not a trained model"):
         board(models=[f"gone={tmp_path}/gone"])
 
 

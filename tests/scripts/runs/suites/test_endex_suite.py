@@ -86,7 +86,7 @@ def test_a_model_of_the_zoo_is_a_judge_too(models: dict[str, Path], tmp_path: Pa
 
 def test_a_long_list_of_trainings_is_looked_at_one_by_one(tmp_path: Path) -> None:
     files = ",".join(f"{tmp_path}/seed{number}" for number in range(500))
-    with pytest.raises(ModelFileError, match=f"^{tmp_path}/seed0 is no trained model: "):
+    with pytest.raises(ModelFileError, match=f"^{tmp_path}/seed0 is not a trained model: "):
         board(models=[f"many={files}"])
 
 
@@ -159,7 +159,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unread")
 def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"^\S+/none is no trained model: none and none\.opt should be there$"):
+    with pytest.raises(ModelFileError, match=r"^\S+/none is not a trained model: none and none\.opt must exist$"):
         board(models=[f"endex={models['one']},{tmp_path}/none"])
     retriever = train_base(tmp_path / "retriever")
     with pytest.raises(OptionError, match=r"retriever: empathy:retrieval does not score replies: "):
@@ -241,6 +241,4 @@ def test_what_a_judge_learnt_from(opt: dict[str, Any], expected: str | None) -> 
 def test_on_the_command_line_an_error_is_one_line(tmp_path: Path) -> None:
     result = parlai_command("leaderboard", "--suite", "endex", "--models", "x=none", cwd=tmp_path)
     assert result.returncode != 0
-    assert (
-        result.stderr.strip().splitlines()[-1] == "error: none is no trained model: none and none.opt should be there"
-    )
+    assert result.stderr.strip().splitlines()[-1] == "error: none is not a trained model: none and none.opt must exist"
