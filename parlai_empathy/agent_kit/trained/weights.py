@@ -44,7 +44,7 @@ def _why_not(path: str, error: Exception) -> str:
     reason = str(error).partition("\n-----")[0]  # what follows is ParlAI's guess at a cause, which is mostly wrong
     reason = reason.strip().split("\n")[-1].strip()
     if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # raised for truncated archives
-        return f"{path} does not fit its options ({path}.opt): {reason}"
+        return f"{path} does not fit its options ({path}.opt) or this command's: {reason}"
     again = ", or train again"
     if is_file(f"{path}.checkpoint"):
         again = f", or delete it and train again: the training resumes from {path}.checkpoint"

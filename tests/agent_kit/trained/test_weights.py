@@ -92,7 +92,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
         path = tmp_path / name
         with pytest.raises(ModelFileError) as caught:
             load_into(Net(), path)
-        assert str(caught.value).startswith(f"{path} does not fit its options ({path}.opt): ")
+        assert str(caught.value).startswith(f"{path} does not fit its options ({path}.opt) or this command's: ")
         assert "\n" not in str(caught.value)
     for name in ("cut", "empty"):
         path = tmp_path / name
