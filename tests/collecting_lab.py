@@ -9,8 +9,8 @@ from typing import Any
 from web_visitor import Page, Visitor
 
 from parlai_empathy.rating.chat.help_lines import notice_for
+from parlai_empathy.rating.collecting.help_notice import between_people
 from parlai_empathy.rating.collecting.lobby import Lobby
-from parlai_empathy.rating.collecting.notice import between_people
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.collection import Collection

@@ -50,7 +50,7 @@ class SiteServer:
 
 def _serve() -> None:
     from parlai_empathy.rating.desk import Desk
-    from parlai_empathy.rating.site.admin_door import admin_token
+    from parlai_empathy.rating.site.admin_access import admin_token
     from parlai_empathy.rating.site.pages import rating_site
     from parlai_empathy.rating.store import open_store
     from parlai_empathy.rating.study_file import read_study

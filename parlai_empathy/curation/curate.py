@@ -11,14 +11,14 @@ from pathlib import Path
 
 import parlai.utils.logging as logging
 
-from parlai_empathy.curation.choice import CLASSES, Chosen, choose, chosen_posts, write
 from parlai_empathy.curation.duck import clear_errors, stoppable
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import KINDS
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.curation.relations import gather, relate
-from parlai_empathy.curation.texts import TextScorer, score_texts
+from parlai_empathy.curation.selection import CLASSES, Chosen, choose, chosen_posts, write
+from parlai_empathy.curation.text_scores import TextScorer, score_texts
 from parlai_empathy.curation.unpack import Account, Part, unpack
 from parlai_empathy.errors import DataError, OptionError
 

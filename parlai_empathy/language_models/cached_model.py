@@ -8,8 +8,8 @@ from dataclasses import replace
 from parlai_empathy.language_models.cache import Cache, cache_key
 from parlai_empathy.language_models.completion import Answer, Completion
 from parlai_empathy.language_models.language_model import Backend
+from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 

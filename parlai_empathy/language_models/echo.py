@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 # A speaker's name before a line, as in "Human: hello": one or two capitalised words.

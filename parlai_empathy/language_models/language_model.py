@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from parlai_empathy.language_models.completion import Answer
+from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.telling import Say
 from parlai_empathy.language_models.usage import Usage
 
 

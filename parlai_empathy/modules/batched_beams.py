@@ -3,7 +3,7 @@
 ParlAI runs a separate search for each example, and each search loops over its hypotheses token by token. Here all
 examples advance together. A step needs only a few of the scores: a group avoids only tokens that earlier groups chose,
 and these are fewer than the beam size. So with a beam of size n, the n best tokens of each hypothesis contain every
-token that any group can choose (:func:`~parlai_empathy.modules.best_tokens.best_tokens`).
+token that any group can choose (:func:`~parlai_empathy.modules.top_k.best_tokens`).
 
 Ties are broken in favour of the lower hypothesis number, then the lower token id.
 """
@@ -19,7 +19,7 @@ import torch
 from parlai.utils.torch import neginf
 from torch import Tensor
 
-from parlai_empathy.modules.best_tokens import best_tokens
+from parlai_empathy.modules.top_k import best_tokens
 
 Finished = tuple[Tensor, Tensor, None]
 """Token ids from the start to the end token, ``(length,)``; normalised log-probability; None for token details."""

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.like_lengths import like_lengths
+from parlai_empathy.modules.inference_copy import for_reading, read_states
+from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import masked_mean, token_mask
-from parlai_empathy.modules.reading_copy import for_reading, read_states
 
 LEVELS = 3
 _STD = 0.02  # standard deviation of new weights, as in the original
@@ -77,7 +77,7 @@ class Epitome(nn.Module):
         """
         keep = _chosen(token_mask(lengths, tokens.size(1)), response_of)
         read = [_chosen(token_states(encoder, tokens, lengths), response_of) for encoder in self.responders]
-        chunks = like_lengths(seen.sum(dim=1)[post_of])
+        chunks = length_buckets(seen.sum(dim=1)[post_of])
         judged = [
             self._judged([states[rows] for states in read], keep[rows], *_cut(posts, seen, post_of[rows]))
             for rows in chunks
@@ -148,7 +148,7 @@ def token_states(encoder: Any, tokens: Tensor, lengths: Tensor) -> Tensor:
     :param tokens: ``(n, length)`` ids, padded on the right.
     :param lengths: ``(n,)``, at least 1.
     """
-    chunks = like_lengths(lengths)
+    chunks = length_buckets(lengths)
     if len(chunks) == 1:
         return _read(encoder, tokens, lengths)
     states = []

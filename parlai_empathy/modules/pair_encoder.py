@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.like_lengths import like_lengths
-from parlai_empathy.modules.looking_up import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.inference_copy import read_states
+from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import masked_mean, token_mask
-from parlai_empathy.modules.reading_copy import read_states
 
 POOLINGS = ("mean", "first")
 DROPOUT = 0.1  # before the head, as in BERT's classifiers (Devlin et al. 2019)
@@ -38,7 +38,7 @@ class TextReader(nn.Module):
         :param lengths: ``(n,)``, the number of tokens of each text, at least 1.
         :returns: ``(n, dim)``
         """
-        chunks = like_lengths(lengths)
+        chunks = length_buckets(lengths)
         parts = [_cut(tokens[rows], segments[rows], lengths[rows]) for rows in chunks]
         with looked_up_at_once(self.encoder.get_input_embeddings(), [part[0] for part in parts]):
             vectors = [self._read(*part) for part in parts]

@@ -17,14 +17,14 @@ from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from parlai_empathy.modules.like_lengths import like_lengths
-from parlai_empathy.modules.looking_up import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.length_buckets import length_buckets
 
 # Texts that a CPU encodes or decodes at a time: with two threads, small batches take a fifth less time than the largest
 # ones that would fit.
 _CPU_TEXTS = 16
 # Scores that a CPU computes at a time: 32 MB, up to which the C library reuses freed memory (see
-# :data:`parlai_empathy.modules.like_lengths.CPU_TOKENS`); but of at least 128 tokens, because the gradient of each
+# :data:`parlai_empathy.modules.length_buckets.CPU_TOKENS`); but of at least 128 tokens, because the gradient of each
 # product is as large as the vocabulary.
 _CPU_SCORES, _CPU_SCORED = 8_000_000, 128
 # True tokens that other devices score at a time, so that scores over the whole vocabulary fit into memory.
@@ -71,7 +71,7 @@ class TrueTokenLosses(TorchGeneratorModel):
         """
         tokens = xs[0]
         is_token = tokens != self.NULL_IDX
-        chunks = like_lengths(is_token.sum(dim=1), most=_CPU_TEXTS)
+        chunks = length_buckets(is_token.sum(dim=1), most=_CPU_TEXTS)
         if len(chunks) == 1:
             return self.encoder(*xs)
         texts = [tokens[rows, : _width(is_token[rows])] for rows in chunks]
@@ -105,7 +105,7 @@ class TrueTokenLosses(TorchGeneratorModel):
 
     def _written(self, states: Any, ys: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, ``(tokens,)``."""
-        chunks = like_lengths(is_token.sum(dim=1), states[1].sum(dim=1), _CPU_TEXTS)
+        chunks = length_buckets(is_token.sum(dim=1), states[1].sum(dim=1), _CPU_TEXTS)
         texts = [
             self._get_initial_forced_decoder_input(len(rows), ys[rows, : _width(is_token[rows]) - 1]) for rows in chunks
         ]

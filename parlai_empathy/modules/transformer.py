@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from parlai_empathy.modules.dropout import dropped
-from parlai_empathy.modules.like_lengths import like_lengths
-from parlai_empathy.modules.looking_up import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import brought_to, masked_mean
 
 
@@ -57,7 +57,7 @@ class TransformerEncoder(nn.Module):
         :returns: ``(batch, dim)``
         """
         lengths = (tokens != self.pad).sum(dim=1)
-        chunks = like_lengths(lengths)
+        chunks = length_buckets(lengths)
         if len(chunks) == 1:
             return self._encode(tokens)
         texts = [tokens[rows, : int(lengths[rows].max())] for rows in chunks]

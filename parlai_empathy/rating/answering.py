@@ -11,7 +11,7 @@ from typing import NamedTuple
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import assignment
 from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.questions import Answer, Preference, Question, clean, read_answers
 from parlai_empathy.rating.study import Study
 

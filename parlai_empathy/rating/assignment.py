@@ -23,8 +23,8 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from parlai_empathy.rating.counting import UNLIMITED, Standing, ask_standing, has_enough
 from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.progress import UNLIMITED, Standing, ask_standing, has_enough
 from parlai_empathy.rating.study import Study
 
 OPEN, DONE, LATE, BACK = "open", "done", "late", "back"

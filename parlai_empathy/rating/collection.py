@@ -17,10 +17,10 @@ from parlai_empathy.rating import answering, raters
 from parlai_empathy.rating.answering import Said
 from parlai_empathy.rating.collecting import prompts
 from parlai_empathy.rating.collecting.prompts import Prompt, prompt_of
-from parlai_empathy.rating.collecting.wording import checked_situation, one_line
+from parlai_empathy.rating.collecting.text_rules import checked_situation, one_line
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.questions import Answer, read_answers
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study

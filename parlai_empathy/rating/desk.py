@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import answering, assignment, raters
 from parlai_empathy.rating.answering import Said, Submission
-from parlai_empathy.rating.counting import arm_counts, why_nothing
 from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.handed import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
 from parlai_empathy.rating.names import NOT_EXCLUDED
+from parlai_empathy.rating.outcomes import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
+from parlai_empathy.rating.progress import arm_counts, why_nothing
 from parlai_empathy.rating.questions import clean
 from parlai_empathy.rating.registration import item_of, register
 from parlai_empathy.rating.store import Store

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating import assignment
 from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.handed import Rater
+from parlai_empathy.rating.outcomes import Rater
 from parlai_empathy.rating.questions import clean
 
 _LONGEST = 200

@@ -8,9 +8,9 @@ from dataclasses import asdict
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.assignment import LATE, leave, lots
-from parlai_empathy.rating.counting import UNLIMITED
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.items import Item, items_of
+from parlai_empathy.rating.progress import UNLIMITED
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from parlai_empathy.curation.choice import CLASSES
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.recipe import DIMENSIONS
+from parlai_empathy.curation.selection import CLASSES
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table

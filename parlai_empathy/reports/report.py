@@ -17,9 +17,9 @@ from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.reports.cells import Cell, one_line, shown
 from parlai_empathy.reports.csv_tables import save_tables
 from parlai_empathy.reports.file_names import file_names
-from parlai_empathy.reports.former_report import remove_former
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
+from parlai_empathy.reports.previous_report import remove_former
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from tiny_dumps import (
     write_dump,
 )
 
-from parlai_empathy.curation import blocks, texts, unpack
+from parlai_empathy.curation import blocks, text_scores, unpack
 from parlai_empathy.curation.curate import Curated
 from parlai_empathy.errors import DataError, NotComputableError, OptionError
 from parlai_empathy.tasks.reddit import cleaning
@@ -400,7 +400,7 @@ from tiny_dumps import ByLength, run
 from parlai_empathy.curation import curate, texts
 
 moment, out, *dumps = sys.argv[2:]
-texts.BATCH = 8
+text_scores.BATCH = 8
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -427,7 +427,7 @@ run([*map(Path, dumps)], Path(out), emotion=Dying("emotion"), toxicity=Dying("to
 def test_a_killed_run_goes_on_to_the_same_data_set(
     dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    monkeypatch.setattr(texts, "BATCH", 8)
+    monkeypatch.setattr(text_scores, "BATCH", 8)
     tests, out = Path(__file__).parents[1], tmp_path / "killed"
     arguments = [sys.executable, "-c", KILLED, *map(str, (tests, moment, out, *dumps))]
     assert subprocess.run(arguments, capture_output=True, check=False).returncode == -signal.SIGKILL

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 from tiny_dumps import KAPPA, LARGE, ByLength, random_posts, records, run, write_dump
 
-from parlai_empathy.curation import choice, texts
+from parlai_empathy.curation import selection, text_scores
 from parlai_empathy.curation.curate import Curated, Plan, curate
 from parlai_empathy.curation.engine import Engine, exactly, open_engine
 from parlai_empathy.curation.recipe import Recipe
@@ -66,8 +66,8 @@ def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:
 
 def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With scorers of texts and negative samples, in batches that end in the middle; in a folder with an odd name."""
-    monkeypatch.setattr(choice, "_ROWS", 7)
-    monkeypatch.setattr(texts, "BATCH", 50)
+    monkeypatch.setattr(selection, "_ROWS", 7)
+    monkeypatch.setattr(text_scores, "BATCH", 50)
     dumps = [*sorted(SAMPLE.glob("*.jsonl")), write_dump(tmp_path / "a{1}[*].jsonl", random_posts(2 * LARGE, seed=9))]
     scorers = {"emotion": ByLength(), "toxicity": ByLength("toxic")}
     recipe = {"kappa": KAPPA, "toxic_above": 0.99, "subreddits": ("Baking", "TRAINS", "cooking"), "valid_share": 0.3}

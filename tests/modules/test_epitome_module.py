@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
-from parlai_empathy.modules import like_lengths
+from parlai_empathy.modules import length_buckets
 from parlai_empathy.modules.epitome import Epitome, token_states
 
 SIZE = 16
@@ -123,7 +123,7 @@ def test_new_layers_begin_as_in_the_original() -> None:
 @pytest.mark.parametrize("most", [1, 100, 2048])
 def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each alone, or many in order of their lengths, or all at once: 40 texts of 20 tokens are 800."""
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", most)
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", most)
     torch.manual_seed(1)
     lengths = torch.randint(1, 21, (40,))
     tokens = torch.randint(5, 30, (40, 20)) * (torch.arange(20) < lengths.unsqueeze(1))
@@ -142,7 +142,7 @@ def test_pairs_are_judged_alike_some_at_a_time(pooling: str, most: int, monkeypa
     """Those with posts of like length together: of the four pairs one has a post of 4 tokens, the others of 5."""
     model = network(pooling=pooling)
     whole = judge(model)
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", most)
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", most)
     levels, rationales = judge(model)
     assert torch.allclose(levels, whole[0], atol=1e-5)
     for number, (_, response) in enumerate(PAIRS):

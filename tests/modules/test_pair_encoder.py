@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
-from parlai_empathy.modules import like_lengths
+from parlai_empathy.modules import length_buckets
 from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
 
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few texts are several chunks."""
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 160)
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
 
 
 SIZES = {"vocab_size": 20, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}

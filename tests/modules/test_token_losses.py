@@ -11,7 +11,7 @@ from parlai.core.opt import Opt
 from torch import Tensor
 from torch.nn import functional as F
 
-from parlai_empathy.modules import like_lengths, token_losses
+from parlai_empathy.modules import length_buckets, token_losses
 from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
 
 WORDS = 20
@@ -47,7 +47,7 @@ def batch(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("count", [1, 5, 40])
 def test_losses_and_gradients_are_those_of_the_whole_batch(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 texts are more than is taken at once, to read, to write and to score."""
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 160)
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
     monkeypatch.setattr(token_losses, "_CPU_SCORES", 60 * WORDS)
     monkeypatch.setattr(token_losses, "_CPU_SCORED", 1)
     model = generator()
@@ -79,7 +79,7 @@ def test_padding_changes_nothing() -> None:
 
 
 def test_an_empty_context_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 24)
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", 24)
     model = generator().eval()
     xs, ys = batch(3)
     xs[1] = 0

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from parlai_empathy.modules import like_lengths
+from parlai_empathy.modules import length_buckets
 from parlai_empathy.modules.twin_encoder import OFFSET, SCALE, TwinEncoder
 
 SIZES = {"vocab_size": 20, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
@@ -58,7 +58,7 @@ def test_a_reply_that_stands_alone_has_no_product() -> None:
 
 @torch.no_grad()
 def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(like_lengths, "CPU_TOKENS", 160)  # several chunks
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)  # several chunks
     model, (tokens, segments, lengths) = model_of(outputs=2), texts(70)
     contexts, replies = torch.arange(0, 69), torch.arange(1, 70)
     together = model(tokens, segments, lengths, contexts, replies)

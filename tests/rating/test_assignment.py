@@ -19,8 +19,8 @@ from tiny_studies import Clock
 from parlai_empathy.rating import registration
 from parlai_empathy.rating.assignment import check_places, lots
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
 from parlai_empathy.rating.items import Item
+from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
 from parlai_empathy.rating.questions import Likert, Preference
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Check, Study

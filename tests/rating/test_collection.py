@@ -18,7 +18,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collection import Collection, Conversation, finished
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, SelfEvaluation, read_empathetic_dialogues
@@ -269,7 +269,7 @@ def test_whatever_is_said_comes_back(tmp_path_factory: pytest.TempPathFactory, t
     from parlai_empathy.rating.answering import Said
     from parlai_empathy.rating.collected_file import conversation_lines
     from parlai_empathy.rating.collecting.prompts import Prompt
-    from parlai_empathy.rating.collecting.wording import one_line
+    from parlai_empathy.rating.collecting.text_rules import one_line
     from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
 
     try:

@@ -14,8 +14,8 @@ from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.errors import OptionError, StoreError
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Assignment, Nothing, Outcome, Progress
 from parlai_empathy.rating.names import NOT_EXCLUDED
+from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome, Progress
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 

@@ -15,7 +15,7 @@ from tiny_studies import LIKERT, PAIRWISE, Clock
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import COLUMNS, rating_rows, write_export
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.ratings_file import ratings_of, read_ratings
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study

@@ -14,7 +14,7 @@ import pytest
 from tiny_studies import LIKERT
 
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
 
@@ -25,7 +25,7 @@ PATIENCE = 120
 RATE = """
 import sys
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study_file import read_study
 

@@ -13,7 +13,7 @@ from tiny_studies import LIKERT, Clock
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.talks_file import talks_path, write_talks

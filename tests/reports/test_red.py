@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from parlai_empathy.curation.choice import Chosen
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engagement import Measures
 from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.curation.selection import Chosen
 from parlai_empathy.curation.unpack import Account
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.reports.report import Report

@@ -11,7 +11,7 @@ import pytest
 
 from parlai_empathy.errors import EmpathyError, NotComputableError, OptionError
 from parlai_empathy.metrics.likert_power import LikertDesign, likert_items
-from parlai_empathy.rating.analysis.spread import spread
+from parlai_empathy.rating.analysis.variance import spread
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report

@@ -30,9 +30,9 @@ from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
 from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
 from parlai_empathy.agent_kit.judging.task_classes import bring_classes
-from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
-from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 

@@ -17,7 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
-from parlai_empathy.agent_kit.trained.beginning import begin_with, keep_dictionary
+from parlai_empathy.agent_kit.trained.init_model import begin_with, keep_dictionary
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
-from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import Remembered
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 

@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options, take_over
+from parlai_empathy.agent_kit.trained.init_model import goes_on, keep_options, take_over
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agents.deepmoji import options
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw

@@ -10,9 +10,9 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import TorchAgent
 
-from parlai_empathy.agent_kit.trained.beginning import take_over
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
+from parlai_empathy.agent_kit.trained.init_model import take_over
 from parlai_empathy.errors import OptionError
 
 GROUP = "Ensemble (empathy:ensemble)"

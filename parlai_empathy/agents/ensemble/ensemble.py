@@ -14,7 +14,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import Remembered
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary

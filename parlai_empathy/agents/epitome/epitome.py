@@ -13,15 +13,15 @@ from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
-from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_options
-from parlai_empathy.agent_kit.trained.remembered import Remembered
-from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
+from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
-from parlai_empathy.agents.epitome.learning import level_losses, rationale_losses, true_levels, true_marks
+from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
+from parlai_empathy.agents.epitome.inference import REMEMBERED, EpitomeReader, Judged, read_of
 from parlai_empathy.agents.epitome.mechanisms import bring_mechanisms
-from parlai_empathy.agents.epitome.reading import REMEMBERED, EpitomeReader, Judged, read_of
-from parlai_empathy.agents.epitome.reporting import level_metrics, rationale_metrics
+from parlai_empathy.agents.epitome.targets import level_losses, rationale_losses, true_levels, true_marks
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 

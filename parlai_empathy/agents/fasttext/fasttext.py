@@ -19,7 +19,7 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.agent_kit.options.common import check_at_least, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.beginning import goes_on, keep_options, take_over
+from parlai_empathy.agent_kit.trained.init_model import goes_on, keep_options, take_over
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with

@@ -9,12 +9,12 @@ from typing import Any
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import ChosenDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
-from parlai_empathy.modules.peers_words import peers_words
+from parlai_empathy.modules.peers_tokenizer import peers_words
 
 PEERS = "peers"
-"""``--dict-tokenizer peers``: see :mod:`parlai_empathy.modules.peers_words`."""
+"""``--dict-tokenizer peers``: see :mod:`parlai_empathy.modules.peers_tokenizer`."""
 
 _PADDING = "__null__"
 

@@ -17,17 +17,17 @@ from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
-from parlai_empathy.agent_kit.trained.beginning import begin_with, check_init_model, keep_dictionary, keep_options
+from parlai_empathy.agent_kit.trained.init_model import begin_with, check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
-from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
-from parlai_empathy.agents.generative import initial, options
+from parlai_empathy.agents.generative import initialisation, options
+from parlai_empathy.agents.generative.batched_generation import beams_of, write
 from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
-from parlai_empathy.agents.generative.initial import begin_with_vectors
+from parlai_empathy.agents.generative.initialisation import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
-from parlai_empathy.agents.generative.writing import beams_of, write
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
@@ -128,7 +128,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             if self._is_finetune:
                 weights = self.others_weights(weights)
             if not self.special_toks:  # ParlAI resizes the embeddings for those
-                initial.check_words(weights, len(self.dict), path)
+                initialisation.check_words(weights, len(self.dict), path)
             if self._is_finetune:
                 begin_with(self.model, weights, path)
             else:
@@ -219,7 +219,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             return self._write(batch, beams, max_ts)
 
     def _write(self, batch: Batch, beams: Beams, longest: int) -> tuple[list[Finished], list[FinishedBeams]]:
-        """Generate with batched beams: see :mod:`parlai_empathy.agents.generative.writing`."""
+        """Generate with batched beams: see :mod:`parlai_empathy.agents.generative.batched_generation`."""
         model = self.bare_model
         states = model.encode(*self._encoder_input(batch))
         device = batch.text_vec.device

@@ -14,16 +14,16 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.misc import warn_once
 
 from parlai_empathy.agents.in_context import options
-from parlai_empathy.agents.in_context.fitting import Fitted, fitted
+from parlai_empathy.agents.in_context.dialogue_history import Spoken
 from parlai_empathy.agents.in_context.parts import Parts, make_parts
 from parlai_empathy.agents.in_context.reply import reply_fields, reply_text
 from parlai_empathy.agents.in_context.selection import Chosen, Query
-from parlai_empathy.agents.in_context.spoken import Spoken
 from parlai_empathy.agents.in_context.template import Turn
+from parlai_empathy.agents.in_context.truncation import Fitted, fitted
 from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer
+from parlai_empathy.language_models.partial_answers import Say, Teller
 from parlai_empathy.language_models.prompt import Prompt
-from parlai_empathy.language_models.telling import Say, Teller
 
 _NO_WEIGHTS = b"empathy:in_context has no weights: see the options beside this file\n"
 

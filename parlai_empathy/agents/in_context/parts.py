@@ -13,11 +13,11 @@ from parlai.core.opt import Opt
 from parlai_empathy.agent_kit.trained import frozen_classifier
 from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
 from parlai_empathy.agents.in_context import options
-from parlai_empathy.agents.in_context.conversations import Conversation, training_conversations
+from parlai_empathy.agents.in_context.counts import Tally
+from parlai_empathy.agents.in_context.example_source import Conversation, training_conversations
 from parlai_empathy.agents.in_context.selection import Selector
-from parlai_empathy.agents.in_context.store import stored_or_encoded
-from parlai_empathy.agents.in_context.tally import Tally
 from parlai_empathy.agents.in_context.template import Template, Turn, load_template
+from parlai_empathy.agents.in_context.vector_cache import stored_or_encoded
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.language_model import LanguageModel
 from parlai_empathy.language_models.open_model import open_language_model

@@ -7,7 +7,7 @@ from typing import Any
 
 from parlai.core.metrics import AverageMetric
 
-from parlai_empathy.agents.in_context.fitting import Fitted
+from parlai_empathy.agents.in_context.truncation import Fitted
 from parlai_empathy.language_models.completion import Completion, NoAnswer, cut_at_stop
 
 _OF_COMPLETION = ("finish", "prompt_tokens", "completion_tokens", "cached")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.agents.in_context.conversations import LONGEST_CONTEXT, Conversation
+from parlai_empathy.agents.in_context.example_source import LONGEST_CONTEXT, Conversation
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.sentence_encoder import Vectors
 

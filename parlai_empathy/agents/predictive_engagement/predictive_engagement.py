@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
-from parlai_empathy.agent_kit.trained.remembered import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import Remembered
 from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
 from parlai_empathy.errors import OptionError

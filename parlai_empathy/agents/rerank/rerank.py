@@ -26,8 +26,8 @@ from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
-from parlai_empathy.agents.rerank.evaluated import evaluated
-from parlai_empathy.agents.rerank.rivals import block_of, rivals
+from parlai_empathy.agents.rerank.example_count import evaluated
+from parlai_empathy.agents.rerank.training_candidates import block_of, hard_candidates
 from parlai_empathy.agents.retrieval.replies import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
@@ -132,7 +132,7 @@ class RerankAgent(TextClassifierAgent):
         if not count:
             raise OptionError("all replies of a batch are the same: there are no wrong ones to learn from")
         true_places = torch.tensor([block.index(text) for text in true])
-        places = rivals(scores, is_true.to(scores.device), true_places.to(scores.device), count)
+        places = hard_candidates(scores, is_true.to(scores.device), true_places.to(scores.device), count)
         pairs = [
             TextPair(tuple(obs["lines"]), block[place])
             for obs, row in zip(observations, places.tolist(), strict=True)

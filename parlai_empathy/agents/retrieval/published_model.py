@@ -15,7 +15,7 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
-from parlai_empathy.agent_kit.trained.beginning import take_over
+from parlai_empathy.agent_kit.trained.init_model import take_over
 from parlai_empathy.agent_kit.trained.published import (
     BETWEEN_TURNS,
     PAD,

@@ -16,13 +16,13 @@ from parlai.utils.distributed import is_distributed, is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
-from parlai_empathy.agent_kit.dictionaries.chosen import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import ChosenDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
-from parlai_empathy.agent_kit.trained.beginning import check_init_model, keep_dictionary, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step, seed_weights
-from parlai_empathy.agent_kit.training.finite import check_finite
+from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.retrieval import options

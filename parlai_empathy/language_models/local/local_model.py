@@ -1,7 +1,7 @@
 """The backend ``hf``: a local Hugging Face causal language model, on the GPU if there is one.
 
 The same prompt with the same seed gets the same answer, whatever else is in the batch: each answer has its own random
-numbers (see token_choice.py). One limit remains: rounding differs between batches, so two tokens with almost equal
+numbers (see token_sampling.py). One limit remains: rounding differs between batches, so two tokens with almost equal
 logits may change places, more often in bfloat16 than in float32.
 """
 
@@ -17,12 +17,12 @@ from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
-from parlai_empathy.language_models.local.stop_watch import StopWatch
-from parlai_empathy.language_models.local.token_choice import TokenChoice, random_source
+from parlai_empathy.language_models.local.stop_texts import StopWatch
 from parlai_empathy.language_models.local.token_listener import TokenListener, settled
+from parlai_empathy.language_models.local.token_sampling import TokenChoice, random_source
 from parlai_empathy.language_models.model_identity import model_identity
+from parlai_empathy.language_models.partial_answers import Say, Teller
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
 from parlai_empathy.modules.precision import keep_in_bfloat16

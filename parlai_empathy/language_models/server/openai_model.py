@@ -18,15 +18,15 @@ from typing import Any
 from parlai_empathy.errors import LanguageModelError, MissingDependencyError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.partial_answers import Say, Teller
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.language_models.server.answer import EMPTY, ServerAnswer, as_answer
 from parlai_empathy.language_models.server.background import results_of
+from parlai_empathy.language_models.server.backoff import PATIENCE, retry_after, wait_before
 from parlai_empathy.language_models.server.dialect import Dialect
 from parlai_empathy.language_models.server.request import Requester, TryAgainError
 from parlai_empathy.language_models.server.token_estimate import estimate_tokens
-from parlai_empathy.language_models.server.waiting import PATIENCE, retry_after, wait_before
-from parlai_empathy.language_models.telling import Say, Teller
 from parlai_empathy.language_models.usage import Usage
 
 Numbered = tuple[int, Answer]

@@ -9,6 +9,7 @@ from typing import Any
 
 from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.files.text_file import as_unicode
+from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import ServerAddress
 from parlai_empathy.language_models.server.answer import (
@@ -20,7 +21,6 @@ from parlai_empathy.language_models.server.answer import (
 )
 from parlai_empathy.language_models.server.dialect import Dialect
 from parlai_empathy.language_models.server.stream import ServerStream
-from parlai_empathy.language_models.telling import Say
 
 # OpenAI's limit; the text is cut at further stop texts on our side.
 _MOST_STOPS = 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.server.answer import (
     EMPTY,
     BrokenAnswerError,
@@ -18,7 +19,6 @@ from parlai_empathy.language_models.server.answer import (
     read_server_answer,
     shortened,
 )
-from parlai_empathy.language_models.telling import Say
 
 _END = b"[DONE]"
 _PART = "a part of an answer"

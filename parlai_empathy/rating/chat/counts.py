@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.database import Transaction
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import ArmCount, Rater
+from parlai_empathy.rating.outcomes import ArmCount, Rater
 from parlai_empathy.rating.worlds.chat import RATER
 
 _WRITTEN = """FROM rating_messages AS m JOIN rating_assignments AS a ON a.id = m.assignment

@@ -16,13 +16,13 @@ from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.given import given
-from parlai_empathy.rating.handed import Assignment, Nothing, Outcome
+from parlai_empathy.rating.earlier_answers import given
+from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import new_rater, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_alone
 from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.error_pages import Refusal, too_many
 from parlai_empathy.rating.web.limits import Gate
-from parlai_empathy.rating.web.refusals import Refusal, too_many
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 from parlai_empathy.rating.worlds.chat import RATER

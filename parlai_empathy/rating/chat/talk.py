@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from parlai_empathy.rating.answering import WHOLE, Said
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.questions import FreeText, Question
 from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.worlds.chat import RATER

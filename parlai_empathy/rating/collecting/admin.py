@@ -10,8 +10,8 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import Lobby
-from parlai_empathy.rating.site.admin_door import AdminDoor
-from parlai_empathy.rating.site.admin_room import AdminRoom, leaf_of
+from parlai_empathy.rating.site.admin_access import AdminDoor
+from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 

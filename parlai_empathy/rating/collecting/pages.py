@@ -10,21 +10,21 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.talk import DISTRESS
-from parlai_empathy.rating.collecting.bells import Bells
-from parlai_empathy.rating.collecting.listening import Listening
 from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.prompt_form import EMOTION, SITUATION, prompt_fields, prompt_sent
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.settings import CollectSettings
-from parlai_empathy.rating.collecting.showing import talk_shown
-from parlai_empathy.rating.collecting.wording import LONGEST
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.collecting.text_rules import LONGEST
+from parlai_empathy.rating.collecting.transcript import talk_shown
+from parlai_empathy.rating.collecting.waiting import Listening
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
 from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.error_pages import too_many
 from parlai_empathy.rating.web.limits import Gate
-from parlai_empathy.rating.web.refusals import too_many
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 

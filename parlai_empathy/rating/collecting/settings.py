@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parlai_empathy.rating.chat.settings import OFTEN
+from parlai_empathy.rating.collecting.help_notice import PeoplesNotice
 from parlai_empathy.rating.collecting.lobby import PATIENCE
-from parlai_empathy.rating.collecting.notice import PeoplesNotice
 from parlai_empathy.rating.web.limits import Rate
 
 

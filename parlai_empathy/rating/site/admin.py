@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from parlai_empathy.rating.earlier_answers import question_counts
 from parlai_empathy.rating.export import write_export
-from parlai_empathy.rating.given import question_counts
-from parlai_empathy.rating.handed import ArmCount, Rater
-from parlai_empathy.rating.site.admin_room import AdminRoom, leaf_of
-from parlai_empathy.rating.web.refusals import not_found
+from parlai_empathy.rating.outcomes import ArmCount, Rater
+from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of
+from parlai_empathy.rating.web.error_pages import not_found
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 

@@ -8,7 +8,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.framing import form_targets, frame_ancestors
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin import AdminPages
-from parlai_empathy.rating.site.admin_door import AdminDoor
+from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.site.item import ItemPages
 from parlai_empathy.rating.site.parts import Parts

@@ -26,7 +26,7 @@ An app is a :class:`~parlai_empathy.rating.web.app.Site` with pages; a page is a
 A template extends ``frame.html`` (blocks ``title``, ``main``, and ``wide`` for the width), and every POST form begins
 with ``{{ token() }}``, a hidden field. ``{{ static("site.css") }}`` is the URL of a static file. The headers forbid
 inline scripts and styles: put them in files under ``static/``. A page raises
-:class:`~parlai_empathy.rating.web.refusals.Refusal` to show an error page with another status.
+:class:`~parlai_empathy.rating.web.error_pages.Refusal` to show an error page with another status.
 
 Starlette, uvicorn and Jinja2 are imported only when an app is created; ``pip install "parlai-empathy[site]"`` installs
 them.

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlai_empathy.errors import EmpathyError
-from parlai_empathy.rating.web import refusals
+from parlai_empathy.rating.web import error_pages
+from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.files import PREFIX, static_files
 from parlai_empathy.rating.web.headers import completed, headers_of
 from parlai_empathy.rating.web.limits import LIMITS, Gate, Limits, client_of
-from parlai_empathy.rating.web.needed import check_installed
-from parlai_empathy.rating.web.refusals import Refusal
+from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.session import Session, Sessions
 from parlai_empathy.rating.web.signing import Signer
 from parlai_empathy.rating.web.templating import Templates
@@ -130,7 +130,7 @@ class _Application:
 
         found = self._site._files.get(scope["path"])
         if found is None or scope["method"] not in ("GET", "HEAD"):
-            return self._refused(refusals.not_found())
+            return self._refused(error_pages.not_found())
         headers = {"Cache-Control": "public, max-age=31536000, immutable", "Content-Type": found.kind}
         return Response(found.content, headers=headers)
 
@@ -150,7 +150,7 @@ class _Application:
             if exchange.has_begun:
                 raise
             if isinstance(error, HTTPException):
-                error = refusals.wrong_method() if error.status_code == 405 else refusals.not_found()
+                error = error_pages.wrong_method() if error.status_code == 405 else error_pages.not_found()
             return self._refused(error)
         return None
 
@@ -158,17 +158,17 @@ class _Application:
         site = self._site
         gate, client = (site._visits, session.id) if session.is_known else (site._newcomers, site.address_of(scope))
         if wait := gate.wait(client):
-            raise refusals.too_many(wait)
+            raise error_pages.too_many(wait)
 
     def _refused(self, error: Exception) -> Response:
         if isinstance(error, Refusal):
             refusal = error
         elif isinstance(error, EmpathyError):
             _LOG.error("%s", error)
-            refusal = refusals.out_of_order()
+            refusal = error_pages.out_of_order()
         else:
             _LOG.error("unexpected error in a page", exc_info=error)
-            refusal = refusals.broken()
+            refusal = error_pages.broken()
         return self._site.page("refusal.html", refusal.status, refusal.headers, refusal=refusal)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl
 
-from parlai_empathy.rating.web.refusals import unreadable
+from parlai_empathy.rating.web.error_pages import unreadable
 
 _MOST_FIELDS = 1000
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.requirements import check_installed
 
 if TYPE_CHECKING:
     from uvicorn import Config

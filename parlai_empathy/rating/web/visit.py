@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from parlai_empathy.rating.web.error_pages import forged, no_form, not_found, too_large
 from parlai_empathy.rating.web.form import Form, fields_of, storable_id
-from parlai_empathy.rating.web.refusals import forged, no_form, not_found, too_large
 from parlai_empathy.rating.web.session import Session
 
 if TYPE_CHECKING:

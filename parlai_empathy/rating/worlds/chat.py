@@ -7,7 +7,7 @@ from typing import Any
 from parlai.core.message import Message
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.rating_world import RatingWorld
 from parlai_empathy.rating.worlds.talking import Command, ask, show

@@ -11,10 +11,10 @@ from parlai.core.worlds import World
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
-from parlai_empathy.rating.collecting.wording import checked_situation
+from parlai_empathy.rating.collecting.text_rules import checked_situation
 from parlai_empathy.rating.collection import Collection, Conversation
 from parlai_empathy.rating.worlds.interview import Interview
-from parlai_empathy.rating.worlds.showing import consent, introduction
+from parlai_empathy.rating.worlds.plain_text import consent, introduction
 from parlai_empathy.rating.worlds.talking import Command, ask, show
 
 DONE = "done"

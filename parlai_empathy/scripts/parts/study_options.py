@@ -72,7 +72,7 @@ def announce(what: str, url: str, has_admin: bool) -> None:
     :param what: label of the site's address.
     :param has_admin: whether the site has an administrator's page.
     """
-    from parlai_empathy.rating.site.admin_door import VARIABLE as ADMIN_TOKEN
+    from parlai_empathy.rating.site.admin_access import VARIABLE as ADMIN_TOKEN
 
     print(f"{what}: {url}", flush=True)
     print(f"Administration: {f'{url}admin' if has_admin else f'disabled; set {ADMIN_TOKEN} to enable it'}", flush=True)

@@ -20,12 +20,12 @@ from parlai_empathy.rating.chat.site import chat_site
 from parlai_empathy.rating.chat_models import load_chat_model
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
-from parlai_empathy.rating.site.admin_door import admin_token
+from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.rating.talks_file import talks_path, write_talks
-from parlai_empathy.rating.web.needed import check_installed
+from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scoring.classifier import Classifier

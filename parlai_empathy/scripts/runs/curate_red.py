@@ -9,7 +9,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
 from parlai_empathy.curation.engine import open_engine
 from parlai_empathy.curation.folder_lock import locked
-from parlai_empathy.curation.texts import TextScorer
+from parlai_empathy.curation.text_scores import TextScorer
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier

@@ -15,7 +15,7 @@ from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.crowd.links import prolific_link, rater_link
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer, dollars
-from parlai_empathy.rating.crowd.work import APPROVED, REJECTED, Piece, Work
+from parlai_empathy.rating.crowd.submissions import APPROVED, REJECTED, Piece, Work
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study_file import read_study
 

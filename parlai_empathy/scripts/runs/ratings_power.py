@@ -11,7 +11,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.likert_power import LikertDesign
 from parlai_empathy.metrics.power import check_power
 from parlai_empathy.rating.analysis.answers import named, sort_answers
-from parlai_empathy.rating.analysis.spread import Spread, spread
+from parlai_empathy.rating.analysis.variance import Spread, spread
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.plots import Plot

@@ -24,7 +24,7 @@ from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 POLITICAL = "<POLITICAL>"
 

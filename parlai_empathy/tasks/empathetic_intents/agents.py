@@ -8,7 +8,7 @@ from parlai.core.message import Message
 
 from parlai_empathy.tasks.empathetic_intents.build import build
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS, read_empathetic_intents
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class EmpatheticIntentsTeacher(WholeTeacher):

@@ -22,7 +22,7 @@ from parlai_empathy.tasks.engagement.convai import LABELS, Labelled, read_conver
 from parlai_empathy.tasks.engagement.labelled import read_labelled
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class EngagementTeacher(WholeTeacher):

@@ -17,7 +17,7 @@ from parlai_empathy.tasks.epitome.build import build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, in_words
 from parlai_empathy.tasks.epitome.reader import Pair, read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class EpitomeTeacher(WholeTeacher):

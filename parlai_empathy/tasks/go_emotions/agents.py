@@ -10,7 +10,7 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.go_emotions.build import build
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
 from parlai_empathy.tasks.go_emotions.reader import Comment, read_go_emotions
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class GoEmotionsTeacher(WholeTeacher):

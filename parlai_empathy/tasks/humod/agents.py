@@ -23,7 +23,7 @@ from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class HumodTeacher(WholeTeacher):

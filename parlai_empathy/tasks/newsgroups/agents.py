@@ -8,11 +8,11 @@ import parlai.utils.logging as logging
 from parlai.core.message import Message
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 from parlai_empathy.tasks.newsgroups.build import build
 from parlai_empathy.tasks.newsgroups.reader import read_newsgroups
 from parlai_empathy.tasks.newsgroups.splits import fold_of
 from parlai_empathy.tasks.newsgroups.topics import TOPICS
-from parlai_empathy.tasks.whole_teacher import WholeTeacher
 
 
 class NewsgroupsTeacher(WholeTeacher):

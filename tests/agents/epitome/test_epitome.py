@@ -18,7 +18,7 @@ from parlai.scripts.train_model import TrainModel
 from sample_models import check_copy, evaluate, load, weights
 from torch.nn.parallel import DistributedDataParallel
 
-from parlai_empathy.agents.epitome import reading
+from parlai_empathy.agents.epitome import inference
 from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
 from parlai_empathy.modules import epitome as network
 from parlai_empathy.scoring.agent_judge import AgentJudge
@@ -218,7 +218,7 @@ def test_each_different_text_is_read_once(judge: Path, monkeypatch: pytest.Monke
 def test_batches_of_any_size_give_the_same(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = load(judge)
     expected = agent.levels(CONTEXTS, REPLIES)
-    monkeypatch.setattr(reading, "_READ_BATCH", 3)
+    monkeypatch.setattr(inference, "_READ_BATCH", 3)
     again = agent.levels(CONTEXTS, REPLIES)
     assert all(np.allclose(again[name], expected[name], atol=1e-6) for name in ALL)
 

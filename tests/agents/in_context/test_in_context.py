@@ -38,9 +38,9 @@ from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.partial_answers import Teller
 from parlai_empathy.language_models.prompt import Message as Prompted
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.telling import Teller
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.sentence_encoder import Vectors
 from parlai_empathy.scoring.logs import read_replies_log

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.agents.in_context.conversations import Conversation
-from parlai_empathy.agents.in_context.fitting import Fitted
+from parlai_empathy.agents.in_context.example_source import Conversation
 from parlai_empathy.agents.in_context.reply import reply_fields
+from parlai_empathy.agents.in_context.truncation import Fitted
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 
 WHOLE = Fitted("a prompt", (Conversation("c1", "sad", "", ("a", "b")),), 0, 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.agents.in_context.conversations import Conversation
+from parlai_empathy.agents.in_context.example_source import Conversation
 from parlai_empathy.agents.in_context.selection import Query, Selector
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.sentence_encoder import Vectors

@@ -16,7 +16,7 @@ from tiny_judge import train_judge
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.training.draws import random_of_step
-from parlai_empathy.agents.rerank.rivals import block_of
+from parlai_empathy.agents.rerank.training_candidates import block_of
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_order, key
 

@@ -25,8 +25,8 @@ from parlai_empathy.language_models.completion import Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.prompt import Sampling
 from parlai_empathy.language_models.server import openai_model
+from parlai_empathy.language_models.server.backoff import wait_before
 from parlai_empathy.language_models.server.openai_model import OpenAIModel
-from parlai_empathy.language_models.server.waiting import wait_before
 
 # --- what may pass ---------------------------------------------------------------------------------------------------
 

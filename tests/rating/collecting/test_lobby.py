@@ -18,7 +18,7 @@ from parlai_empathy.rating.collecting.lobby import AWAY, PATIENCE, Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collection import Collection, finished
 from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.handed import Outcome
+from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study_file import read_study
 

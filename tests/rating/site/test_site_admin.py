@@ -14,7 +14,7 @@ from rating_site_lab import answers_of, item_of
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.rating.site.admin_door import admin_token
+from parlai_empathy.rating.site.admin_access import admin_token
 
 Make = Callable[..., Any]
 

@@ -224,7 +224,7 @@ def test_admins_cookie_is_strict_and_forgotten(lab: Make, monkeypatch: pytest.Mo
     boss.cookies.update(old)
     assert boss.get("/admin/ratings.csv").status == 200
     tomorrow = time.time() + 13 * 60 * 60
-    monkeypatch.setattr("parlai_empathy.rating.site.admin_door.time.time", lambda: tomorrow)
+    monkeypatch.setattr("parlai_empathy.rating.site.admin_access.time.time", lambda: tomorrow)
     assert boss.get("/admin/ratings.csv").status == 403
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.form import Form, fields_of
-from parlai_empathy.rating.web.refusals import Refusal
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 

@@ -12,9 +12,9 @@ from web_visitor import Visitor
 
 from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.rating.web.app import Site
+from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.files import static_files
 from parlai_empathy.rating.web.headers import completed, headers_of
-from parlai_empathy.rating.web.refusals import Refusal
 from parlai_empathy.rating.web.templating import moment
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit

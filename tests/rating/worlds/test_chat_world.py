@@ -14,7 +14,7 @@ from tiny_studies import LIKERT
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.handed import Assignment
+from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld

@@ -1,0 +1,209 @@
+"""Beginning with another model: it has to be there, and brings its options, its dictionary and its weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from parlai.core.opt import Opt
+from parlai.core.torch_agent import TorchAgent
+from parlai.scripts.train_model import TrainLoop, TrainModel
+from published_checkpoints import PIECES, bert_state, transformer_state, word_dict, write
+from sample_models import load
+from tiny_generators import write_language_model
+from tiny_judge import train_judge
+from tiny_parts import train, train_base
+from torch import nn
+
+from parlai_empathy.agent_kit.trained.init_model import begin_with, check_init_model, keep_options
+from parlai_empathy.errors import ModelFileError
+
+
+class Net(nn.Module):
+    """A body and a head."""
+
+    def __init__(self, body: int = 3, outputs: int = 1) -> None:
+        super().__init__()
+        self.body = nn.Linear(2, body)
+        self.head = nn.Linear(body, outputs)
+
+
+def is_equal(net: Net, other: Net, part: str = "") -> bool:
+    weights, others = net.state_dict(), other.state_dict()
+    return all(torch.equal(weights[name], others[name]) for name in weights if name.startswith(part))
+
+
+# --- a model to begin with must be there -----------------------------------------------------------------------------
+
+
+def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
+    with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
+        check_init_model({"init_model": "no/where"}, None, TorchAgent)
+    check_init_model({"init_model": "no/where"}, "model", TorchAgent)  # a training that goes on has its own by then
+    check_init_model({"init_model": None}, None, TorchAgent)
+    check_init_model({}, None, TorchAgent)
+
+
+@pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
+def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
+    train = train_judge if model == "text_classifier" else train_base
+    with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
+        train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
+    assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
+
+
+def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
+    train_base(tmp_path / "retrieval", model="empathy:retrieval")
+    line = f"^{tmp_path}/retrieval is a model of empathy:retrieval, whose weights do not fit"
+    with pytest.raises(ModelFileError, match=line):
+        train_base(tmp_path / "model", model="empathy:generative", init_model=str(tmp_path / "retrieval"))
+    with pytest.raises(
+        ModelFileError, match=r"not fit empathy:generative: name another file, or -m empathy:retrieval$"
+    ):
+        load(tmp_path / "retrieval", model="empathy:generative")
+    train_base(tmp_path / "other", model="empathy:multitask", init_model=str(tmp_path / "retrieval"))
+
+
+# --- beginning with another's ----------------------------------------------------------------------------------------
+
+
+def test_a_model_like_it_gives_all_its_weights() -> None:
+    net, other = Net(), Net()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net, other)
+
+
+def test_a_head_with_other_outputs_stays_new() -> None:
+    net, other = Net(outputs=5), Net()
+    head = net.head.weight.clone()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
+    assert torch.equal(net.head.weight, head)
+
+
+def test_of_a_head_of_another_size_nothing_is_taken() -> None:
+    """Its bias would fit; but it belongs to weights that do not."""
+    net, other = Net(), Net()
+    other.head = nn.Linear(9, 1)
+    bias = net.head.bias.clone()
+    begin_with(net, other.state_dict(), "m")
+    assert is_equal(net.body, other.body)  # type: ignore[arg-type]
+    assert torch.equal(net.head.bias, bias)
+
+
+@pytest.mark.parametrize(
+    ("net", "weights", "name"),
+    [
+        (Net(), Net(body=4).state_dict(), "body.bias"),  # another size
+        (Net(), {**Net().state_dict(), "extra": torch.zeros(1)}, "extra"),
+        (Net(), {name: value for name, value in Net().state_dict().items() if name != "body.weight"}, "body.weight"),
+        (Net(), {}, "body.bias"),
+    ],
+)
+def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
+    with pytest.raises(ModelFileError, match=rf"^--init-model a/m is another kind of model: {name} does not fit$"):
+        begin_with(net, weights, "a/m")
+
+
+# --- options of the other model --------------------------------------------------------------------------------------
+
+
+def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
+    other, model = tmp_path / "other", tmp_path / "model"
+    Path(f"{other}.opt").write_text(json.dumps({"size": 3, "kind": "a", "loss": "mse"}))
+    given = {"init_model": str(other), "model_file": str(model), "size": 100, "kind": "b", "new": 1, "loss": "ce"}
+
+    def kept(*tokens: str, **changes: Any) -> dict[str, Any]:
+        opt = Opt({**given, **changes})
+        keep_options(opt, ("size", "kind", "new"), tokens)
+        return {name: opt[name] for name in ("size", "kind", "new", "loss")}
+
+    unchanged = {"size": 100, "kind": "b", "new": 1, "loss": "ce"}
+    assert kept() == {**unchanged, "size": 3, "kind": "a"}
+    assert kept(override={"size": 100}) == {**unchanged, "kind": "a"}
+    assert kept("size", override={"size": 100}) == {**unchanged, "size": 3, "kind": "a"}
+    assert kept(init_model=None) == unchanged
+    assert kept(init_model="elsewhere") == unchanged
+    model.touch()
+    assert kept() == unchanged, "ParlAI has read the model's own options by then"
+
+
+# --- a training that goes on from its checkpoint ---------------------------------------------------------------------
+
+SHORT = {"precision": "float32", "text_truncate": 16, "label_truncate": 16, "pool_max_tokens": -1}
+
+
+def to_begin_with(kind: str, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """A file to begin with, and the options of a training that does."""
+    retrieval = {"model": "empathy:retrieval", **SHORT}
+    if kind == "a published Transformer":
+        return write(folder / "paper.mdl", transformer_state()), retrieval
+    if kind == "a published BERT":
+        return write(folder / "paper.mdl", bert_state()[0], word_dict(PIECES), model="bert"), retrieval
+    if kind == "cased words":
+        base = train_base(folder / "base", "empathy:generative", dict_lower=False, skip_generation=True)
+        return base, {"model": "empathy:generative", "skip_generation": True}
+    write_language_model("gpt2", folder / "gpt2")
+    brief = {**SHORT, "model": "empathy:generative", "skip_generation": True}
+    del brief["pool_max_tokens"]
+    return train_base(folder / "base", hf_model=str(folder / "gpt2"), **brief), brief
+
+
+@pytest.mark.parametrize(
+    "kind", ["a published Transformer", "a published BERT", "cased words", "a Hugging Face generator"]
+)
+def test_an_interrupted_training_goes_on_as_what_it_began_with(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before there is a model, all that it took from the other one is known to its checkpoint alone."""
+    first, options = to_begin_with(kind, tmp_path)
+    command = {
+        **{"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error", "seed": 1, "batchsize": 8},
+        **{"max_train_steps": 3, "init_model": str(first), "model_file": str(tmp_path / "model"), **options},
+    }
+    TrainModel.main(**{**command, "model_file": str(tmp_path / "uninterrupted")})
+    save = TrainLoop.save_model
+
+    def save_and_end(self: TrainLoop, suffix: str | None = None) -> None:
+        save(self, suffix)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(TrainLoop, "save_model", save_and_end)
+        with pytest.raises(KeyboardInterrupt):
+            TrainModel.main(**command, save_every_n_secs=0.001)
+    assert (tmp_path / "model.checkpoint").exists()
+    assert not (tmp_path / "model").exists()
+    TrainModel.main(**command)
+    one, other = load(tmp_path / "uninterrupted"), load(tmp_path / "model")
+    assert one.dict.txt2vec("Hello There") == other.dict.txt2vec("Hello There")
+    assert one.model.state_dict().keys() == other.model.state_dict().keys()
+    names = ("dict_lower", "encoder", "embedding_size", "score", "pooling", "special_tokens")
+    assert [one.opt.get(name) for name in names] == [other.opt.get(name) for name in names]
+
+
+# --- what reads as the other model reads -----------------------------------------------------------------------------
+
+
+def test_a_model_brings_how_it_reads(tmp_path: Path) -> None:
+    first = train_base(tmp_path / "first", dict_lower=False, score="dot", truncate_context="newest")
+    second = load(train_base(tmp_path / "second", init_model=str(first), preset="default"))
+    assert [second.opt[name] for name in ("dict_lower", "score", "truncate_context")] == [False, "dot", "newest"]
+    unknown = second.dict[second.dict.unk_token]
+    assert unknown not in second.dict.txt2vec("I am so sorry")
+
+
+def test_a_judge_brings_how_it_reads(tmp_path: Path) -> None:
+    first = train_judge(tmp_path / "first", pooling="first")
+    second = load(train_judge(tmp_path / "second", init_model=str(first)))
+    assert second.opt["pooling"] == "first"
+
+
+def test_a_judge_brings_its_sizes(tmp_path: Path) -> None:
+    brief = {"task": "empathy:humod:Relevance", "precision": "float32"}
+    first = train(tmp_path / "first", "empathy:han", hidden_size=6, embedding_size=8, **brief)
+    second = load(train(tmp_path / "second", "empathy:han", init_model=str(first), **brief))
+    assert (second.opt["hidden_size"], second.opt["embedding_size"]) == (6, 8)

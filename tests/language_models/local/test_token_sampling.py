@@ -1,0 +1,126 @@
+"""How tokens are chosen: penalties and top-p by hand, and chance against the distribution."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlai_empathy.errors import LanguageModelError
+from parlai_empathy.language_models.local.token_sampling import TokenChoice, draw, keep_top, penalize, random_source
+from parlai_empathy.language_models.prompt import Sampling
+
+PLAIN = Sampling(temperature=1, frequency_penalty=0, presence_penalty=0)
+
+
+def test_penalties_by_hand() -> None:
+    scores = torch.tensor([[1.0, 2.0, 3.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
+    written = torch.tensor([[2, 2, 0], [3, 3, 3]])
+    found = penalize(scores, written, Sampling(frequency_penalty=0.5, presence_penalty=0.25))
+    # Row 0: token 0 once: 1 - .5 - .25; token 2 twice: 3 - 1 - .25. Row 1: token 3 three times: -1.5 - .25.
+    expected = torch.tensor([[0.25, 2.0, 1.75, -1.0], [0.0, 0.0, 0.0, -1.75]])
+    assert torch.allclose(found, expected)
+
+
+def test_a_negative_penalty_is_a_reward() -> None:
+    sampling = Sampling(frequency_penalty=0, presence_penalty=-1)
+    assert penalize(torch.zeros(1, 2), torch.tensor([[1, 1]]), sampling).tolist() == [[0.0, 1.0]]
+
+
+def test_the_prompt_is_not_penalized() -> None:
+    choose = TokenChoice(Sampling(temperature=0, frequency_penalty=2, presence_penalty=2), 2, [random_source(0, [])])
+    assert choose(torch.tensor([[0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 0
+    assert choose(torch.tensor([[0, 0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 1
+
+
+def test_without_temperature_there_is_no_noise() -> None:
+    choose = TokenChoice(Sampling(0, 0.5, 1, 0, 0), 0, [random_source(0, [])])
+    scores = torch.tensor([[0.1, 0.2, 0.3]])
+    assert torch.equal(choose(torch.zeros(1, 0, dtype=torch.long), scores), scores)
+
+
+@pytest.mark.parametrize(
+    ("share", "kept"),
+    [(1.0, [0, 1, 2, 3]), (0.94, [0, 1, 2]), (0.79, [1, 2]), (0.51, [1, 2]), (0.49, [1]), (0.01, [1])],
+)
+def test_top_p_by_hand(share: float, kept: list[int]) -> None:
+    scores = torch.tensor([[0.15, 0.5, 0.3, 0.05]]).double().log()
+    found = keep_top(scores, share)
+    assert found.isfinite().nonzero()[:, 1].tolist() == kept
+    assert torch.equal(found[found.isfinite()], scores[found.isfinite()])
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(0.05, 0.95))
+def test_top_p_keeps_as_few_as_have_the_share(scores: list[float], share: float) -> None:
+    kept = keep_top(torch.tensor([scores], dtype=torch.float64), share)[0].isfinite().tolist()
+    weights = [math.exp(score) for score in scores]
+    inside = [w / sum(weights) for w, keep in zip(weights, kept, strict=True) if keep]
+    outside = [w / sum(weights) for w, keep in zip(weights, kept, strict=True) if not keep]
+    assert sum(inside) >= share - 1e-9
+    assert sum(inside) - min(inside) < share + 1e-9, "without the last one it would be too few"
+    assert max(outside, default=0.0) <= min(inside) + 1e-12
+
+
+def test_draws_by_hand() -> None:
+    # Widths .2, .5, 0 and .3 side by side end at .2, .7, .7 and 1.
+    scores = torch.tensor([[0.2, 0.5, 0.0, 0.3]]).double().log().expand(6, -1)
+    numbers = torch.tensor([0.0, 0.19, 0.21, 0.69, 0.71, 1 - 2**-53], dtype=torch.float64)
+    assert draw(scores, numbers).tolist() == [0, 0, 1, 1, 3, 3]
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0, 1, exclude_max=True), st.integers(0, 1))
+def test_a_token_without_probability_is_never_drawn(scores: list[float], number: float, gap: int) -> None:
+    row = torch.tensor([[*scores[:gap], -math.inf, *scores[gap:]]])
+    assert draw(row, torch.tensor([number], dtype=torch.float64)).item() != gap
+
+
+def test_scores_that_are_no_numbers_are_refused() -> None:
+    choose = TokenChoice(PLAIN, 0, [random_source(0, [])])
+    with pytest.raises(LanguageModelError, match="logits contain NaN: use float32"):
+        choose(torch.zeros(1, 0, dtype=torch.long), torch.tensor([[0.0, math.nan]]))
+
+
+def drawn(sampling: Sampling, scores: torch.Tensor, rows: int) -> torch.Tensor:
+    """The share of each token among many draws."""
+    sources = [random_source(row, [1, 2]) for row in range(rows)]
+    choose = TokenChoice(sampling, 0, sources)
+    tokens = choose(torch.zeros(rows, 0, dtype=torch.long), scores.expand(rows, -1)).argmax(dim=1)
+    return tokens.bincount(minlength=scores.size(-1)) / rows
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_chance_follows_the_softmax(temperature: float) -> None:
+    scores = torch.tensor([0.0, 1.0, 2.0, -1.0])
+    expected = (scores / temperature).softmax(dim=0)
+    found = drawn(Sampling(temperature, 1.0, 1, 0, 0), scores, 4000)
+    # Standard error: at most sqrt(.25 / 4000) = .008; the seeds are fixed, so that this cannot fail by chance.
+    assert torch.allclose(found, expected, atol=0.03)
+
+
+def test_what_top_p_leaves_away_is_never_drawn() -> None:
+    found = drawn(Sampling(1.0, 0.6, 1, 0, 0), torch.tensor([0.4, 0.3, 0.2, 0.1]).log(), 500)
+    assert found[2:].sum() == 0
+    # .4 and .3 of .7
+    assert torch.allclose(found[:2], torch.tensor([4 / 7, 3 / 7]), atol=0.07)
+
+
+@given(st.integers(0, 2**62), st.integers(1, 4), st.integers(0, 3))
+@settings(max_examples=30)
+def test_neighbours_change_nothing(seed: int, before: int, after: int) -> None:
+    scores = torch.linspace(-1, 1, 50)
+    alone = TokenChoice(PLAIN, 0, [random_source(seed, [7])])
+    sources = [random_source(row, [1]) for row in range(before)]
+    sources += [random_source(seed, [7]), *(random_source(row, [2]) for row in range(after))]
+    among = TokenChoice(PLAIN, 0, sources)
+    for _ in range(3):
+        one = alone(torch.zeros(1, 0, dtype=torch.long), scores[None])
+        many = among(torch.zeros(len(sources), 0, dtype=torch.long), scores.expand(len(sources), -1))
+        assert torch.equal(one[0], many[before])
+
+
+def test_other_seeds_and_other_prompts_have_other_numbers() -> None:
+    sources = [random_source(0, [1]), random_source(1, [1]), random_source(0, [2]), random_source(0, [1, 1])]
+    assert len({torch.rand(1, generator=source, dtype=torch.float64).item() for source in sources}) == 4

@@ -1,0 +1,50 @@
+"""How long to wait before a server is asked again."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlai_empathy.language_models.server.backoff import LONGEST, retry_after, wait_before
+
+
+@given(st.integers(1, 10_000), st.floats(0.001, 10))
+def test_waits_double_up_to_the_longest(attempt: int, first: float) -> None:
+    whole = min(LONGEST, first * 2 ** min(attempt - 1, 40))
+    assert whole / 2 <= wait_before(attempt, {}, first) <= whole
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-4"}, 0.0),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),  # past
+        ({}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": ""}, None),
+    ],
+)
+def test_what_the_server_says(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+    if seconds is not None:
+        assert wait_before(9, headers, 0.5) == seconds
+
+
+def test_a_date_in_the_future() -> None:
+    seconds = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
+    assert seconds is not None
+    assert 90 < seconds <= 100
+
+
+@given(st.text())
+def test_no_header_breaks_it(text: str) -> None:
+    seconds = retry_after({"retry-after": text, "retry-after-ms": text})
+    assert seconds is None or seconds >= 0

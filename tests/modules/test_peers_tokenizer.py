@@ -1,0 +1,52 @@
+"""The peers' words, against NLTK with its own sentence data where these are at hand."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from parlai_empathy.modules.peers_tokenizer import CONTRACTIONS, peers_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ""),
+        ("I'm so sorry. It's hard!", "i am so sorry . it is hard !"),
+        ("I can't, I won't.", "i can not , i will not ."),  # NLTK cuts "cannot" in two
+        ("She wouldn't say", "she would n't say"),  # which the peers do not write out
+        ("Dr. Fell is OK. He left.", "dr. fell is ok. he left ."),
+        ("my dog's", "my dog 's"),
+        ("wait... what?", "wait ... what ?"),
+    ],
+)
+def test_words(text: str, words: str) -> None:
+    assert peers_words(text) == words.split()
+
+
+def test_turns_are_set_apart() -> None:
+    assert peers_words("Hi.\nI don't know.") == ["hi", ".", "\n", "i", "do", "not", "know", "."]
+    assert peers_words("\n") == ["\n"]
+
+
+def test_words_on_the_real_data_are_nltks(real_data: Path) -> None:
+    """All but a few texts: those with an abbreviation that only the trained data know."""
+    from nltk.tokenize import NLTKWordTokenizer
+
+    from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
+
+    trained = real_data / "nltk_data" / "tokenizers" / "punkt" / "PY3" / "english.pickle"
+    if not trained.is_file():
+        pytest.skip("NLTK's sentence data are not here")
+    sentences, cut = pickle.loads(trained.read_bytes()), NLTKWordTokenizer()
+    dialogues = read_empathetic_dialogues(real_data / "empatheticdialogues" / "test.csv")
+    texts = [turn.text for dialogue in dialogues for turn in dialogue.turns][:3000]
+    different = 0
+    for text in texts:
+        full = text.lower()
+        for short, long in CONTRACTIONS.items():
+            full = full.replace(short, long)
+        different += peers_words(text) != [word for part in sentences.tokenize(full) for word in cut.tokenize(part)]
+    assert different <= 3

@@ -1,0 +1,101 @@
+"""How ratings vary, from ratings that were drawn with known shares, and by hand."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.analysis.variance import spread
+from parlai_empathy.rating.rating import Rating
+
+
+def drawn(items: int, raters: int, same_reply: float, same_item: float, sd: float = 1.5) -> list[Rating]:
+    generator = np.random.default_rng(0)
+    ratings = []
+    for item in range(items):
+        shared = same_item**0.5 * generator.normal()
+        for shift, system in enumerate("AB"):
+            own = (same_reply - same_item) ** 0.5 * generator.normal()
+            for rater in range(raters):
+                value = 3 + shift + sd * (shared + own + (1 - same_reply) ** 0.5 * generator.normal())
+                ratings.append(Rating(str(item), str(rater), "q", value, system))
+    return ratings
+
+
+@pytest.mark.parametrize(("same_reply", "same_item"), [(0.5, 0.3), (0.3, 0.0), (0.0, 0.0), (0.8, 0.8)])
+def test_known_shares_are_found(same_reply: float, same_item: float) -> None:
+    found = spread(drawn(3000, 3, same_reply, same_item))
+    assert found.sd == pytest.approx(1.5, rel=0.03)
+    assert found.same_reply == pytest.approx(same_reply, abs=0.03)
+    assert found.same_item == pytest.approx(same_item, abs=0.03)
+    assert found.mean == pytest.approx(3.5, abs=0.1)
+
+
+def test_by_hand() -> None:
+    """One system, replies with 1 and 3, and with 4 and 6: 13 for four on three degrees of freedom. Between the replies
+    9 on one degree, within 4 on two, two ratings each: (9 - 2) / (9 + 2)."""
+    ratings = [
+        Rating(i, r, "q", v, "A") for i, r, v in (("1", "a", 1.0), ("1", "b", 3.0), ("2", "a", 4.0), ("2", "b", 6.0))
+    ]
+    found = spread(ratings)
+    assert found.sd == pytest.approx((13 / 3) ** 0.5)
+    assert found.same_reply == pytest.approx(7 / 11)
+    assert found.same_item is None
+
+
+def test_by_hand_with_differently_many_ratings() -> None:
+    """Replies with 1 and 3, and with 5: 8 for three. Between the replies 6 on one degree, within 2 on one, and as good
+    as 3 - 5 / 3 = 4 / 3 ratings each: (6 - 2) / (6 + 1 / 3 * 2)."""
+    ratings = [Rating("1", "a", "q", 1.0, "A"), Rating("1", "b", "q", 3.0, "A"), Rating("2", "a", "q", 5.0, "A")]
+    assert spread(ratings).same_reply == pytest.approx(0.6)
+    assert spread(ratings[:2]).same_reply is None  # a single reply
+
+
+def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> None:
+    """Between replies 8 on four degrees, within 12 on six: nothing; so the covariance of 1 beside a variance of 2 is
+    chance."""
+    ratings = [
+        Rating(str(i), r, "q", i + more, s) for s in "AB" for i in (1, 2, 3) for r, more in (("a", 0.0), ("b", 2.0))
+    ]
+    assert spread(ratings)[1:3] == (0.0, 0.0)
+
+
+def test_an_items_share_is_of_the_items_that_both_systems_have() -> None:
+    """Squares 9 and 12.75 on six degrees; a covariance of 3 between 4, 4, 1 and 5, 5, 2."""
+    said = {"A": {1: 1.0, 2: 4.0, 3: 4.0, 4: 1.0}, "B": {2: 5.0, 3: 5.0, 4: 2.0, 5: 1.0}}
+    ratings = [Rating(str(i), "a", "q", v, system) for system, values in said.items() for i, v in values.items()]
+    assert spread(ratings).same_item == pytest.approx(3 / (21.75 / 6))
+    assert spread([one for one in ratings if one.item != "4"]).same_item is None  # two shared items
+
+
+def test_replies_with_differently_many_ratings() -> None:
+    ratings = [one for one in drawn(3000, 3, 0.5, 0.3) if not (int(one.item) % 2 and one.rater == "2")]
+    assert spread(ratings).same_reply == pytest.approx(0.5, abs=0.03)
+
+
+def test_one_rating_each_says_nothing_of_raters() -> None:
+    found = spread(drawn(200, 1, 0.5, 0.3))
+    assert found.same_reply is None
+    assert found.same_item == pytest.approx(0.3, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "message"),
+    [
+        ([], "no standard deviation: 0 rating(s) of 0 system(s) are too few"),
+        (
+            [Rating("1", "a", "q", 1.0, "A"), Rating("1", "a", "q", 2.0, "B")],
+            "no standard deviation: 2 rating(s) of 2 system(s) are too few",
+        ),
+        (
+            [Rating(str(i), "a", "q", 2.0, "A") for i in range(9)],
+            "no standard deviation: all ratings of a system are the same",
+        ),
+    ],
+)
+def test_nothing_to_measure(ratings: list[Rating], message: str) -> None:
+    with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+        spread(ratings)

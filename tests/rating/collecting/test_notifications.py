@@ -1,0 +1,60 @@
+"""Bells between pages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from parlai_empathy.rating.collecting.notifications import Bells
+
+
+def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine: Playwright keeps an event loop in the tests' thread."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: asyncio.run(work())).result(60)
+
+
+def test_bell_is_heard_by_its_own_name_alone_and_from_any_thread() -> None:
+    async def work() -> None:
+        bells = Bells()
+        with bells.heard("ann") as ann, bells.heard("bob") as bob:
+            await asyncio.to_thread(bells.ring, "ann")
+            bells.ring("nobody")
+            bells.ring(None)
+            await asyncio.wait_for(ann.wait(1000), 20)
+            await bob.wait(0.01)  # not rung: it has waited in vain, and says nothing of it
+            assert bells.listeners("bob") == 1
+        assert bells.listeners("bob") == 0
+        bells.ring("ann")
+
+    in_thread(work)
+
+
+def test_bell_that_rang_before_is_not_missed() -> None:
+    async def work() -> None:
+        bells = Bells()
+        with bells.heard("ann") as one, bells.heard("ann") as two:
+            bells.ring("ann")
+            await asyncio.sleep(0)
+            for bell in (one, two):
+                await asyncio.wait_for(bell.wait(1000), 20)
+            with pytest.raises((asyncio.TimeoutError, TimeoutError)):  # once is once
+                await asyncio.wait_for(one.wait(1000), 0.05)
+
+    in_thread(work)
+
+
+def test_page_of_a_loop_that_has_ended_is_no_error() -> None:
+    bells = Bells()
+    context = []
+
+    async def work() -> None:
+        context.append(bells.heard("ann"))
+        context[0].__enter__()
+
+    in_thread(work)
+    bells.ring("ann")

@@ -1,0 +1,173 @@
+"""What pages that wait are told, and when."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from collecting_lab import Lab, say
+from web_visitor import Visitor
+
+from parlai_empathy.rating.chat.events import REST
+from parlai_empathy.rating.collecting import waiting
+from parlai_empathy.rating.collecting.notifications import Bells
+from parlai_empathy.rating.collecting.waiting import Listening
+from parlai_empathy.rating.web import serving
+
+Make = Callable[..., Lab]
+
+
+@pytest.fixture
+def rater_of() -> Callable[[Lab, int], str]:
+    return lambda site, number: site.desk.raters()[number].id
+
+
+def key(told: str) -> str:
+    return str(json.loads(told.partition("data: ")[2])["key"]).partition("-")[0]
+
+
+def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """In a thread of its own: Playwright keeps an event loop in the tests' one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: asyncio.run(work())).result(60)
+
+
+async def soon(events: AsyncIterator[str]) -> str:
+    """What is told next, but for how soon the browser is to come back."""
+    told = await asyncio.wait_for(anext(events), 20)
+    return told if not told.startswith("retry:") else await soon(events)
+
+
+def test_page_is_told_what_changes(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+    site = lab()
+    first = site.waiting()
+    rater, bells = rater_of(site, 0), Bells()
+    lines = Listening(site.lobby, bells)
+    second: list[Visitor] = []
+
+    async def work() -> None:
+        events = lines.events(rater, lambda place: str(len(place.talk.messages)) if place.talk else "")
+        assert key(await soon(events)) == "WAITING"
+        bells.ring(rater)
+        assert await soon(events) == REST  # nothing has changed
+        await asyncio.to_thread(lambda: second.append(site.waiting("I fell into the pond.")))
+        bells.ring(rater)
+        assert key(await soon(events)) == "TALK"
+        await asyncio.to_thread(say, first, "Hello")
+        bells.ring(rater)
+        assert json.loads((await soon(events)).partition("data: ")[2])["live"] == "1"
+        await asyncio.to_thread(site.lobby.leave, rater)
+        bells.ring(rater)
+        assert key(await soon(events)) == "BROKEN"
+        with pytest.raises(StopAsyncIteration):  # nothing more is waited for
+            await soon(events)
+        assert bells.listeners(rater) == 0
+
+    run(work)
+
+
+def test_bell_of_another_process_is_not_needed(
+    lab: Make, rater_of: Callable[[Lab, int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "_EVERY", 0.02)
+    site = lab()
+    site.waiting()
+    rater = rater_of(site, 0)
+
+    async def work() -> None:
+        events = Listening(site.lobby, Bells()).events(rater, lambda place: "")
+        assert key(await soon(events)) == "WAITING"
+        assert await soon(events) == REST
+        await asyncio.to_thread(site.waiting, "I fell into the pond.")
+        while (told := await soon(events)) == REST:
+            pass
+        assert key(told) == "TALK"
+
+    run(work)
+
+
+def seen(site: Lab) -> float:
+    """When the one who waits was last seen."""
+    with site.store.reading() as t:
+        return float(t.rows("SELECT seen FROM rating_seats")[0]["seen"])
+
+
+def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+    site = lab()
+    site.waiting()
+    rater, bells = rater_of(site, 0), Bells()
+
+    async def work() -> None:
+        events = Listening(site.lobby, bells).events(rater, lambda place: "")
+        await soon(events)
+        site.clock.now += 19
+        bells.ring(rater)
+        await soon(events)
+        assert seen(site) == site.clock.now
+        await events.aclose()  # type: ignore[attr-defined]
+
+    run(work)  # which waits for the thread that was left to note it
+    assert seen(site) == site.clock.now - 17
+
+
+def test_page_that_is_closed_before_its_first_look_keeps_no_seat(
+    lab: Make, rater_of: Callable[[Lab, int], str]
+) -> None:
+    site = lab()
+    site.waiting()
+
+    async def work() -> None:
+        events = Listening(site.lobby, Bells()).events(rater_of(site, 0), lambda place: "")
+        assert (await anext(events)).startswith("retry:")
+        await events.aclose()  # type: ignore[attr-defined]
+
+    run(work)
+    assert seen(site) == site.clock.now - 17
+
+
+def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
+    lab: Make, rater_of: Callable[[Lab, int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "_LONGEST", 0.05)
+    monkeypatch.setattr(waiting, "_EVERY", 0.02)
+    site = lab()
+    site.waiting()
+
+    async def work() -> None:
+        told = [one async for one in Listening(site.lobby, Bells()).events(rater_of(site, 0), lambda place: "")]
+        assert told[0] == "retry: 200\n\n"
+        assert key(told[1]) == "WAITING"
+        assert set(told[2:]) <= {REST}
+
+    run(work)
+    assert seen(site) == site.clock.now  # the page is still there
+
+
+def test_server_that_is_stopped_waits_for_streams_to_end() -> None:
+    assert serving._STOP_AFTER > waiting._LONGEST
+
+
+def test_only_so_many_pages_listen_in_one_name(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+    site = lab()
+    site.waiting()
+    rater, bells = rater_of(site, 0), Bells()
+    lines = Listening(site.lobby, bells)
+
+    async def work() -> None:
+        with bells.heard(rater), bells.heard(rater), bells.heard(rater), bells.heard(rater), bells.heard(rater):
+            assert not lines.has_enough(rater)
+            with bells.heard(rater):
+                assert lines.has_enough(rater)
+                assert not lines.has_enough("somebody else")
+
+    run(work)
+
+
+def test_events_of_the_site(lab: Make) -> None:
+    page = lab().waiting().get("/events")
+    assert page.header("content-type").startswith("text/event-stream")
+    assert page.header("x-accel-buffering") == "no"  # a proxy passes each event on at once

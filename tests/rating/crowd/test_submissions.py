@@ -1,0 +1,176 @@
+"""Paying: once, whatever happens in between."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from botocore.stub import Stubber
+from mturk_double import TERMS, Death, MturkDouble
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.crowd.batches import Batch, Batches
+from parlai_empathy.rating.crowd.ledger import Ledger
+from parlai_empathy.rating.crowd.mturk import client
+from parlai_empathy.rating.crowd.offer import Offer
+from parlai_empathy.rating.crowd.submissions import Piece, Work
+from parlai_empathy.rating.outcomes import Rater
+from parlai_empathy.rating.store import open_store
+
+HALF, WHY = Decimal("0.50"), "You took great care."
+RATERS = [Rater("mturk:V", 1.0, 2.0, None, 10, {}), Rater("mturk:W", 1.0, 2.0, "too fast", 4, {})]
+PIECE = Piece("A1", "V", "H1", "Submitted", 10, None, True)
+
+
+class Shop:
+    """A batch with two HITs and the work of three workers, one of whom has handed in two pieces."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ledger = Ledger(open_store(str(folder / "ratings.db")))
+        self.mturk = MturkDouble()
+        offer = Offer(**{**TERMS, "raters": 12})
+        self.batch: Batch = Batches(self.ledger, self.mturk).publish("pilot", "herons", offer)
+        first, second = self.batch.hits
+        self.mturk.submit(second, "V", "A3", minute=9)
+        self.mturk.submit(first, "V", "A1", minute=1)
+        self.mturk.submit(first, "W", "A2", minute=2)
+        self.mturk.submit(second, "X", "A4", minute=3)
+
+    @property
+    def work(self) -> Work:
+        return Work(self.ledger, self.mturk, self.batch, RATERS)
+
+    def pay(self) -> None:
+        work = self.work
+        for piece in work.unpaid(work.chosen(work.pieces(), []), HALF, WHY):
+            work.bonus(piece, HALF, WHY)
+
+    def approve(self) -> None:
+        work = self.work
+        for piece in work.chosen(work.pieces(), []):
+            work.approve(piece)
+
+    def statuses(self) -> dict[str, str]:
+        return {id: one["AssignmentStatus"] for id, one in sorted(self.mturk.assignments.items())}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+def test_pieces_say_whose_they_are(shop: Shop) -> None:
+    pieces = {piece.assignment: piece for piece in shop.work.pieces()}
+    assert (pieces["A1"].done, pieces["A1"].excluded, pieces["A1"].is_first) == (10, None, True)
+    assert (pieces["A2"].done, pieces["A2"].excluded) == (4, "too fast")
+    assert pieces["A4"].done is None
+    assert not pieces["A3"].is_first  # V had handed in A1 before
+
+
+def test_who_has_taken_part_is_not_asked_again(shop: Shop) -> None:
+    shop.work.pieces()
+    assert shop.mturk.holders == {(shop.batch.qualification, worker) for worker in "VWX"}
+    before = shop.mturk.calls.count("associate_qualification_with_worker")
+    shop.work.pieces()
+    assert shop.mturk.calls.count("associate_qualification_with_worker") == before == 3
+
+
+def test_everybody_is_paid_for_one_piece(shop: Shop) -> None:
+    shop.approve()
+    assert shop.statuses() == {"A1": "Approved", "A2": "Approved", "A3": "Submitted", "A4": "Approved"}
+    named = shop.work.chosen(shop.work.pieces(), ["V"])
+    assert [piece.assignment for piece in named] == ["A1", "A3"]
+
+
+def test_approving_again_does_nothing(shop: Shop) -> None:
+    shop.approve()
+    calls = shop.mturk.calls.count("approve_assignment")
+    shop.approve()
+    assert shop.mturk.calls.count("approve_assignment") == calls == 3
+
+
+def test_approval_whose_answer_got_lost_counts(shop: Shop) -> None:
+    [piece] = [piece for piece in shop.work.pieces() if piece.assignment == "A1"]
+    shop.mturk.assignments["A1"]["AssignmentStatus"] = "Approved"  # and the list does not say so yet
+    assert shop.work.approve(piece)
+
+
+def test_rejection_needs_a_reason_and_can_be_taken_back(shop: Shop) -> None:
+    def piece() -> Piece:
+        return next(piece for piece in shop.work.pieces() if piece.assignment == "A2")
+
+    with pytest.raises(OptionError, match="--reason"):
+        shop.work.reject(piece(), " ")
+    assert shop.work.reject(piece(), "Every answer was 3.")
+    assert shop.mturk.assignments["A2"]["RequesterFeedback"] == "Every answer was 3."
+    assert not shop.work.reject(piece(), "Every answer was 3.")
+    assert shop.work.approve(piece())
+    assert shop.statuses()["A2"] == "Approved"
+    with pytest.raises(OptionError, match="can no longer be rejected"):
+        shop.work.reject(piece(), "But then again.")
+
+
+def test_bonus_is_paid_once_for_each_reason(shop: Shop) -> None:
+    shop.pay()
+    shop.pay()
+    assert [(one["WorkerId"], one["BonusAmount"]) for one in shop.mturk.bonuses] == [
+        ("V", "0.50"),
+        ("W", "0.50"),
+        ("X", "0.50"),
+    ]
+    work = shop.work
+    piece = work.pieces()[0]
+    assert work.unpaid([piece], HALF, "For something else.") == [piece]
+    assert work.unpaid([piece], Decimal("0.60"), WHY) == [piece]
+
+
+# Nine calls: two lists of work, three qualifications, two lists of bonuses, then the first payments.
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("forgets", [False, True])
+@pytest.mark.parametrize("dies_at", range(1, 11))
+def test_nobody_is_paid_twice_whenever_the_process_dies(shop: Shop, dies_at: int, after: bool, forgets: bool) -> None:
+    shop.mturk.calls.clear()
+    shop.mturk.dies_at, shop.mturk.after = dies_at, after
+    with pytest.raises(Death):
+        shop.pay()
+    shop.mturk.forgets_tokens = forgets
+    shop.pay()
+    shop.pay()
+    assert sorted(one["AssignmentId"] for one in shop.mturk.bonuses) == ["A1", "A2", "A4"]
+
+
+def test_nobody_is_paid_twice_from_another_store(shop: Shop, tmp_path: Path) -> None:
+    shop.pay()
+    shop.ledger = Ledger(open_store(str(tmp_path / "other.db")))
+    shop.mturk.forgets_tokens = True
+    shop.pay()
+    assert len(shop.mturk.bonuses) == 3
+
+
+def test_worker_who_has_handed_in_nothing(shop: Shop) -> None:
+    with pytest.raises(OptionError, match="--workers Z: they have submitted nothing in the batch pilot"):
+        shop.work.chosen(shop.work.pieces(), ["Z"])
+
+
+def test_calls_are_what_the_library_takes(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+    mturk = client()
+    work = Work(shop.ledger, mturk, shop.batch, RATERS)
+    with Stubber(mturk) as stub:
+        stub.add_response(
+            "approve_assignment", {}, {"AssignmentId": "A1", "OverrideRejection": False, "RequesterFeedback": "Thanks"}
+        )
+        work.approve(PIECE, "Thanks")
+        stub.add_response("reject_assignment", {}, {"AssignmentId": "A1", "RequesterFeedback": "Blank"})
+        work.reject(PIECE, "Blank")
+        stub.add_response("list_bonus_payments", {"BonusPayments": []}, {"HITId": "H1", "MaxResults": 100})
+        assert work.unpaid([PIECE], HALF, WHY) == [PIECE]
+        stub.add_response("send_bonus", {})
+        work.bonus(PIECE, HALF, WHY)
+        stub.assert_no_pending_responses()
+        # What Mechanical Turk's own record says counts, even if ours has lost it.
+        paid = {"WorkerId": "V", "BonusAmount": "0.5", "AssignmentId": "A9", "Reason": WHY}
+        stub.add_response("list_bonus_payments", {"BonusPayments": [paid]})
+        assert work.unpaid([PIECE._replace(assignment="A9")], HALF, WHY) == []

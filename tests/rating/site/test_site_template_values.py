@@ -1,0 +1,69 @@
+"""Items, examples and texts as pages show them."""
+
+from __future__ import annotations
+
+from parlai_empathy.rating.items import Item
+from parlai_empathy.rating.outcomes import Assignment
+from parlai_empathy.rating.site.template_values import SILENCE, Paragraph, example_shown, item_shown, paragraphs, turns
+from parlai_empathy.rating.study import Example, Study
+from parlai_empathy.rating.study_file import STUDIES, read_study
+
+
+def handed(item: Item, swapped: bool = False) -> Assignment:
+    return Assignment("0", "ann", 1, item, swapped, 0.0)
+
+
+def test_who_replies_has_not_spoken_last() -> None:
+    assert [(turn.who, turn.text) for turn in turns(["One.", "Two.", "Three."])] == [
+        ("A", "One."),
+        ("B", "Two."),
+        ("A", "Three."),
+    ]
+    assert [turn.who for turn in turns(["One.", "Two."])] == ["B", "A"]
+
+
+def test_sides_follow_the_assignment() -> None:
+    study, item = read_study("empgpt3_ab"), Item("1", "s", "A", "From A.", ("Hello.",), "B", "", ("Hello.",))
+    for swapped, expected in ((False, ["From A.", SILENCE]), (True, [SILENCE, "From A."])):
+        shown = item_shown(study, handed(item, swapped))
+        assert [judged.turns[0].text for judged in shown.judged] == expected
+        assert [judged.name for judged in shown.judged] == ["Reply 1 (left)", "Reply 2 (right)"]
+        assert [turn.text for turn in shown.context] == ["Hello."]
+
+
+def test_whole_dialogues_have_no_context_apart() -> None:
+    study = read_study("acute")
+    item = Item("1", "s", "A", "Bye.", ("Hi.",), "B", "See you.", ("Well.", "So?"))
+    shown = item_shown(study, handed(item))
+    assert shown.context == ()
+    assert [[turn.text for turn in judged.turns] for judged in shown.judged] == [
+        ["Hi.", "Bye."],
+        ["Well.", "So?", "See you."],
+    ]
+
+
+def test_examples_of_all_studies_have_answers_in_words() -> None:
+    for name in STUDIES:
+        study = read_study(name)
+        for one in study.examples:
+            shown = example_shown(study, one)
+            assert len(shown.answers) == len(one.answers)
+            assert all(question and answer for question, answer in shown.answers)
+    pair = example_shown(study_ab := read_study("empgpt3_ab"), study_ab.examples[0])
+    assert [answer for _, answer in pair.answers] == ["Reply 1 (left)", "Reply 1 (left)", "No difference"]
+
+
+def test_answers_by_number_are_the_same() -> None:
+    study: Study = read_study("empgpt3_ab")
+    example = Example(("Hello.",), "Hi.", "Ho.", (("empathy", "2"), ("fluency", "TIE")))
+    assert [answer for _, answer in example_shown(study, example).answers] == ["Reply 2 (right)", "No difference"]
+
+
+def test_text_is_parted_at_empty_lines() -> None:
+    text = "One line\ngoes on.\n\n- first\n- second,\n  longer\n\nLast - not least."
+    assert paragraphs(text) == [
+        Paragraph("One line goes on."),
+        Paragraph(points=("first", "second, longer")),
+        Paragraph("Last - not least."),
+    ]
+    assert paragraphs("") == []
