@@ -88,7 +88,7 @@ setup(
     classifiers=[
         "Intended Audience :: Science/Research",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
-        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),  # as in README.md
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)),  # as in README.md
     ],
     packages=find_packages(include=["parlai_empathy", "parlai_empathy.*"]),
     package_data={

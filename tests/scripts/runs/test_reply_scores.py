@@ -111,7 +111,7 @@ def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
     [
         ("item,rater,rating\nnobody,ann,3\n", NotComputableError, "no rated item is one of these replies, which are"),
         ("item,rater,rating\n", NotComputableError, "no rated item is one of these replies, which are"),
-        ("item,rater,rating\none#1,ann,good\n", DataError, "r.csv, line 2, column rating: 'good' is no number"),
+        ("item,rater,rating\none#1,ann,good\n", DataError, "r.csv, line 2, column rating: 'good' is not a number"),
         ("reply,stars\n", DataError, "r.csv, line 1: the header lacks the column(s) item, rater, rating"),
     ],
 )
