@@ -1,4 +1,4 @@
-"""Differences between systems: which test, of what, and what it says."""
+"""Differences between systems: the choice of the test, its input and its results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_items_are_compared_by_their_means() -> None:
     assert found.value == pytest.approx(1.25)
     assert (found.test, found.n) == ("signed-rank", "4")
     assert (found.p_value, found.effect) == signed_rank([2.5, -0.5, 1, 2])[:2]
-    # Squares about 3.875: .390625 + .765625 + 1.265625 + .765625; about 2.625: .390625 + .765625 + 1.890625 + 2.640625.
+    # Squared deviations from 3.875: .390625 + .765625 + 1.265625 + .765625;
+    # from 2.625: .390625 + .765625 + 1.890625 + 2.640625.
     assert found.d == pytest.approx(1.25 / ((3.1875 + 5.6875) / 6) ** 0.5)
     assert found.interval is not None
     assert found.interval[0] < 1.25 < found.interval[1]
@@ -75,7 +76,7 @@ def test_the_signature_says_how_the_p_value_is_known() -> None:
         (4, 4, 2, "signed-rank", "2"),
         (4, 4, 1, "Mann-Whitney", "4 + 4"),
         (5, 5, 2, "Mann-Whitney", "5 + 5"),
-        (9, 4, 2, "signed-rank", "2"),  # half of the fewer
+        (9, 4, 2, "signed-rank", "2"),  # half of the smaller set
     ],
 )
 def test_half_of_the_items_must_be_shared(first: int, second: int, shared: int, test: str, n: str) -> None:
@@ -94,8 +95,8 @@ def test_what_is_not_shared_has_no_part_in_pairs() -> None:
 def test_permutation() -> None:
     how = How(test="permutation", resamples=4000)
     pairs = both(FIRST, SECOND, how)
-    # Of 16 ways to put signs to 2.5, .5, 1 and 2 four have as large a sum as 5: all positive (6), .5 alone negative
-    # (5), and both turned round.
+    # Of the 16 ways to sign 2.5, .5, 1 and 2, four have an absolute sum of at least 5: all positive (6), only .5
+    # negative (5), and the negatives of both.
     assert pairs.p_value == pytest.approx(0.25, abs=0.02)
     assert (pairs.test, pairs.effect) == ("permutation of pairs", both(FIRST, SECOND).effect)
     apart = both(FIRST, {f"x{item}": values for item, values in SECOND.items()}, how)
@@ -112,7 +113,7 @@ def test_a_rater_who_is_strict_with_both_systems_is_no_difference(clusters: str)
 
 @pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
 def test_a_permutation_test_takes_enough_swaps_for_its_table(second: str) -> None:
-    """Of 30 items that are all rated higher no random swap is as extreme: p is one in all swaps, 25 for each test."""
+    """All 30 items are rated higher, so no random swap is as extreme: p is 1 / (1 + swaps), with 25 swaps per test."""
     sides = [{f"{name}{i}": [value] for i in range(30)} for name, value in (("", 5.0), (second, 1.0))]
     assert both(*sides, How(test="permutation", resamples=10, tests=3)).p_value == 1 / 76
 
@@ -136,12 +137,12 @@ def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, rate
         return high - low
 
     places = [str(i) for i in range(4)]
-    assert (width({i: [1.0 + int(i)] * 4 for i in places}) > 1) == items_count  # items differ, and raters agree
-    assert (width({i: [1.0, 2.0, 3.0, 4.0] for i in places}) > 1) == raters_count  # each item's mean is the same
+    assert (width({i: [1.0 + int(i)] * 4 for i in places}) > 1) == items_count  # items differ, raters agree
+    assert (width({i: [1.0, 2.0, 3.0, 4.0] for i in places}) > 1) == raters_count  # all items have the same mean
 
 
 def test_the_interval_has_its_level() -> None:
-    """Of 200 studies of two systems that are alike, some 95 % have 0 in their interval."""
+    """In about 95 % of 200 studies of two equally good systems, the interval contains 0."""
     generator = np.random.default_rng(1)
     inside = 0
     for _ in range(200):
@@ -154,7 +155,7 @@ def test_the_interval_has_its_level() -> None:
 
 @pytest.mark.parametrize(("second", "fewest"), [("", 6), ("x", 4)])
 def test_the_interval_of_few_items_is_expanded(second: str, fewest: int) -> None:
-    """Of two samples by as much as the smaller one needs; an item is its mean, however many ratings it has."""
+    """For two samples, the smaller one decides how much; an item counts as its mean, however many ratings it has."""
     values = np.random.default_rng(5).normal(size=(2, 6))
     one, other = values[0, :fewest], values[1]
     sides = [

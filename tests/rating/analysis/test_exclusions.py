@@ -1,4 +1,4 @@
-"""Who is left out: the file, and what is wrong with it."""
+"""The file of excluded raters, and its errors."""
 
 from __future__ import annotations
 

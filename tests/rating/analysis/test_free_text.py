@@ -1,4 +1,4 @@
-"""The rules for replies that raters wrote. All texts here are made up."""
+"""The rules for replies written by raters. All texts here are invented."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def test_a_share_needs_words() -> None:
     assert english_share(words) is None
     assert english_share([*words, "the cat"]) == pytest.approx(
         (7 * 3 + 1) / FEWEST_WORDS
-    )  # "do" and "cat" do not count
+    )  # "do" and "cat" are not in the list
 
 
 def test_the_same_reply_again_and_again() -> None:
     assert same_share(["Good idea!", "good  idea", "No."]) == pytest.approx(2 / 3)
     assert same_share(["a", "b", "c", "d"]) == 0.25
-    assert same_share(["...", "...", "?"]) == pytest.approx(2 / 3)  # marks alone are told apart by what they are
+    assert same_share(["...", "...", "?"]) == pytest.approx(2 / 3)  # texts without letters are compared as they are
 
 
 def test_plain() -> None:
@@ -115,7 +115,7 @@ def test_any_text_can_be_looked_at(text: str) -> None:
 
 
 def test_what_people_really_wrote_is_hardly_ever_seen(real_data: Path) -> None:
-    """HUMOD's raters' replies, which its authors kept: the figures that the rules' thresholds refer to."""
+    """The rules on the replies that HUMOD's authors kept: these shares justify the thresholds."""
     import json
 
     path = real_data / "humod" / "humod_9500.jsonl"

@@ -1,4 +1,4 @@
-"""What each rater did: counted by hand, and found among raters whose faults are known."""
+"""Each rater's statistics and flags: computed by hand, and on simulated raters with known faults."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def by_name(ratings: list[Rating], tolerance: float = 0.0) -> dict[str, Rater]:
 
 
 def study(seed: int = 0) -> list[Rating]:
-    """Twelve raters of 40 replies on two questions; w0 always says 3, w1 is at random and quick, w2 fails checks, w3
-    writes the same reply all the time.
+    """Twelve raters answer two questions on 40 replies: w0 always gives 3, w1 answers fast and at random, w2 fails the
+    checks, w3 always writes the same reply.
     """
     generator = np.random.default_rng(seed)
     ratings = []
@@ -67,15 +67,15 @@ def test_what_is_counted() -> None:
     ]
     ann, bob = judge_raters(ratings)
     assert (ann.ratings, ann.texts, ann.checks, ann.failed) == (4, 1, 1, 1)
-    assert ann.same == pytest.approx(2 / 3)  # of three ratings of single replies
-    assert ann.seconds == 25.0  # pages: 25, 30 (with its text), 22
+    assert ann.same == pytest.approx(2 / 3)  # of her three ratings of single replies, two are equal
+    assert ann.seconds == 25.0  # the median of her pages: 25, 30 (with its text), 22
     assert (bob.ratings, bob.texts, bob.checks, bob.seconds, bob.same) == (1, 0, 0, None, 1.0)
-    assert (ann.shared, ann.correlation) == (1, None)  # one pair is no correlation
+    assert (ann.shared, ann.correlation) == (1, None)  # one pair has no correlation
     assert by_name(ratings, tolerance=1.0)["Ann"].failed == 0
 
 
 def test_agreement_with_the_others_by_hand() -> None:
-    """The mean of those others who rated it, without one's own. An item that nobody else rated has no part."""
+    """The correlation is with the mean of the other raters of each item; items that nobody else rated are ignored."""
     said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4], "Cyd": [1, 3]}
     ratings = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
     ratings.append(Rating("alone", "Ann", "q", 1.0))
@@ -85,7 +85,7 @@ def test_agreement_with_the_others_by_hand() -> None:
 
 
 def test_questions_are_put_on_one_scale() -> None:
-    """Full agreement from 1 to 3 and the opposite from 0 to 100 are none together."""
+    """Perfect agreement on a scale from 1 to 3 and the opposite on one from 0 to 100 cancel out."""
     said = {("Ann", "q"): [1, 2, 3], ("Bob", "q"): [1, 2, 3], ("Ann", "p"): [0, 50, 100], ("Bob", "p"): [100, 50, 0]}
     ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
     assert by_name(ratings)["Ann"].correlation == pytest.approx(0, abs=1e-9)
@@ -94,7 +94,7 @@ def test_questions_are_put_on_one_scale() -> None:
 
 @pytest.mark.parametrize(("raters", "flags"), [(4, set()), (5, {"others"})])
 def test_among_a_few_raters_nobody_is_apart(raters: int, flags: set[str]) -> None:
-    """The last one says the opposite of the others."""
+    """The last rater's ratings are the reverse of the others'."""
     said = [[1 + i % 5 for i in range(40)]] * (raters - 1) + [[5 - i % 5 for i in range(40)]]
     found = by_name(
         [Rating(str(i), f"w{w}", "q", v, "A") for w, values in enumerate(said) for i, v in enumerate(values)]
@@ -103,7 +103,7 @@ def test_among_a_few_raters_nobody_is_apart(raters: int, flags: set[str]) -> Non
 
 
 def test_that_one_question_gets_higher_ratings_is_no_agreement() -> None:
-    """Within each question Ann says the opposite of Bob, though both rate fluency higher than empathy."""
+    """Within each question Ann's ratings are the opposite of Bob's, though both rate fluency higher than empathy."""
     said = {("Ann", "e"): [1, 2, 1], ("Bob", "e"): [2, 1, 2], ("Ann", "f"): [5, 4, 5], ("Bob", "f"): [4, 5, 4]}
     ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
     assert by_name(ratings)["Ann"].correlation == pytest.approx(-1.0)
@@ -123,7 +123,7 @@ def test_whoever_always_prefers_one_system_may_be_right() -> None:
 
 
 def test_whoever_always_prefers_one_side_does_not_read() -> None:
-    """Ann finds A better, wherever it stands; Bob finds better what stands on the left, whichever that is."""
+    """Ann always prefers A, on whichever side it is; Bob always prefers the left side, whichever system is there."""
     ratings = []
     for item in range(30):
         side = "left" if item % 2 else "right"
@@ -133,7 +133,7 @@ def test_whoever_always_prefers_one_side_does_not_read() -> None:
         replace(one.oriented(), system="B", other="A", rating=-(one.rating or 0), side=TURN[one.side])
         for one in ratings
     ]
-    for rows in (ratings, turned):  # the file may name either first
+    for rows in (ratings, turned):  # the file may name either system first
         flags = {name: dict(one.flags) for name, one in by_name(rows).items()}
         assert flags == {
             "Ann": {},
@@ -173,7 +173,7 @@ def test_tolerance_is_of_scales_alone(kind: str) -> None:
 
 
 def test_a_check_of_a_choice_that_nothing_calls_one_has_no_tolerance() -> None:
-    """That it is a choice is seen in the other answers: each number has its text."""
+    """The other answers show that it is a choice: each number has its text."""
     who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")]
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
     ratings.append(Rating("c", "Ann", "who", 2.0, "check", text="a machine", check=1.0))

@@ -1,4 +1,4 @@
-"""What automatic metrics say of replies, read and matched with ratings."""
+"""Metric scores of replies, read from a file and matched with ratings."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_replies_are_matched_by_system_and_item() -> None:
 
 def test_of_comparisons_the_difference_counts() -> None:
     ratings = [Rating("1", "Ann", "q", 1.0, "A", "B"), Rating("2", "Ann", "q", 0.0, "A", "B")]
-    assert matched(ratings, SCORES) == {"length": ([-4.0, -5.0], [1.0, 0.0])}  # er has but one side
+    assert matched(ratings, SCORES) == {"length": ([-4.0, -5.0], [1.0, 0.0])}  # er has no score for B
     assert matched(ratings[:1], {**SCORES, "er": {("B", "1"): 1.0}}) == {"length": ([-4.0], [1.0])}
 
 
@@ -101,7 +101,7 @@ def test_of_comparisons_each_reply_has_its_own_name() -> None:
 def test_without_systems_the_item_must_say_it() -> None:
     scores = {"length": {("A", "a#1"): 3.0, ("B", "b#1"): 7.0, ("A", "x"): 1.0, ("B", "x"): 2.0}}
     ratings = [Rating(item, "Ann", "q", 4.0) for item in ("a#1", "b#1", "x")]
-    assert matched(ratings, scores) == {"length": ([3.0, 7.0], [4.0, 4.0])}  # x is of two systems
+    assert matched(ratings, scores) == {"length": ([3.0, 7.0], [4.0, 4.0])}  # x is ambiguous: two systems have it
 
 
 def test_nothing_matches() -> None:

@@ -1,4 +1,4 @@
-"""Comparisons: counted by hand, and strengths with their intervals."""
+"""Comparisons: tallies by hand, and strengths with their intervals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_rating_counts() -> None:
 
 
 def test_every_item_counts_once() -> None:
-    # Majorities: A, A (by the one who decided), none, none, B.
+    # Majorities: A, A (ties do not count), none, none, B.
     assert tallies(SAID, "item") == {("A", "B"): (2, 2, 1)}
 
 
@@ -61,7 +61,7 @@ def test_strengths_by_hand() -> None:
 
 
 def test_the_strongest_stands_first_and_intervals_are_those_of_a_formula() -> None:
-    """Of two systems a strength is half a log-odds, whose standard error is 1 / sqrt(n * p * (1 - p))."""
+    """With two systems a strength is half the log-odds, whose standard error is 1 / sqrt(n * p * (1 - p))."""
     wins = [-1] * 300 + [1] * 100  # B is preferred in 3 of 4
     found = strengths(compared("A", "B", {str(i): [said] for i, said in enumerate(wins)}), "item", 1000, 0)
     assert list(found.values) == ["B", "A"]
@@ -91,7 +91,7 @@ def test_strengths_without_intervals() -> None:
 
 
 def test_resamples_without_strengths_are_left_out() -> None:
-    """Of 31 items one was lost: a sample without it, and (30/31)**31 = 36 % are so, has no strengths."""
+    """A loses one of 31 items; the (30/31)**31 = 36 % of resamples that miss this item have no strengths."""
     rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 400, 0)
     assert rare.reason is None
     usable = int(re.search(r"\|usable:(\d+)\|", rare.signature)[1])  # type: ignore[index]

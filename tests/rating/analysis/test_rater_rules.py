@@ -1,4 +1,4 @@
-"""When a rater's answers should be looked at, rule by rule."""
+"""The rules that flag a rater's answers for review."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
 
 
 def test_the_chance_of_the_same_answers_by_hand() -> None:
-    # Others gave 3, 3, 4; the points are 3 and 4. Each counts once more: 3/5 and 2/5. Two answers: .36 + .16.
+    # Others gave 3, 3, 4; the points are 3 and 4. With one added to each count: 3/5 and 2/5. Two answers: .36 + .16.
     others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
     assert same_by_chance([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
-    # A second question, where others gave 4 alone: 1/3 and 2/3.
+    # A second question, to which others gave only 4: 1/3 and 2/3.
     assert same_by_chance([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(0.6 / 3 + 0.4 * 2 / 3)
 
 
 def test_straight_lining() -> None:
     assert straight_lining([("q", 3.0)] * 10, VARIED) == "all 10 ratings are 3"
-    assert straight_lining([("q", 3.0)] * 5, VARIED) is None  # 5 * .2**5 = .0016 is not that rare
+    assert straight_lining([("q", 3.0)] * 5, VARIED) is None  # 5 * .2**5 = .0016 is not rare enough
     assert straight_lining([("q", 3.0)] * 6, VARIED) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
     assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED) is None
 
@@ -52,9 +52,9 @@ def test_speed() -> None:
     usual = [20.0, 22.0, 25.0, 30.0, 18.0, 24.0]
     assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds per page, where 22.0 are usual"
     assert speed([13.0, 14.0, 12.0], [*usual, 13.0]) is None  # less than twice as fast
-    assert speed([5.0, 6.0], [*usual, 5.5]) is None  # two pages
-    assert speed([5.0, 6.0, 4.0], [20.0, 22.0, 25.0, 5.0]) is None  # four raters
-    assert speed([60.0, 90.0, 80.0], [*usual, 80.0]) is None  # slow is no fault
+    assert speed([5.0, 6.0], [*usual, 5.5]) is None  # only two pages
+    assert speed([5.0, 6.0, 4.0], [20.0, 22.0, 25.0, 5.0]) is None  # only four raters
+    assert speed([60.0, 90.0, 80.0], [*usual, 80.0]) is None  # slow raters are not flagged
     assert speed([0.0, 0.0, 0.0], [*usual, 0.0]) is not None
 
 
@@ -65,14 +65,14 @@ def test_where_people_differ_much_twice_as_fast_is_usual() -> None:
 
 
 def test_speeds_differ_by_robust_deviations() -> None:
-    """The middle of all distances from 20 seconds is log(4/3) = .288, and three times 1.4826 of it are 1.28."""
+    """The median of abs(log(seconds / 20)) is log(4/3) = .288, and three times 1.4826 times this is 1.28."""
     others = [15.0, 20.0, 80 / 3, 100 / 3]
     assert speed([7.0] * 3, [7.0, *others]) is None  # log(20/7) = 1.05
     assert speed([5.0] * 3, [5.0, *others]) is not None  # log(20/5) = 1.39
 
 
 def test_all_just_as_fast() -> None:
-    assert speed([5.0] * 3, [20.0] * 9 + [5.0]) is not None  # no spread at all: half the time decides
+    assert speed([5.0] * 3, [20.0] * 9 + [5.0]) is not None  # without any spread, only the factor of two counts
     assert speed([0.0] * 3, [0.0] * 9) is None
 
 
@@ -87,12 +87,12 @@ def test_gold_checks(failed: int, checks: int, seen: str | None) -> None:
 def test_apart_from_others() -> None:
     seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
     assert apart_from_others(-0.1, 30, 0.6) == seen
-    # atanh(.6) = .693; 2.33 / sqrt(27) = .448: below tanh(.245) = .24 it is seen.
+    # atanh(.6) = .693; 2.33 / sqrt(27) = .448: correlations below tanh(.693 - .448) = tanh(.245) = .24 are flagged.
     assert apart_from_others(0.235, 30, 0.6) is not None
     assert apart_from_others(0.245, 30, 0.6) is None
-    assert apart_from_others(-0.1, 7, 0.6) is None  # 2.33 / 2: too little to say
+    assert apart_from_others(-0.1, 7, 0.6) is None  # 2.33 / sqrt(4): too few items to tell
     assert apart_from_others(-1.0, 4, 0.6) is None
-    assert apart_from_others(-0.3, 30, 0.05) is None  # where nobody agrees, nobody is apart
+    assert apart_from_others(-0.3, 30, 0.05) is None  # where raters hardly agree, nobody is flagged
     assert apart_from_others(1.0, 30, 1.0) is None
 
 
@@ -100,7 +100,7 @@ def test_replies() -> None:
     good = [f"What did the number {word} tell you?" for word in ("one", "two", "three", "four", "five", "six")]
     assert replies(good) == {}
     assert replies([]) == {}
-    assert replies(["ok"] * 4) == {}  # four are too few
+    assert replies(["ok"] * 4) == {}  # four replies are too few
     assert replies(["ok", "yes", "No!", *good[:2]]) == {"generic": "3 of 5 replies are generic"}
     assert replies(["ok", "yes", *good[:3]]) == {}
     assert replies(["asdf", "sdfg", *good]) == {"gibberish": "2 of 8 replies are not words"}
@@ -122,5 +122,5 @@ def test_replies_in_another_language() -> None:
     assert replies([*spanish, *(f"{text} otra vez hoy" for text in spanish)]) == {
         "language": "only 0 % of the replies' words are common in English"
     }
-    # Words of no language have a rule of their own.
+    # Gibberish has its own rule.
     assert set(replies(["asdf sdfg dfgh fghj"] * 12)) == {"gibberish", "same"}

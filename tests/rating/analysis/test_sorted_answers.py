@@ -1,4 +1,4 @@
-"""Answers sorted by what they are for, and as arrays."""
+"""Answers sorted by kind, and converted to arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCORE = Rating("1", "Ann", "empathy", 4.0, "A")
 PAIR = Rating("1", "Ann", "better", 1.0, "B", "A")
 TEXT = Rating("1", "Ann", "reply", None, "A", text="Oh!")
 CHECK = Rating("c", "Ann", "empathy", 2.0, "check", check=1.0)
-BESIDE = Rating("c", "Ann", "fluency", 5.0, "check")  # also asked of the made-up item, but without a right answer
+BESIDE = Rating("c", "Ann", "fluency", 5.0, "check")  # also asked about the gold check, but without an expected answer
 BESIDE_TEXT = Rating("c", "Ann", "reply", None, "check", text="What?")
 
 
@@ -25,7 +25,7 @@ def test_each_answer_has_its_place() -> None:
 
 
 def test_a_made_up_item_is_one_for_all_raters() -> None:
-    """Whoever's row has no right answer, because the question was another one."""
+    """Even for a rater whose row has no expected answer, because the question is a different one."""
     assert sort_answers([Rating("c", "Bob", "fluency", 5.0, "check"), CHECK]).scores == ()
 
 
@@ -39,7 +39,7 @@ def chosen(values: list[tuple[float | None, str]], **more: str) -> list[Rating]:
 
 
 def test_choices() -> None:
-    """A question with a text for each number, and a number for each text."""
+    """A choice has one text for each number, and one number for each text."""
     ratings = chosen([(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")])
     answers = sort_answers(ratings)
     assert (answers.choices, answers.scores, answers.texts) == (tuple(ratings), (), ())
@@ -49,9 +49,9 @@ def test_choices() -> None:
 
 def test_no_choices() -> None:
     for values in (
-        [(1.0, "Oh!"), (2.0, "Why?"), (1.0, "How?")],  # the replies that were rated
+        [(1.0, "Oh!"), (2.0, "Why?"), (1.0, "How?")],  # the texts are the rated replies
         [(1.0, "Oh!"), (2.0, "Oh!"), (1.0, "Oh!")],
-        [(1.0, "Oh!"), (2.0, "Why?")],  # too few rows to say
+        [(1.0, "Oh!"), (2.0, "Why?")],  # too few rows to tell
         [(1.0, "low"), (2.0, ""), (1.0, "low")],
         [(1.0, ""), (2.0, ""), (1.0, "")],
     ):
@@ -75,7 +75,7 @@ def test_nothing() -> None:
 def test_columns() -> None:
     ratings = [
         Rating("x", "Ann", "q", 1.0, "A"),
-        Rating("x", "Bob", "q", 2.0, "B"),  # the same item of another system
+        Rating("x", "Bob", "q", 2.0, "B"),  # the same item, another system
         Rating("y", "Ann", "q", 3.0, "A"),
         Rating("x", "Ann", "q", 4.0, "A", study="two"),
     ]

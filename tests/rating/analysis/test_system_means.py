@@ -1,4 +1,4 @@
-"""Means, standard errors and intervals, by hand."""
+"""Means, standard errors and intervals, computed by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_by_hand() -> None:
     found = mean_of([("1", "a", 2), ("1", "b", 4), ("2", "a", 3), ("3", "c", 5)])
     assert (found.ratings, found.items, found.raters) == (4, 3, 3)
     assert found.mean == 3.5
-    assert found.standard_error == pytest.approx((5 / 3) ** 0.5 / 2)  # squares 2.25 + .25 + .25 + 2.25 = 5
+    assert found.standard_error == pytest.approx((5 / 3) ** 0.5 / 2)  # squared deviations: 2.25 + .25 + .25 + 2.25 = 5
     assert found.interval is not None
     assert 2.0 <= found.interval[0] < 3.5 < found.interval[1] <= 5.0
     assert found.reason is None
@@ -28,7 +28,7 @@ def test_by_hand() -> None:
 
 
 def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() -> None:
-    """An item each, then the same said by nine raters: the standard error falls to a third, the interval does not."""
+    """One rating per item, then nine equal ones: the standard error falls to a third, the interval stays the same."""
     of_items = [float(value) for value in np.random.default_rng(0).integers(1, 6, 30)]
     single = mean_of([(str(i), "a", value) for i, value in enumerate(of_items)])
     nine = mean_of([(str(i), f"r{r}", value) for i, value in enumerate(of_items) for r in range(9)])

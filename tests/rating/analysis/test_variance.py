@@ -1,4 +1,4 @@
-"""How ratings vary, from ratings that were drawn with known shares, and by hand."""
+"""Variance components of ratings, on simulated ratings with known shares and by hand."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_known_shares_are_found(same_reply: float, same_item: float) -> None:
 
 
 def test_by_hand() -> None:
-    """One system, replies with 1 and 3, and with 4 and 6: 13 for four on three degrees of freedom. Between the replies
-    9 on one degree, within 4 on two, two ratings each: (9 - 2) / (9 + 2)."""
+    """One system, one reply rated 1 and 3, another 4 and 6. The total sum of squares is 13 (three degrees of freedom).
+    The mean squares are 9 / 1 between replies and 4 / 2 within; with two ratings each: (9 - 2) / (9 + 2)."""
     ratings = [
         Rating(i, r, "q", v, "A") for i, r, v in (("1", "a", 1.0), ("1", "b", 3.0), ("2", "a", 4.0), ("2", "b", 6.0))
     ]
@@ -47,16 +47,16 @@ def test_by_hand() -> None:
 
 
 def test_by_hand_with_differently_many_ratings() -> None:
-    """Replies with 1 and 3, and with 5: 8 for three. Between the replies 6 on one degree, within 2 on one, and as good
-    as 3 - 5 / 3 = 4 / 3 ratings each: (6 - 2) / (6 + 1 / 3 * 2)."""
+    """One reply rated 1 and 3, another 5: the total sum of squares is 8. The mean squares are 6 / 1 between replies and
+    2 / 1 within; the effective number of ratings per reply is 3 - 5 / 3 = 4 / 3: (6 - 2) / (6 + 1 / 3 * 2)."""
     ratings = [Rating("1", "a", "q", 1.0, "A"), Rating("1", "b", "q", 3.0, "A"), Rating("2", "a", "q", 5.0, "A")]
     assert spread(ratings).same_reply == pytest.approx(0.6)
     assert spread(ratings[:2]).same_reply is None  # a single reply
 
 
 def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> None:
-    """Between replies 8 on four degrees, within 12 on six: nothing; so the covariance of 1 beside a variance of 2 is
-    chance."""
+    """The mean squares 8 / 4 between replies and 12 / 6 within are equal, so the share is 0: the covariance of 1
+    with a variance of 2 is due to chance."""
     ratings = [
         Rating(str(i), r, "q", i + more, s) for s in "AB" for i in (1, 2, 3) for r, more in (("a", 0.0), ("b", 2.0))
     ]
@@ -64,7 +64,7 @@ def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> 
 
 
 def test_an_items_share_is_of_the_items_that_both_systems_have() -> None:
-    """Squares 9 and 12.75 on six degrees; a covariance of 3 between 4, 4, 1 and 5, 5, 2."""
+    """The sums of squares are 9 and 12.75, with six degrees of freedom; the covariance of 4, 4, 1 and 5, 5, 2 is 3."""
     said = {"A": {1: 1.0, 2: 4.0, 3: 4.0, 4: 1.0}, "B": {2: 5.0, 3: 5.0, 4: 2.0, 5: 1.0}}
     ratings = [Rating(str(i), "a", "q", v, system) for system, values in said.items() for i, v in values.items()]
     assert spread(ratings).same_item == pytest.approx(3 / (21.75 / 6))
