@@ -1,4 +1,4 @@
-"""Publishing: every call as Amazon's library wants it, and each HIT once, whenever the process dies."""
+"""Publishing: calls are valid for Amazon's library, and each HIT is published once even if the process dies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer
 from parlai_empathy.rating.store import open_store
 
-OFFER = Offer(**TERMS)  # 20 raters, nine a HIT: three HITs
+OFFER = Offer(**TERMS)  # 20 raters, nine per HIT: three HITs
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_calls_are_what_the_library_takes(ledger: Ledger, monkeypatch: pytest.Mo
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     mturk = client()
     offer = Offer(**{**TERMS, "raters": 3}, keywords="rating", countries=("US",))
-    with Stubber(mturk) as stub:  # checks names, types and lengths of everything
+    with Stubber(mturk) as stub:  # validates names, types and lengths
         stub.add_response("list_qualification_types", {"QualificationTypes": []})
         stub.add_response("create_qualification_type", {"QualificationType": {"QualificationTypeId": "Q1"}})
         stub.add_response(
@@ -80,7 +80,7 @@ def test_second_run_publishes_nothing(ledger: Ledger) -> None:
 def test_each_hit_is_published_once_whenever_the_process_dies(
     ledger: Ledger, dies_at: int, after: bool, forgets: bool
 ) -> None:
-    # Six calls: the search for the qualification, its making, the type, three HITs. Tokens are forgotten after a day.
+    # Six calls: find the qualification, create it, create the HIT type and three HITs. Tokens expire after a day.
     mturk = MturkDouble(dies_at, after)
     with pytest.raises(Death):
         Batches(ledger, mturk).publish("pilot", "herons", OFFER)
@@ -92,7 +92,7 @@ def test_each_hit_is_published_once_whenever_the_process_dies(
 
 
 def test_answer_of_the_first_call_got_lost(ledger: Ledger) -> None:
-    # The library asks again by itself, and Mechanical Turk says that there is such a HIT.
+    # The library retries by itself, and Mechanical Turk answers that the HIT already exists.
     class Lossy(MturkDouble):
         def _create_hit_with_hit_type(self, **arguments: Any) -> Any:
             super()._create_hit_with_hit_type(**arguments)

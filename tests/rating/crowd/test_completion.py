@@ -1,4 +1,4 @@
-"""The end of a crowd's piece of work."""
+"""What raters of each crowd get when they have finished: a form, a link or a code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MTURK = {"crowd": "mturk", "ticket": "3A", "submit_to": "https://www.mturk.com/m
 
 
 def test_mechanical_turk_gets_a_form(study_of: Callable[..., Study]) -> None:
-    # It refuses a form with nothing but the assignment's id.
+    # Mechanical Turk rejects a form that has only the assignment's id.
     assert completion(MTURK, study_of(LIKERT), done=3) == Completion(
         form="https://www.mturk.com/mturk/externalSubmit", fields={"assignmentId": "3A", "items": "3"}
     )

@@ -1,4 +1,4 @@
-"""What a batch costs. The fee's rules are Mechanical Turk's price list; the numbers are worked out by hand."""
+"""What a batch costs. The fees follow Mechanical Turk's price list; expected numbers are computed by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_fee_is_a_cent_at_least_and_half_a_cent_is_rounded_up() -> None:
 
 
 def test_bonuses() -> None:
-    # 0.50 and 0.02: 0.10 + 0.01, however many share the HIT.
+    # The fees for 0.50 and 0.02 are 0.10 + 0.01, however many raters share the HIT.
     assert bonus_cost([Decimal("0.50"), Decimal("0.02")]) == (Decimal("0.52"), Decimal("0.11"))
     assert bonus_cost([]).total == 0
 
@@ -51,6 +51,6 @@ def test_fee_lies_between_its_bounds(raters: int, per_hit: int, cents: int) -> N
     reward = Decimal(cents) / 100
     cost = estimate(Offer(**{**TERMS, "raters": raters, "per_hit": per_hit, "reward": f"{reward:.2f}"}))
     assert cost.paid == reward * raters
-    # Each fee is rounded by half a cent at most, or raised to one cent.
+    # Rounding changes each fee by at most half a cent, or raises it to one cent.
     assert cost.paid / 5 - raters * Decimal("0.005") <= cost.fee
     assert cost.fee <= max(cost.paid * 2 / 5 + raters * Decimal("0.005"), raters * Decimal("0.01"))

@@ -1,4 +1,4 @@
-"""What a crowd's link says."""
+"""Reading a crowd's link."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_worker_of_mechanical_turk() -> None:
 
 
 def test_who_has_not_accepted_is_nobody_yet() -> None:
-    # In a preview Mechanical Turk sends no worker, and nowhere to submit to.
+    # In a preview Mechanical Turk sends neither workerId nor turkSubmitTo.
     entry = entry_of({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3H456"})
     assert entry is not None
     assert entry.is_preview
@@ -79,7 +79,7 @@ def test_crowds_never_share_a_name() -> None:
 def test_wrong_link_of_mechanical_turk(changes: dict[str, str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong) as raised:
         entry_of({**MTURK, **changes})
-    assert not any(value and value in str(raised.value) for value in changes.values())  # ids are nobody's business
+    assert not any(value and value in str(raised.value) for value in changes.values())  # the message names no id
 
 
 @pytest.mark.parametrize("missing", ["workerId", "turkSubmitTo"])

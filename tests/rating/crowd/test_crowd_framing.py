@@ -1,4 +1,4 @@
-"""Whose frame, and where to the last form goes."""
+"""Which sites may frame the pages, and where the last form may be sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked of a crowd is noted before and after."""
+"""The ledger records each request to a crowd before it is sent and after it has succeeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses to paste into a marketplace's page."""
+"""Links to paste into a marketplace's page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.rating.crowd.links import checked_url, prolific_link, rater_
 
 
 def test_link_for_prolific_keeps_its_markers() -> None:
-    # As Prolific writes it in its help: https://.../?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=...
+    # As in Prolific's help: https://.../?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=...
     assert prolific_link("https://r.example.org") == (
         "https://r.example.org/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )

@@ -1,4 +1,4 @@
-"""The XML of a question, held against the schema's shape."""
+"""The XML of a question, checked against the structure of its schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.external_question import external_question
 
-# From the published schema, by its name: a sequence of ExternalURL (anyURI) and FrameHeight (integer), once each.
+# From the published schema of this name: a sequence of one ExternalURL (anyURI) and one FrameHeight (integer).
 NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 SEQUENCE = [f"{{{NAMESPACE}}}ExternalURL", f"{{{NAMESPACE}}}FrameHeight"]
 

@@ -1,4 +1,4 @@
-"""The client, and what is said of it when it fails."""
+"""The Mechanical Turk client and its error messages."""
 
 from __future__ import annotations
 

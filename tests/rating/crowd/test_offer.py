@@ -1,4 +1,4 @@
-"""Terms of a batch."""
+"""The terms of a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may take the work: Mechanical Turk's own ids, from its documentation."""
+"""Which workers may take the work; the ids are from Mechanical Turk's documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paying: once, whatever happens in between."""
+"""Workers are paid exactly once, whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PIECE = Piece("A1", "V", "H1", "Submitted", 10, None, True)
 
 
 class Shop:
-    """A batch with two HITs and the work of three workers, one of whom has handed in two pieces."""
+    """A batch of two HITs, with the work of three workers, one of whom submitted two pieces."""
 
     def __init__(self, folder: Path) -> None:
         self.ledger = Ledger(open_store(str(folder / "ratings.db")))
@@ -65,7 +65,7 @@ def test_pieces_say_whose_they_are(shop: Shop) -> None:
     assert (pieces["A1"].done, pieces["A1"].excluded, pieces["A1"].is_first) == (10, None, True)
     assert (pieces["A2"].done, pieces["A2"].excluded) == (4, "too fast")
     assert pieces["A4"].done is None
-    assert not pieces["A3"].is_first  # V had handed in A1 before
+    assert not pieces["A3"].is_first  # V submitted A1 earlier
 
 
 def test_who_has_taken_part_is_not_asked_again(shop: Shop) -> None:
@@ -92,7 +92,7 @@ def test_approving_again_does_nothing(shop: Shop) -> None:
 
 def test_approval_whose_answer_got_lost_counts(shop: Shop) -> None:
     [piece] = [piece for piece in shop.work.pieces() if piece.assignment == "A1"]
-    shop.mturk.assignments["A1"]["AssignmentStatus"] = "Approved"  # and the list does not say so yet
+    shop.mturk.assignments["A1"]["AssignmentStatus"] = "Approved"  # the piece still has its old status
     assert shop.work.approve(piece)
 
 
@@ -125,7 +125,7 @@ def test_bonus_is_paid_once_for_each_reason(shop: Shop) -> None:
     assert work.unpaid([piece], Decimal("0.60"), WHY) == [piece]
 
 
-# Nine calls: two lists of work, three qualifications, two lists of bonuses, then the first payments.
+# Ten calls: list the work of two HITs, grant three qualifications, list the bonuses of two HITs, send three bonuses.
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("dies_at", range(1, 11))
@@ -170,7 +170,7 @@ def test_calls_are_what_the_library_takes(shop: Shop, monkeypatch: pytest.Monkey
         stub.add_response("send_bonus", {})
         work.bonus(PIECE, HALF, WHY)
         stub.assert_no_pending_responses()
-        # What Mechanical Turk's own record says counts, even if ours has lost it.
+        # Mechanical Turk's own record counts, even if ours is lost.
         paid = {"WorkerId": "V", "BonusAmount": "0.5", "AssignmentId": "A9", "Reason": WHY}
         stub.add_response("list_bonus_payments", {"BonusPayments": [paid]})
         assert work.unpaid([PIECE._replace(assignment="A9")], HALF, WHY) == []
