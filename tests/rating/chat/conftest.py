@@ -1,4 +1,4 @@
-"""What the tests of the chat page share: models that remember or write, a store, a served site, and visitors of it."""
+"""Shared fixtures of the chat page's tests: a language model's server, a running site and its visitors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def free_study() -> Study:
 
 @dataclass
 class Served:
-    """A site that is being served."""
+    """A running site."""
 
     url: str
     desk: Desk
@@ -56,7 +56,7 @@ class Served:
     visitors: list[Visitor] = field(default_factory=list)
 
     def visitor(self, agrees: bool = True) -> Visitor:
-        """Somebody new."""
+        """Return a new visitor."""
         visitor = Visitor(self.url)
         self.visitors.append(visitor)
         if agrees:
@@ -64,7 +64,7 @@ class Served:
         return visitor
 
     def admin(self) -> Visitor:
-        """Who runs the chat, logged in."""
+        """Return a visitor who is logged in as administrator."""
         boss = self.visitor(agrees=False)
         boss.load("/admin")
         boss.post("/admin/login", admin_token=self.token)
@@ -72,7 +72,7 @@ class Served:
 
 
 class Visitor:
-    """A browser without scripts."""
+    """A browser without scripts, with its current page."""
 
     def __init__(self, url: str) -> None:
         self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=20)
@@ -83,32 +83,32 @@ class Visitor:
         return self.page
 
     def hidden(self, name: str) -> str:
-        """A hidden field of the page."""
+        """Return the value of a hidden field of the page."""
         found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', self.page)
         assert found, f"the page has no {name}"
         return html.unescape(found[1])
 
     def post(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> httpx.Response:
-        """Send a form of the page."""
+        """Submit a form of the page."""
         response = self.http.post(path, data={"token": self.hidden("token"), **fields}, headers=headers)
         if "<main" in response.text:
             self.page = response.text
         return response
 
     def form(self, **fields: str) -> dict[str, str]:
-        """The fields of the message form."""
+        """Return the fields of the message form."""
         found = re.findall(r'name="turn" id="turn" value="(\d+)"', self.page)
         return {"talk": self.hidden("talk"), "turn": found[0], **fields}
 
     def say(self, text: str) -> list[str]:
-        """Write a message, wait for the answer, and read the whole conversation."""
+        """Send a message, wait for the answer and return the whole conversation."""
         self.load()
         response = self.post("/say", **self.form(text=text))
         assert response.status_code == 200, response.text
         return self.wait()
 
     def wait(self) -> list[str]:
-        """Wait until nothing is under way any more."""
+        """Wait until no answer is pending and return the conversation."""
         until = time.monotonic() + 20
         while 'data-waiting="yes"' in self.load():
             assert time.monotonic() < until
@@ -116,7 +116,7 @@ class Visitor:
         return self.said()
 
     def said(self) -> list[str]:
-        """What stands in the bubbles of the page."""
+        """Return the texts of the page's message bubbles."""
         bubbles = re.findall(
             r'<p class="words-said" dir="auto"><span class="hidden">[^<]*</span>(.*?)</p>', self.page, re.S
         )
@@ -124,7 +124,7 @@ class Visitor:
         return [html.unescape(one) for one in bubbles]
 
     def events(self, path: str = "/say", **fields: str) -> list[tuple[str, Any]]:
-        """Send a message as the page's script does."""
+        """Send a request as the page's script does and return the server-sent events."""
         headers = {"Accept": "text/event-stream"}
         response = self.post(path, headers, **fields) if fields else self.http.get(path, headers=headers)
         assert response.headers["content-type"].startswith("text/event-stream"), response.text
@@ -137,7 +137,7 @@ KEY = "sk-very-secret"
 
 @pytest.fixture
 def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A real server of a language model, which repeats word by word what it is told."""
+    """A real server with a language model that streams back each message word by word."""
     with ModelServer(EchoModel("parrot"), key=KEY) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -147,7 +147,7 @@ def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 @pytest.fixture
 def writing_agent(model_server: ModelServer, tmp_path: Path) -> Any:
-    """The agent that asks this server, as ``parlai chat_site`` makes it."""
+    """An agent that uses this server, created as by ``parlai chat_site``."""
     options = {"model": "empathy:in_context", "lm_backend": "openai", "lm_model": "parrot", "lm_retries": 0}
     opt = ParlaiParser(True, True).parse_kwargs(**options, datapath=str(tmp_path), loglevel="error")
     return create_agent(Opt({**opt, "interactive_mode": True}))
@@ -155,7 +155,7 @@ def writing_agent(model_server: ModelServer, tmp_path: Path) -> Any:
 
 @pytest.fixture
 def serve_chat(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Serves a chat; the store is kept between two servings of a test."""
+    """Serves a chat; all chats of a test share one store."""
     served: list[Served] = []
 
     def serve(

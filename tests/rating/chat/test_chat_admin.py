@@ -20,13 +20,13 @@ Serve = Callable[..., Any]
 
 
 def words(page: str) -> str:
-    """What stands on a page, without its tags."""
+    """Return the text of a page, without its tags."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
 @pytest.fixture
 def talked(serve_chat: Serve) -> Any:
-    """Two people have talked: one has marked an answer and ended, the other one speaks of self-harm."""
+    """Two people have talked: one marked an answer and ended the conversation, the other mentions self-harm."""
     served = serve_chat()
     first, second = served.visitor(), served.visitor()
     first.say("Hello")
@@ -40,7 +40,7 @@ def talked(serve_chat: Serve) -> Any:
 
 def test_counts_are_live(talked: Any) -> None:
     boss = talked.admin()
-    ended, open, good, comment, whole = 1, 2, 1, 0, 0  # who has ended a conversation is given the next one
+    ended, open, good, comment, whole = 1, 2, 1, 0, 0  # whoever ends a conversation gets the next one
     assert f"heron {ended} {open} {good} {comment} {whole} " in words(boss.page)
     assert "2 in all. Messages that mention self-harm: 1." in words(boss.page)
     first, second = talked.desk.raters()
@@ -59,7 +59,7 @@ def test_excluded_people_do_not_count(talked: Any) -> None:
     ]
     boss.load("/admin")
     boss.post("/admin/raters", rater=rater, what="include")
-    assert "heron 1 1 1 0 0 " in words(boss.page)  # what was in their hand is not
+    assert "heron 1 1 1 0 0 " in words(boss.page)  # their open conversation is not restored
 
 
 def test_marks_and_talks_are_taken_away(talked: Any) -> None:

@@ -1,4 +1,4 @@
-"""The chat page in a real browser: four people at once, marks, reloads, and what a phone and a keyboard make of it."""
+"""The chat page in a real browser: four people at once, marks, reloads, on a phone, and by keyboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 @contextmanager
 def visiting(browser: Any, served: Any, size: Any = DESK, script: bool = True) -> Iterator[Any]:
-    """Somebody new who has agreed; afterwards no script has failed, and nothing came from elsewhere."""
+    """Yield a page of a new visitor who has agreed; then check for script errors and requests to other hosts."""
     context = browser.new_context(viewport=size, base_url=served.url, java_script_enabled=script)
     page = context.new_page()
     page.set_default_timeout(15_000)
@@ -39,14 +39,14 @@ def visiting(browser: Any, served: Any, size: Any = DESK, script: bool = True) -
 
 
 def say(page: Any, text: str) -> None:
-    """Write a message and send it; Enter sends it once the page's script has run, which it has when all is loaded."""
+    """Write a message and send it with Enter, which the page's script handles: so wait until it has loaded."""
     page.wait_for_load_state()
     page.fill("#text", text)
     page.press("#text", "Enter")
 
 
 def said(page: Any, count: int) -> list[str]:
-    """The messages, as soon as there are so many."""
+    """Wait until there are ``count`` messages and return them."""
     page.wait_for_selector(f"#turn-{count}")
     texts = page.locator(".words-said").all_inner_texts()
     return [text.partition(":")[2].strip() for text in texts]
@@ -77,7 +77,7 @@ def test_four_people_at_once(browser: Any, serve_chat: Serve) -> None:
 
 
 def test_message_that_did_not_come_through_is_sent_once_more(browser: Any, serve_chat: Serve) -> None:
-    """Once it gets lost on its way, once the answer does."""
+    """First the request is lost, then the response."""
     served = serve_chat()
     context = browser.new_context(viewport=DESK, base_url=served.url)
     page = context.new_page()
@@ -118,11 +118,11 @@ def test_answer_is_seen_while_it_is_written(browser: Any, serve_chat: Serve) -> 
         assert page.inner_text("#heard") or page.locator("#heard").text_content()
 
 
-# --- a language model that writes, behind a real server -----------------------------------------------------------
+# --- a language model that streams, behind a real server ----------------------------------------------------------
 
 
 def part(page: Any, text: str) -> None:
-    """Wait until so much of the answer is shown."""
+    """Wait until the answer is shown up to ``text``."""
     from playwright.sync_api import expect
 
     expect(page.locator("#part")).to_have_text(text, timeout=15_000)
@@ -131,7 +131,7 @@ def part(page: Any, text: str) -> None:
 
 @pytest.fixture
 def go_on(model_server: ModelServer) -> Iterator[threading.Semaphore]:
-    """After each piece of an answer the server waits until it is told to go on."""
+    """Make the server wait for a release after each piece of an answer."""
     told = threading.Semaphore(0)
     model_server.pause = lambda: told.acquire(timeout=20)
     yield told
@@ -265,7 +265,7 @@ def test_help_is_shown_before_the_answer(browser: Any, serve_chat: Serve) -> Non
         page.wait_for_selector(".help-lines")
         assert page.locator("#turn-2").count() == 0
         assert "988" in page.inner_text(".help-lines")
-        assert "988" in page.locator("#heard").text_content()  # it is said aloud too
+        assert "988" in page.locator("#heard").text_content()  # screen readers announce it, too
         served.agent.go_on.set()
         said(page, 2)
         help_lines, answer = page.locator(".help-lines").bounding_box(), page.locator("#turn-2").bounding_box()
@@ -296,7 +296,7 @@ def test_everything_works_without_scripts(browser: Any, serve_chat: Serve) -> No
     with visiting(browser, serve_chat(), PHONE, script=False) as page:
         page.fill("#text", "Hello")
         page.click("button:has-text('Send')")
-        assert said(page, 2) == ["Hello", "Hello"]  # the page loads itself anew
+        assert said(page, 2) == ["Hello", "Hello"]  # the page reloads itself
         page.click("#turn-2 button[value=yes]")
         page.wait_for_selector("#turn-2 button[value=yes][aria-pressed=true]")
         assert accessibility_problems(page) == []
@@ -316,17 +316,17 @@ def test_page_without_scripts_looks_again_until_there_is_an_answer(browser: Any,
 def test_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         page.keyboard.press("Tab")
-        page.keyboard.press("Enter")  # the first link leads to the message box
+        page.keyboard.press("Enter")  # the first link jumps to the message box
         page.keyboard.type("Hello")
         page.keyboard.press("Shift+Enter")
         page.keyboard.type("there")
         page.keyboard.press("Enter")
         assert said(page, 2)[0] == "Hello\nthere"
         page.wait_for_selector("#typing", state="hidden")
-        page.wait_for_selector("#text:focus")  # one can write on at once
+        page.wait_for_selector("#text:focus")  # ready for the next message
         for _ in range(4):
             page.keyboard.press("Shift+Tab")
-        assert page.evaluate("document.activeElement.closest('.message, .top') !== null")  # marks, or the way out
+        assert page.evaluate("document.activeElement.closest('.message, .top') !== null")  # a mark or the header
 
 
 def test_what_cannot_be_sent_is_said(browser: Any, serve_chat: Serve) -> None:

@@ -1,4 +1,4 @@
-"""The chat, as visitors without scripts meet it, and as the page's script does."""
+"""The chat page for visitors without scripts, and the events for the page's script."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_four_people_talk_at_once_and_none_hears_another(serve_chat: Serve) -> N
         assert f"I am {number}, 2" in last
         assert f"I am {number}, 0" in last
         assert not any(f"I am {other}," in " ".join(visitor.said()) for other in range(4) if other != number)
-    assert served.agent.heard == []  # the model itself talks with nobody: its clones do
+    assert served.agent.heard == []  # only clones of the model take part in conversations
     assert len({id(one) for one in served.agent.family}) == 5
 
 
@@ -67,10 +67,10 @@ def test_conversation_survives_reload_and_restart(serve_chat: Serve) -> None:
     visitor = served.visitor()
     assert visitor.say("Hello") == ["Hello", "Hello"]
     served.stop()
-    visitor.http.base_url = serve_chat().url  # with its cookie: another port is the same host
+    visitor.http.base_url = serve_chat().url  # the cookie is valid for all ports of the host
     visitor.load()
     assert visitor.said() == ["Hello", "Hello"]
-    # The new process's model is told what was said.
+    # The new process replays the conversation to its model.
     assert visitor.say("Still there?")[-1] == "Hello / (Hel) / Still there?"
 
 
@@ -80,7 +80,7 @@ def test_page_says_that_an_answer_is_coming_and_loads_itself_anew(serve_chat: Se
     visitor.post("/say", **visitor.form(text="SLOW"))
     assert 'data-waiting="yes"' in visitor.page
     assert '<noscript><meta http-equiv="refresh" content="2; url=/?again#end">' in visitor.page
-    assert 'content="2; url=/#end"' in visitor.load("/?again")  # elsewhere each time: a browser would only scroll
+    assert 'content="2; url=/#end"' in visitor.load("/?again")  # alternates: at the same address, browsers only scroll
     assert visitor.said() == ["SLOW"]
     served.agent.go_on.set()
     assert visitor.wait() == ["SLOW", "SLOW"]
@@ -112,7 +112,7 @@ def test_nobody_waits_for_anothers_answer(serve_chat: Serve) -> None:
     served = serve_chat()
     first, second = served.visitor(), served.visitor()
     first.post("/say", **first.form(text="SLOW"))
-    second.load()  # the page itself comes at once, although the model is busy
+    second.load()  # the page loads at once, although the model is busy
     assert "Write a message" in second.page
     served.agent.go_on.set()
     first.wait()
@@ -136,11 +136,11 @@ def test_message_is_stored_once(serve_chat: Serve) -> None:
     form = visitor.form(text="Hello")
     visitor.post("/say", **form)
     visitor.wait()
-    assert visitor.post("/say", **form).status_code == 200  # sent twice: nothing new
+    assert visitor.post("/say", **form).status_code == 200  # sent twice: stored once
     assert visitor.wait() == ["Hello", "Hello"]
     assert visitor.post("/say", **{**form, "text": "Other"}).status_code == 409  # from another tab
     assert "continued meanwhile" in visitor.page
-    assert ">\nOther</textarea>" in visitor.page  # what was written is not lost
+    assert ">\nOther</textarea>" in visitor.page  # the text is not lost
     assert visitor.post("/say", **{**form, "turn": "9"}).status_code == 409
     assert visitor.post("/say", **{**form, "turn": "x"}).status_code == 409
     assert visitor.wait() == ["Hello", "Hello"]
@@ -282,7 +282,7 @@ def test_conversation_that_is_ended_twice_has_ended_once(serve_chat: Serve) -> N
     for _ in range(2):
         assert visitor.post("/new", talk=before).status_code == 200
         assert visitor.said() == []
-    assert other.post("/new", talk=before).status_code == 409  # it is not theirs
+    assert other.post("/new", talk=before).status_code == 409  # not their conversation
     assert [one.done for one in served.desk.counts()] == [1]
 
 
@@ -316,7 +316,7 @@ def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., S
     )  # fmt: skip
     served = serve_chat(study=study)
     visitor = served.visitor()
-    assert visitor.http.get("/judge").url.path == "/"  # not before there is something to judge
+    assert visitor.http.get("/judge").url.path == "/"  # nothing to judge yet
     visitor.say("Hello")
     assert "This conversation has reached its maximum length." in visitor.page
     visitor.post("/new", talk=visitor.hidden("talk"))
@@ -343,8 +343,8 @@ def test_judgement_that_is_sent_twice_is_one(serve_chat: Serve, study_of: Callab
     talk = visitor.hidden("talk")
     for _ in range(2):
         assert visitor.post("/judge", talk=talk, **{"q-liking": "4"}).status_code == 200
-        assert visitor.said() == []  # the next one
-    assert visitor.post("/judge", talk=talk, **{"q-liking": "1"}).status_code == 409  # it is not kept
+        assert visitor.said() == []  # the next conversation has begun
+    assert visitor.post("/judge", talk=talk, **{"q-liking": "1"}).status_code == 409  # a second judgement is rejected
     assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4]
 
 
@@ -372,7 +372,7 @@ def test_who_gets_no_answer_is_not_held(serve_chat: Serve, study_of: Callable[..
     assert visitor.post("/retry", talk=broken).status_code == 409
     assert list(rating_rows(served.desk.store, "herons")) == []  # nothing was judged
     visitor.say("Hello")
-    visitor.say("FAIL")  # the answer that does not come would have been the fourth message
+    visitor.say("FAIL")  # the missing answer would have been the fourth message
     visitor.post("/new", talk=visitor.hidden("talk"))
     assert "How was this conversation?" in visitor.page
 
@@ -404,7 +404,7 @@ def test_only_model_that_is_down_locks_nobody_out(serve_chat: Serve, study_of: C
     served = serve_chat(study=study)
     visitor = served.visitor()
     talks = set()
-    for _ in range(4):  # more than one may judge
+    for _ in range(4):  # one person may judge only two
         visitor.say("FAIL")
         talks.add(visitor.hidden("talk"))
         visitor.post("/new", talk=visitor.hidden("talk"))
@@ -456,7 +456,7 @@ def test_script_sees_a_reply_being_written(serve_chat: Serve) -> None:
         for line in response.iter_lines():
             seen.append(line)
             if line == 'data: "one"':
-                served.agent.go_on.set()  # it was seen before the reply was done
+                served.agent.go_on.set()  # seen before the reply was complete
     assert 'data: "one"' in seen
     assert "one two" in seen[-4] or any("one two" in line for line in seen)
 
@@ -468,14 +468,14 @@ def test_script_that_comes_back_follows_what_is_under_way(serve_chat: Serve) -> 
     served.agent.go_on.set()
     assert visitor.events("/events")[-1] == ("end", False)
     assert visitor.wait() == ["SLOW", "SLOW"]
-    assert [name for name, _ in visitor.events("/events")] == ["turns", "end"]  # nothing is under way
+    assert [name for name, _ in visitor.events("/events")] == ["turns", "end"]  # no reply is pending
 
 
 def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     found = served.desk.next_item(served.desk.raters()[0].id)
-    served.desk.say(found.id, found.rater, 1, "rater", "Are you there?")  # and the power went
+    served.desk.say(found.id, found.rater, 1, "rater", "Are you there?")  # then the server stops
     visitor.load()
     assert "There is no answer yet." in visitor.page
     assert visitor.events("/events")[-1] == ("end", False)
@@ -486,7 +486,7 @@ def test_page_waits_for_an_answer_that_a_stopped_server_left_out(serve_chat: Ser
     served = serve_chat()
     visitor = served.visitor()
     found = served.desk.next_item(served.desk.raters()[0].id)
-    served.desk.say(found.id, found.rater, 1, "rater", "SLOW FAIL")  # and the power went
+    served.desk.say(found.id, found.rater, 1, "rater", "SLOW FAIL")  # then the server stops
     assert 'data-waiting="yes"' in visitor.load()
     assert 'action="/retry" hidden>' in visitor.page
     served.agent.go_on.set()

@@ -1,4 +1,4 @@
-"""What nobody may do on a chat page: read another's conversation or write into it, forge forms, send too much."""
+"""Attacks on the chat page: reading or changing another person's conversation, forged forms, too many messages."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_too_many_messages(serve_chat: Serve) -> None:
     assert response.status_code == 429
     assert int(response.headers["retry-after"]) >= 1
     assert len(visitor.wait()) == 4
-    assert served.visitor().say("Hello") == ["Hello", "Hello"]  # others are not held up
+    assert served.visitor().say("Hello") == ["Hello", "Hello"]  # others are not limited
 
 
 def test_body_that_is_too_large(serve_chat: Serve) -> None:
@@ -160,4 +160,4 @@ def test_nothing_that_was_said_is_logged(serve_chat: Serve, logged: list[str], c
     everything = "\n".join([*logged, *capfd.readouterr()])
     assert "mentions self-harm" in everything
     assert "private" not in everything
-    assert visitor.hidden("talk") not in everything  # the id opens the conversation to whoever has the cookie
+    assert visitor.hidden("talk") not in everything  # with the cookie, the id opens the conversation

@@ -1,6 +1,6 @@
-"""Messages that speak of suicide or self-harm are seen, and others are not. All of them are invented.
+"""Messages that mention suicide or self-harm are detected, and others are not. All messages are invented.
 
-The lists say what the rule does, its known mistakes included: those are marked, and are no reason to be proud.
+The lists document what the rule does, including its known mistakes, ``MISSED`` and ``FALSE_ALARMS``.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ DISGUISED = [
         "I\u2019m better off dead",
         "don\u2019t want to live",
     ),
-    "\U0001d5dc \U0001d604\U0001d5ee\U0001d5fb\U0001d601 to die",  # letters of mathematics
+    "\U0001d5dc \U0001d604\U0001d5ee\U0001d5fb\U0001d601 to die",  # mathematical letters
 ]
 
-# A denial does not count where the message takes it back, or denies something else.
+# A denial is ignored if the message takes it back or denies something else.
 STILL_SEEN = """
 I'm not suicidal but I don't see a reason to live
 I don't want to kill myself but I can't stop thinking about it
@@ -266,7 +266,7 @@ def test_ordinary_messages_stay_ordinary_together(texts: list[str]) -> None:
 
 
 def test_ordinary_talk_is_seldom_flagged(real_data: Path) -> None:
-    # People tell of everything in EmpatheticDialogues; hardly any of it is about suicide or self-harm.
+    # EmpatheticDialogues covers all kinds of topics; hardly any dialogue is about suicide or self-harm.
     dialogues = list(read_empathetic_dialogues(real_data / "empatheticdialogues" / "valid.csv"))[:600]
     texts = [turn.text for dialogue in dialogues for turn in dialogue.turns]
     flagged = [text for text in texts if speaks_of_self_harm(text)]
@@ -275,7 +275,7 @@ def test_ordinary_talk_is_seldom_flagged(real_data: Path) -> None:
 
 
 def test_longest_message_takes_no_time() -> None:
-    # Patterns whose work grows with the square of the length would not come back from these.
+    # Patterns with quadratic run time would hang on these.
     for text in (
         "I want to " * 1000,
         "a" * 10_000,

@@ -1,4 +1,4 @@
-"""Where to find help, by country. The numbers are those on the services' own pages."""
+"""Help lines by country. The numbers are from the services' own pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILE = Path(help_lines.__file__).with_name("help_lines.yaml")
 
 
 def raw() -> dict[str, Any]:
-    """What the file says."""
+    """Return the parsed file."""
     return dict(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 
 

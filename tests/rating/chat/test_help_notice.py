@@ -1,4 +1,4 @@
-"""Somebody in distress is told where to find help, before the model says anything."""
+"""A person in distress is shown where to find help before the model replies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_other_messages_get_none(serve_chat: Serve) -> None:
 
 def test_models_words_are_no_message_of_the_visitor(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
-    visitor.say("Hello SAY I want to die")  # the visitor's own words speak of it here
+    visitor.say("Hello SAY I want to die")  # here the visitor's own words mention it
     assert visitor.page.count('class="help-lines"') == 1
 
 

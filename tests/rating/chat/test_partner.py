@@ -1,4 +1,4 @@
-"""One model, many conversations: each with a clone of its own."""
+"""One model, many conversations: each has its own clone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.rating.chat.partner import LONGEST_REPLY, Partner
 
 
 def said(*texts: str) -> list[Said]:
-    """Messages, people's and the model's by turns."""
+    """Return messages, alternately by the person and by the model."""
     return [
         Said(number, "rater" if number % 2 else "heron", text, {}, 0.0) for number, text in enumerate(texts, start=1)
     ]
@@ -42,7 +42,7 @@ def test_conversations_know_nothing_of_each_other() -> None:
 def test_conversation_whose_clone_is_gone_is_told_again() -> None:
     partner = Partner(RememberingAgent(), most=1)
     partner.reply("a", said("one"))
-    partner.reply("b", said("two"))  # a's clone makes room for b's
+    partner.reply("b", said("two"))  # evicts a's clone
     assert partner.reply("a", said("one", "one", "three")) == "one / (one) / three"
 
 
@@ -99,15 +99,15 @@ def test_trained_agents_are_kept_apart_and_told_again(kind: str, request: pytest
     file = request.getfixturevalue(kind)
     agent = create_agent_from_model_file(str(file), Opt(interactive_mode=True))
     messages = (["I saw a heron.", "It was tall."], ["My dog died.", "I miss her."])
-    apart = [talk(Partner(agent), "alone", one) for one in messages]  # each with a model of its own
+    apart = [talk(Partner(agent), "alone", one) for one in messages]  # each with its own partner
     mixed, texts = Partner(agent), ([], [])  # type: tuple[Partner, tuple[list[str], list[str]]]
     for turn in range(2):
         for number in range(2):
             texts[number].append(messages[number][turn])
             texts[number].append(mixed.reply(str(number), said(*texts[number])))
     assert [list(one) for one in texts] == apart
-    assert history(agent) in ("", "None")  # nobody has talked with the agent itself
-    # A new partner, as after a restart, is told the first turns and gives the same last reply.
+    assert history(agent) in ("", "None")  # the agent itself took part in no conversation
+    # A new partner, as after a restart, replays the first turns and gives the same last reply.
     assert Partner(agent).reply("again", said(*apart[0][:3])) == apart[0][3]
     clone = Partner(agent)._clone("again", said(*apart[0][:3]))
     assert messages[0][0] in history(clone)
@@ -116,7 +116,7 @@ def test_trained_agents_are_kept_apart_and_told_again(kind: str, request: pytest
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Partner:
-    """A language model that repeats what was said last."""
+    """A partner with a language model that repeats the last message."""
     parser = ParlaiParser(True, True)
     arguments = ["-m", "empathy:in_context", "--lm-backend", "echo", "--prompt", "chat", "--examples", "0"]
     opt = parser.parse_args([*arguments, "-dp", str(tmp_path), "--loglevel", "error"])

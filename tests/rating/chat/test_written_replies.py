@@ -1,4 +1,4 @@
-"""A language model that writes, behind a real server: what its page is told, and what is kept when an answer breaks."""
+"""A streaming language model behind a real server: what the page receives, and what is stored of a broken answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Serve = Callable[..., Any]
 
 
 def parts(found: list[tuple[str, Any]]) -> list[str]:
-    """What there was of the answer, each once."""
+    """Return the distinct partial answers."""
     return list(dict.fromkeys(value for name, value in found if name == "part" and value))
 
 
@@ -26,7 +26,7 @@ def test_page_is_told_of_a_growing_answer(serve_chat: Serve, writing_agent: Any,
     visitor = serve_chat(agent=writing_agent).visitor()
     found = visitor.events(**visitor.form(text="My dog is ill"))
     assert found[-1] == ("end", False)
-    # The page is not told of each piece if they come faster than it reads.
+    # The page skips pieces that arrive faster than it reads them.
     assert all("My dog is ill".startswith(one) for one in parts(found))
     assert visitor.wait() == ["My dog is ill", "My dog is ill"]
     assert model_server.requests[0].body["stream"] is True
@@ -76,7 +76,7 @@ def test_half_an_answer_is_not_stored(
     visitor = served.visitor()
     found = visitor.events(**visitor.form(text="My dog is ill"))
     assert found[-1] == ("end", True)
-    assert "I am" not in found[-2][1]  # the turns as they are now
+    assert "I am" not in found[-2][1]  # the current turns
     assert [name for name, _ in found].count("end") == 1
     assert visitor.wait() == ["My dog is ill"]
     assert visitor.page.count("There is no answer yet") == 1
