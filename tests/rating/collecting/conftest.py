@@ -1,4 +1,4 @@
-"""What the tests of collecting in the browser share: a lab without a server, and a served site."""
+"""Shared fixtures of the tests of collecting dialogues: a lab without a server, and a served site."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tiny_studies import Clock
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
-    """Makes a lab; a second one has the same store and clock, as after a restart."""
+    """Makes a lab; a second one shares the store and clock of the first, as after a restart."""
     labs: list[Lab] = []
 
     def make(clock: Any = None, **options: Any) -> Lab:
@@ -31,7 +31,7 @@ def lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
 
 @pytest.fixture
 def served(lab: Callable[..., Lab]) -> Iterator[Callable[..., tuple[Lab, str]]]:
-    """Serves a lab's site by the real time; gives the lab and the site's address."""
+    """Serves a lab's site with the real clock; returns the lab and the site's address."""
     servers: list[tuple[uvicorn.Server, threading.Thread]] = []
 
     def serve(**options: Any) -> tuple[Lab, str]:

@@ -1,4 +1,4 @@
-"""Two people in two real browsers: they meet, talk twice, and judge; one leaves; and what a phone makes of it."""
+"""Two people in real browsers, on a desktop and a phone: they meet, talk twice and judge, or one of them leaves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 @contextmanager
 def visiting(browser: Any, url: str, size: Any = DESK, script: bool = True) -> Iterator[Any]:
-    """Somebody new who has agreed; afterwards no script has failed, and nothing came from elsewhere."""
+    """Yield a page of a new visitor who has agreed; then check for script errors and requests to other hosts."""
     context = browser.new_context(viewport=size, base_url=url, java_script_enabled=script)
     page = context.new_page()
     page.set_default_timeout(15_000)
@@ -42,7 +42,7 @@ def describe(page: Any, situation: str) -> None:
 
 
 def say(page: Any, text: str) -> None:
-    """Write a message and send it; Enter sends it once the page's script has run, which it has when all is loaded."""
+    """Write a message and send it with Enter, which the page's script handles: so wait until it has loaded."""
     page.wait_for_selector("#text:enabled")
     page.wait_for_load_state()
     page.fill("#text", text)
@@ -72,7 +72,7 @@ def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any)
         ann.wait_for_selector("text=You are in the waiting room")
         assert accessibility_problems(ann) == []
         describe(bob, "I fell into the pond.")
-        ann.wait_for_selector("#text:enabled")  # nobody has loaded the page anew by hand
+        ann.wait_for_selector("#text:enabled")  # without a manual reload
         assert ann.title().startswith("Your turn")
         bob.wait_for_selector("#text:disabled")
         assert "heron" not in bob.content()
@@ -91,7 +91,7 @@ def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any)
         judge(bob)
         for page in (ann, bob):
             page.wait_for_selector("h1:has-text('Conversation 2 of 2')", state="attached")
-        talk(bob, ann, turns=8)  # the last message that there may be ends it
+        talk(bob, ann, turns=8)  # the last allowed message ends it
         assert bob.inner_text("blockquote") == "Message 8"
         for page in (ann, bob):
             judge(page)
@@ -120,7 +120,7 @@ def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve
         bob.wait_for_selector("h1:has-text('You have left this meeting')")
         assert accessibility_problems(ann) == []
         ann.click("text=Talk with somebody else")
-        ann.wait_for_selector("text=A heron stood in my garden.")  # it can be told again
+        ann.wait_for_selector("text=A heron stood in my garden.")  # the same situation can be told again
         describe(cid, "I lost my keys.")
         ann.wait_for_selector("#text:enabled")
 
@@ -139,7 +139,7 @@ def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> N
             ann.wait_for_selector("text=You are in the waiting room")
             before = seen()
         for _ in range(100):
-            if seen() < before:  # the tab has said so as it closed
+            if seen() < before:  # the closing tab has told the server
                 break
             bob.wait_for_timeout(50)
         assert seen() < before
@@ -155,7 +155,7 @@ def test_help_lines_are_shown_to_both(browser: Any, served: Serve) -> None:
         for page in (ann, bob):
             page.wait_for_selector(".help-lines")
             assert "988" in page.inner_text(".help-lines")
-            assert "988" in page.locator("#heard").text_content()  # it is said aloud too
+            assert "988" in page.locator("#heard").text_content()  # screen readers announce it, too
             assert accessibility_problems(page) == []
 
 
@@ -164,7 +164,7 @@ def test_everything_works_without_scripts(browser: Any, served: Serve) -> None:
     with visiting(browser, url, PHONE, script=False) as ann, visiting(browser, url, script=False) as bob:
         describe(ann, "A heron stood in my garden.")
         describe(bob, "I fell into the pond.")
-        ann.wait_for_selector("#text:enabled")  # the page loads itself anew
+        ann.wait_for_selector("#text:enabled")  # the page reloads itself
         ann.fill("#text", "Hello")
         ann.click("button:has-text('Send')")
         bob.wait_for_selector("#turn-1")
@@ -186,9 +186,9 @@ def test_what_is_typed_stays_while_the_page_changes(browser: Any, served: Serve)
         ann.press("#text", "Enter")
         assert ann.inner_text("#problem") == "Write something first."
         say(ann, "Hello")
-        bob.wait_for_selector("#text:focus")  # one can write at once
+        bob.wait_for_selector("#text:focus")  # ready to type
         bob.keyboard.type("x" * 300)
         bob.keyboard.press("Enter")
         ann.wait_for_selector("#turn-2")
-        expect(bob.locator("#text")).to_have_value("", timeout=15_000)  # when the answer has come
+        expect(bob.locator("#text")).to_have_value("", timeout=15_000)  # once the response has arrived
         assert accessibility_problems(ann) == []

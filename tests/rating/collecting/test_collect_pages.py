@@ -1,4 +1,4 @@
-"""The pages of a collection, by visitors without scripts."""
+"""The pages of a collection for visitors without scripts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def first_emotion(visitor: Visitor) -> str:
 
 
 def exported(lab: Lab, tmp_path: Path) -> list[Any]:
-    """The dialogues of the administrator's file, as the data set's reader reads them."""
+    """Return the dialogues of the administrator's file, read by the data set's reader."""
     page = lab.admin().get("/admin/conversations.csv")
     assert page.status == 200, page.words
     (tmp_path / "collected.csv").write_bytes(page.content)
     return list(read_empathetic_dialogues(tmp_path / "collected.csv"))
 
 
-# --- the whole way ---------------------------------------------------------------------------------------------------
+# --- from start to finish --------------------------------------------------------------------------------------------
 
 
 def test_from_consent_to_the_file(lab: Make, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_code_at_the_end(lab: Make, tmp_path: Path) -> None:
     path.write_text("extends: collect_ed\nitems_per_rater: 2\ncompletion: {code: HERON-7}\n")
     for one in meet(lab(study=str(path))):
         assert "Your code: HERON-7" in one.get("/talk").words
-        assert "Talk with somebody else" not in one.page.words  # two conversations are all that the study asks
+        assert "Talk with somebody else" not in one.page.words  # the study requires only two conversations
 
 
 def test_the_listener_sees_nothing_of_the_prompt(lab: Make) -> None:
@@ -87,7 +87,7 @@ def test_the_listener_sees_nothing_of_the_prompt(lab: Make) -> None:
         assert "heron" not in page.text
         assert emotions[0] not in page.words
     assert "A heron stood in my garden." in first.get("/talk").words
-    assert "pond" not in first.page.text  # nor is the other prompt seen before its time
+    assert "pond" not in first.page.text  # the other prompt is not shown early, either
 
 
 def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
@@ -119,7 +119,7 @@ def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: s
     page = describe(person, situation)
     assert page.status == 422
     assert wrong in page.words
-    assert page.text.count(" checked") == 1  # the emotion stays chosen
+    assert page.text.count(" checked") == 1  # the emotion stays selected
     assert "You are in the waiting room." in describe(person, "Two.\r\nLines.").words
 
 
@@ -150,7 +150,7 @@ def test_prompt_that_is_sent_twice_at_once_is_one(lab: Make, monkeypatch: pytest
     form = prompt_form(person, first_emotion(person), "I saw a heron.")
     token = person.page.hidden("token")
     person.post("/prompt", form, token=token)
-    # Who has looked where the visitor stands before the first form was stored finds them here.
+    # A request that looked up the visitor's stage before the first form was stored still sees PROMPT.
     monkeypatch.setattr(Lobby, "place", lambda *_: Place(Stage.PROMPT))
     for other in ({}, {"q-situation": "I saw a crane."}):
         page = person.post("/prompt", {**form, **other}, token=token, follow=False)
@@ -177,7 +177,7 @@ def test_out_of_the_waiting_room_and_into_it(lab: Make) -> None:
     assert "The other person" not in site.waiting("I fell into the pond.").page.words
     assert "You begin." not in person.get("/talk").words
     person.post("/wait")
-    assert "The other person begins." in person.page.words  # the one who waits tells first
+    assert "The other person begins." in person.page.words  # the person who was already waiting tells first
 
 
 def test_nobody_meets_themselves_in_two_tabs(lab: Make) -> None:
@@ -193,7 +193,7 @@ def test_waiting_pages_load_themselves_anew_without_scripts(lab: Make) -> None:
     assert refresh in site.waiting().page.text
     second = site.waiting("I fell into the pond.")
     assert refresh in second.page.text
-    assert refresh not in say(second, "It is not my turn").text  # what was written must not be lost
+    assert refresh not in say(second, "It is not my turn").text  # a reload would lose the typed text
 
 
 # --- the conversation ------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_turns_are_taken_in_turn(lab: Make) -> None:
     page = say(second, "Me first!")
     assert page.status == 409
     assert "The conversation has continued meanwhile." in page.words
-    assert "Me first!" in page.text  # it need not be written again
+    assert "Me first!" in page.text  # the text is kept
     say(first, "Hello")
     assert say(first, "And another thing").status == 409
     assert said(second.get("/talk") and second) == ["Hello"]
@@ -269,7 +269,7 @@ def test_judgements_that_are_asked_for_again(lab: Make) -> None:
     assert "One moment" in judge(first).words
 
 
-# --- somebody goes ---------------------------------------------------------------------------------------------------
+# --- somebody leaves -------------------------------------------------------------------------------------------------
 
 
 def test_who_leaves_and_who_is_left(lab: Make, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_who_was_excluded_by_mistake_has_not_left(lab: Make, tmp_path: Path) -> 
     judge(second)
     site.desk.exclude(site.desk.raters()[0].id, "a mistake")
     assert first.get("/talk").status == 403
-    assert "The other person has left" in second.get("/talk").words  # why they have, is nobody else's business
+    assert "The other person has left" in second.get("/talk").words  # the reason is not disclosed
     assert "is kept, and counts as one of yours." in second.page.words
     assert "Your code: HERON-7" in second.page.words
     assert site.admin().get("/admin/conversations.csv").status == 404  # but it is not in the file

@@ -1,4 +1,4 @@
-"""What nobody may do in a collection: read or write another's conversation, forge forms, come too often."""
+"""Attacks on a collection: reading or changing another person's conversation, forged forms, too many requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_others_conversations_are_neither_read_nor_written(lab: Make) -> None:
     first.get("/talk")
     id = first.page.hidden("talk")
     pages = [site.person(), site.waiting("I won a cake.")]
-    pages += site.pair()  # with a conversation of their own
+    pages += site.pair()  # who have their own conversation
     for other in pages:
         for path in ("/talk", "/events", f"/talk?talk={id}", "/admin/conversations.csv"):
             assert "Message 1, well." not in other.get(path).text
@@ -116,7 +116,7 @@ def test_headers_and_nothing_from_elsewhere(lab: Make) -> None:
 def test_too_many_messages(lab: Make) -> None:
     first, second = lab(messages=Rate(1, 1)).pair()
     say(first, "One")
-    say(second, "Two")  # others are not held up
+    say(second, "Two")  # others are not limited
     page = say(first, "Three")
     assert page.status == 429
     assert int(page.header("retry-after")) >= 1

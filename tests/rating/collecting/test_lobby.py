@@ -1,4 +1,4 @@
-"""Who meets whom, and what becomes of it when somebody goes."""
+"""Who meets whom, and what happens when somebody leaves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lobby(store: Store, clock: Clock) -> Lobby:
 
 
 def come(lobby: Lobby, *people: str) -> None:
-    """Agree, and describe a situation."""
+    """Enrol people with consent and let each describe a situation."""
     for person in people:
         lobby.collection.desk.enrol(person, consented=True)
         found = lobby.collection.offer(person)
@@ -49,7 +49,7 @@ def meet(lobby: Lobby, *people: str) -> None:
 
 
 def say(lobby: Lobby, turns: int) -> str:
-    """Go on with the only conversation that is under way; returns its id."""
+    """Add turns to the only open conversation and return its id."""
     with lobby.collection.desk.store.reading() as t:
         row = t.rows("SELECT * FROM rating_conversations WHERE state = 'open'")[0]
     there = len(lobby.collection.conversation(row["id"], row["speaker"]).messages)  # type: ignore[union-attr]
@@ -77,11 +77,11 @@ def stages(lobby: Lobby, *people: str) -> list[Stage]:
 def test_on_the_way_to_the_waiting_room(lobby: Lobby) -> None:
     assert lobby.place("a") == Place(Stage.NEW)
     lobby.collection.desk.enrol("a")
-    assert lobby.place("a") == Place(Stage.NEW)  # the study asks for consent
+    assert lobby.place("a") == Place(Stage.NEW)  # the study requires consent
     lobby.collection.desk.enrol("a", consented=True)
     assert lobby.place("a") == Place(Stage.PROMPT)
     assert lobby.wait("a") is None
-    assert lobby.place("a") == Place(Stage.PROMPT)  # nobody waits who has nothing to tell
+    assert lobby.place("a") == Place(Stage.PROMPT)  # nobody waits without a situation
     come(lobby, "a")
     assert stages(lobby, "a") == [Stage.READY]
     assert lobby.wait("a", enter=False) is None
@@ -102,13 +102,13 @@ def test_first_come_first_served(lobby: Lobby, clock: Clock) -> None:
     assert stages(lobby, *"abc") == [Stage.TALK, Stage.TALK, Stage.WAITING]
     meeting = lobby.place("a").meeting
     assert meeting
-    assert meeting.people == ("a", "b")  # who has waited longer tells first
-    assert lobby.wait("a") is None  # who talks waits for nobody
+    assert meeting.people == ("a", "b")  # the person who has waited longer tells first
+    assert lobby.wait("a") is None  # a person in a conversation does not wait
 
 
 def test_nobody_meets_themselves(lobby: Lobby) -> None:
     come(lobby, "a")
-    for _ in range(3):  # in two tabs, or by loading the page again
+    for _ in range(3):  # in two tabs, or after a reload
         assert lobby.wait("a") is None
     assert stages(lobby, "a") == [Stage.WAITING]
 
@@ -145,7 +145,7 @@ def test_closed_page_is_away_soon_and_a_page_that_is_loaded_anew_is_not(lobby: L
     clock.now += 1
     lobby.wait("a", enter=False)
     assert lobby.wait("c") == "a"
-    lobby.unseen("d")  # who is not there need not be
+    lobby.unseen("d")  # d is not in the waiting room: no error
 
 
 def test_excluded_people_are_not_met(lobby: Lobby) -> None:
@@ -181,12 +181,12 @@ def test_many_come_at_once_and_each_meets_one(store: Store, clock: Clock) -> Non
 
 def test_a_whole_meeting(lobby: Lobby, tmp_path: Path) -> None:
     meet(lobby, *"ab")
-    say(lobby, 8)  # as long as it may be
+    say(lobby, 8)  # the maximum length
     assert stages(lobby, *"ab") == [Stage.JUDGE, Stage.JUDGE]
     judge(lobby, "b")
     assert stages(lobby, *"ab") == [Stage.JUDGE, Stage.PAUSE]
     judge(lobby, "a")
-    assert stages(lobby, *"ba") == [Stage.TALK, Stage.TALK]  # looking at it has begun the second one
+    assert stages(lobby, *"ba") == [Stage.TALK, Stage.TALK]  # looking up the stage starts the second conversation
     place = lobby.place("a")
     assert place.talk
     assert (place.talk.speaker, place.talk.listener) == ("b", "a")
@@ -206,7 +206,7 @@ def test_who_is_done_can_meet_somebody_else(lobby: Lobby) -> None:
         lobby.place("a")
     assert lobby.go_on("a")
     assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.DONE]  # each decides for themselves
-    assert lobby.go_on("a")  # twice is once
+    assert lobby.go_on("a")  # a repeat changes nothing
     meet(lobby, *"ac")
     assert stages(lobby, *"abc") == [Stage.TALK, Stage.DONE, Stage.TALK]
 
@@ -226,7 +226,7 @@ def test_conversations_are_as_many_as_the_study_says(store: Store, clock: Clock,
     meet(lobby, *"ab")
     say(lobby, 8)
     lobby.place("a")
-    assert lobby.place("a").stage is Stage.TALK  # nothing is asked in between
+    assert lobby.place("a").stage is Stage.TALK  # no questions in between
     say(lobby, 8)
     place = lobby.place("a")
     assert (place.stage, place.can_go_on) == (Stage.DONE, False)
@@ -234,7 +234,7 @@ def test_conversations_are_as_many_as_the_study_says(store: Store, clock: Clock,
     assert stages(lobby, "a") == [Stage.DONE]
 
 
-# --- somebody goes ---------------------------------------------------------------------------------------------------
+# --- somebody leaves -------------------------------------------------------------------------------------------------
 
 
 def test_who_is_left_can_tell_it_again(lobby: Lobby, tmp_path: Path) -> None:
@@ -273,13 +273,13 @@ def test_silence_breaks_a_meeting_off(lobby: Lobby, clock: Clock) -> None:
     assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
     clock.now += 1
     assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
-    assert (lobby.place("a").left, lobby.place("b").left) == (False, True)  # b was to answer
+    assert (lobby.place("a").left, lobby.place("b").left) == (False, True)  # it was b's turn
 
 
 def test_restart_gives_everybody_their_time_anew(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 1)
-    clock.now += 10 * PATIENCE  # there was no server
+    clock.now += 10 * PATIENCE  # the server was down
     lobby = lobby_of(lobby.collection.desk.store, clock)
     clock.now += PATIENCE
     assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
@@ -308,12 +308,12 @@ def test_who_does_not_judge_has_left_and_the_conversation_stays(lobby: Lobby, cl
     clock.now += PATIENCE + 1
     place = lobby.place("a")
     assert (place.stage, place.left, place.has_earned) == (Stage.BROKEN, False, True)
-    assert stages(lobby, "b") == [Stage.JUDGE]  # still welcome
+    assert stages(lobby, "b") == [Stage.JUDGE]  # still accepted
     judge(lobby, "b")
     place = lobby.place("b")
     assert (place.stage, place.left, place.has_earned) == (Stage.BROKEN, True, False)
     assert write_collected(lobby.collection.desk.store, lobby.collection.study, tmp_path / "x.csv") == 1
-    # a has told theirs to the end and describes another one; b has told nothing yet.
+    # a's situation has been told to the end, so a describes another one; b has told nothing yet.
     assert lobby.go_on("a")
     assert lobby.go_on("b")
     assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.READY]
@@ -335,7 +335,7 @@ def test_conversation_that_nobody_looks_at_any_more_is_exported_and_stays_as_it_
     clock.now += 100
     assert finished(store, study, clock.now) == []  # too short
     say(lobby, 1)
-    assert finished(store, study, clock.now) == []  # under way
+    assert finished(store, study, clock.now) == []  # still open
     [(found, _)] = finished(store, study, clock.now + 1)
     assert len(found.messages) == study.least_turns
     assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
@@ -371,7 +371,7 @@ def test_emotions_of_broken_conversations_are_not_counted(lobby: Lobby) -> None:
     lobby.leave("b")
     lobby.go_on("a")
     counts = {one.emotion: (one.chosen, one.whole) for one in counts_of(lobby).emotions}
-    assert counts[emotion] == (1, 0)  # by the one who will tell it again
+    assert counts[emotion] == (1, 0)  # by a, who will tell it again
     assert sum(chosen for chosen, _ in counts.values()) == 2
     with lobby.collection.desk.store.reading() as t:
         assert len(t.rows("SELECT * FROM rating_prompts")) == 3
@@ -397,7 +397,7 @@ def test_exclusion_between_two_conversations_breaks_off_too(lobby: Lobby) -> Non
     judge(lobby, *"ab")  # the next conversation would begin now
     lobby.collection.desk.exclude("a", "rude")
     assert lobby.place("b").stage is Stage.BROKEN
-    assert lobby.place("b").has_earned  # for what they did themselves
+    assert lobby.place("b").has_earned  # b did their part
 
 
 def test_meeting_that_has_ended_does_not_break_off_by_an_exclusion(lobby: Lobby) -> None:
@@ -425,10 +425,10 @@ def test_counts(lobby: Lobby, clock: Clock) -> None:
         "Conversations in progress": 1,
         "Complete conversations": 1,
         "Complete conversations without excluded people": 0,
-        "Conversations that broke off": 1,  # the second one of a, and of b, who is excluded
+        "Conversations that broke off": 1,  # the second one of a and b, because b is excluded
         "Messages and situations that mention self-harm": 0,
     }
-    clock.now += PATIENCE + 1  # nobody looks at any of it any more
+    clock.now += PATIENCE + 1  # nobody has been active for too long
     rows = dict(counts_of(lobby).rows)
     assert (rows["In the waiting room"], rows["Conversations in progress"], rows["Conversations that broke off"]) == (
         0,
@@ -450,13 +450,13 @@ DUE = {
     Stage.BROKEN: "go_on",
     Stage.DONE: "go_on",
 }
-"""What is to be done by somebody who does as they should: without them a random walk would not come far."""
+"""The action that is due at each stage: without these, a random walk would not get far."""
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.lists(st.tuples(st.sampled_from((*ACTS, *["due"] * 30)), st.integers(0, 4)), min_size=50, max_size=150))
 def test_whatever_people_do(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]) -> None:
-    """Five people do what they like, whether or not it is their turn, and the server is started anew in between."""
+    """Five people act at random, whether or not it is their turn, and the server restarts in between."""
     path, clock = str(tmp_path_factory.mktemp("lobby") / "ratings.db"), Clock()
     lobby = lobby_of(open_store(path), clock)
     people = [f"r{number}" for number in range(5)]
@@ -491,7 +491,7 @@ def test_whatever_people_do(tmp_path_factory: pytest.TempPathFactory, acts: list
 
 
 def check(lobby: Lobby, people: list[str], said: dict[tuple[str, int], str]) -> None:
-    """What is true at any time."""
+    """Check what must hold at any time."""
     with lobby.collection.desk.store.reading() as t:
         meetings = t.rows("SELECT * FROM rating_meetings")
         talks = t.rows("SELECT * FROM rating_conversations")
@@ -501,7 +501,7 @@ def check(lobby: Lobby, people: list[str], said: dict[tuple[str, int], str]) -> 
     present = Counter(row["first"] for row in meetings if not row["first_gone"])
     present += Counter(row["second"] for row in meetings if not row["second_gone"])
     assert all(count == 1 for count in present.values())  # nobody is in two meetings
-    assert not seats & set(present)  # nor waits while they talk
+    assert not seats & set(present)  # nobody waits while in a meeting
     assert {(row["assignment"], row["turn"]): row["text"] for row in messages} == said  # nothing is lost
     lengths = Counter(row["assignment"] for row in messages)
     assert all(4 <= lengths[row["id"]] <= 8 for row in talks if row["state"] == "over")

@@ -1,4 +1,4 @@
-"""The order of a meeting, whatever two people do in it."""
+"""The sequence of a meeting, whatever the two people do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def conversation(number: int, speaker: str, listener: str, turns: int = 0, is_ov
 
 
 class Played:
-    """A meeting that is played: as its rules are told in section 3 of the paper, written down a second time."""
+    """A simulated meeting: the rules of section 3 of the paper, implemented a second time."""
 
     def __init__(self, study: Study) -> None:
         self.meeting = Meeting(study, PEOPLE)
@@ -53,7 +53,7 @@ class Played:
 
 @given(study=st.sampled_from([ED, UNASKED]), choices=st.lists(st.booleans(), min_size=40, max_size=40))
 def test_every_meeting_comes_to_its_end(study: Study, choices: list[bool]) -> None:
-    """Whoever has something to do does it, in whatever order; conversations end early or late."""
+    """Whoever has something to do does it, in any order; conversations end early or late."""
     played, order = Played(study), []
     for choice in choices * 2:
         meeting = played.meeting

@@ -1,4 +1,4 @@
-"""Bells between pages."""
+"""Bells that wake waiting pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.rating.collecting.notifications import Bells
 
 
 def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine: Playwright keeps an event loop in the tests' thread."""
+    """Run a coroutine in another thread: Playwright keeps an event loop in the tests' thread."""
     with ThreadPoolExecutor(1) as threads:
         threads.submit(lambda: asyncio.run(work())).result(60)
 
@@ -26,7 +26,7 @@ def test_bell_is_heard_by_its_own_name_alone_and_from_any_thread() -> None:
             bells.ring("nobody")
             bells.ring(None)
             await asyncio.wait_for(ann.wait(1000), 20)
-            await bob.wait(0.01)  # not rung: it has waited in vain, and says nothing of it
+            await bob.wait(0.01)  # not rung: the wait times out without an error
             assert bells.listeners("bob") == 1
         assert bells.listeners("bob") == 0
         bells.ring("ann")
@@ -42,7 +42,7 @@ def test_bell_that_rang_before_is_not_missed() -> None:
             await asyncio.sleep(0)
             for bell in (one, two):
                 await asyncio.wait_for(bell.wait(1000), 20)
-            with pytest.raises((asyncio.TimeoutError, TimeoutError)):  # once is once
+            with pytest.raises((asyncio.TimeoutError, TimeoutError)):  # a ring is heard only once
                 await asyncio.wait_for(one.wait(1000), 0.05)
 
     in_thread(work)

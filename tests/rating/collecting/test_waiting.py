@@ -1,4 +1,4 @@
-"""What pages that wait are told, and when."""
+"""The events that waiting pages receive, and when."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def key(told: str) -> str:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """In a thread of its own: Playwright keeps an event loop in the tests' one."""
+    """Run a coroutine in another thread: Playwright keeps an event loop in the tests' thread."""
     with ThreadPoolExecutor(1) as threads:
         threads.submit(lambda: asyncio.run(work())).result(60)
 
 
 async def soon(events: AsyncIterator[str]) -> str:
-    """What is told next, but for how soon the browser is to come back."""
+    """Return the next event, ignoring the one that sets the browser's retry interval."""
     told = await asyncio.wait_for(anext(events), 20)
     return told if not told.startswith("retry:") else await soon(events)
 
@@ -63,7 +63,7 @@ def test_page_is_told_what_changes(lab: Make, rater_of: Callable[[Lab, int], str
         await asyncio.to_thread(site.lobby.leave, rater)
         bells.ring(rater)
         assert key(await soon(events)) == "BROKEN"
-        with pytest.raises(StopAsyncIteration):  # nothing more is waited for
+        with pytest.raises(StopAsyncIteration):  # the stream has ended: there is nothing to wait for
             await soon(events)
         assert bells.listeners(rater) == 0
 
@@ -91,7 +91,7 @@ def test_bell_of_another_process_is_not_needed(
 
 
 def seen(site: Lab) -> float:
-    """When the one who waits was last seen."""
+    """Return when the waiting person was last seen."""
     with site.store.reading() as t:
         return float(t.rows("SELECT seen FROM rating_seats")[0]["seen"])
 
@@ -110,7 +110,7 @@ def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater
         assert seen(site) == site.clock.now
         await events.aclose()  # type: ignore[attr-defined]
 
-    run(work)  # which waits for the thread that was left to note it
+    run(work)  # also waits for the thread that records the closing
     assert seen(site) == site.clock.now - 17
 
 
@@ -144,7 +144,7 @@ def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
         assert set(told[2:]) <= {REST}
 
     run(work)
-    assert seen(site) == site.clock.now  # the page is still there
+    assert seen(site) == site.clock.now  # the page is still open
 
 
 def test_server_that_is_stopped_waits_for_streams_to_end() -> None:
@@ -170,4 +170,4 @@ def test_only_so_many_pages_listen_in_one_name(lab: Make, rater_of: Callable[[La
 def test_events_of_the_site(lab: Make) -> None:
     page = lab().waiting().get("/events")
     assert page.header("content-type").startswith("text/event-stream")
-    assert page.header("x-accel-buffering") == "no"  # a proxy passes each event on at once
+    assert page.header("x-accel-buffering") == "no"  # proxies must not buffer events
