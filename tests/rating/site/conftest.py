@@ -1,4 +1,4 @@
-"""What the tests of the rating site share: studies with invented replies, and a site without a server."""
+"""Shared fixtures of the rating site's tests: studies with invented replies, and a site without a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MakeStudy = Callable[..., Path]
 
 @pytest.fixture
 def make_study(tmp_path: Path) -> MakeStudy:
-    """Writes a study that extends one of those that come along, with logs: ``make_study("ed", "ABC", gold=False)``."""
+    """Writes a study that extends a built-in one, and its logs: ``make_study("ed", "ABC", gold=False)``."""
 
     def make(base: str, systems: str = "AB", items: int = 12, **keys: Any) -> Path:
         for name in systems:
@@ -40,7 +40,7 @@ def make_study(tmp_path: Path) -> MakeStudy:
 
 @pytest.fixture
 def lab(make_study: MakeStudy, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
-    """Makes a lab: ``lab("ed", systems="ABC", minutes=1)``; a second one has the same store, as after a restart."""
+    """Makes a lab: ``lab("ed", systems="ABC", minutes=1)``; a second one shares its store, as after a restart."""
     labs: list[Lab] = []
 
     def make(base: str = "humod", options: dict[str, Any] | None = None, **keys: Any) -> Lab:

@@ -25,7 +25,7 @@ def test_counts_are_live(lab: Make) -> None:
     assert "A 0 4 0 0 0 0 B 0 4 0 0 0 0" in boss.page.words
     ann = site.rater()
     ann.post(item_of(ann.page), answers_of(ann.page))
-    # One of the systems has been rated, with all three questions, and the other one is in Ann's hand.
+    # One system has been rated on all three questions, and Ann holds an item of the other one.
     words = boss.get("/admin").words
     assert "A 1 4 0 1 1 1 B 0 4 1 0 0 0" in words or "A 0 4 1 0 0 0 B 1 4 0 1 1 1" in words
     assert "1 in all, 0 excluded." in words

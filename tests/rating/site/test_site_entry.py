@@ -1,4 +1,4 @@
-"""Raters who come by a crowd's link, and how they leave."""
+"""Raters who arrive by a crowd's link, and what they get at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rate_all(visitor: Any, link: str) -> None:
 def test_prolific_has_its_own_rater_and_its_link_at_the_end(lab: Make) -> None:
     site = lab(items=2, completion={"code": "C0DE"})
     ann = site.visitor()
-    assert ann.get(f"{PROLIFIC}60cc", follow=False).location == "/"  # the ids leave the address bar
+    assert ann.get(f"{PROLIFIC}60cc", follow=False).location == "/"  # a redirect removes the ids from the address bar
     rate_all(ann, f"{PROLIFIC}60cc")
     assert 'href="https://app.prolific.com/submissions/complete?cc=C0DE"' in ann.page.text
     rater = site.desk.raters()[0]
@@ -71,7 +71,7 @@ def test_mechanical_turk_gets_its_form(lab: Make) -> None:
     assert '<form method="post" action="https://workersandbox.mturk.com/mturk/externalSubmit">' in ann.page.text
     assert ann.page.hidden("assignmentId") == "3ASSIGNMENT"
     assert ann.page.hidden("items") == "2"
-    assert ann.page.hidden("token") == ""  # ours is not for others
+    assert ann.page.hidden("token") == ""  # our form token is not sent to others
 
 
 def test_preview_shows_what_is_to_be_done_and_keeps_nothing(lab: Make) -> None:

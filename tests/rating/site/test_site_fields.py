@@ -1,4 +1,4 @@
-"""Questions as forms show them."""
+"""Questions as form fields."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_problem_is_shown_with_words_of_its_own(said: dict[str, str]) -> N
     wrong = problems(ALL, said)
     for question, field in zip(ALL, fields_of(ALL, SIDES, said, check=True), strict=True):
         assert bool(field.problem) == (question.id in wrong)
-        assert "question" not in field.problem  # that one is for programs
+        assert "question" not in field.problem  # the message of ``problems`` is for programs
 
 
 def test_nothing_is_wrong_before_it_was_sent() -> None:

@@ -1,4 +1,4 @@
-"""The rating site in a real browser: whole studies, the keyboard, reloads, tabs, restarts, and what is accessible."""
+"""The rating site in a real browser: whole studies, the keyboard, reloads, tabs, restarts and accessibility."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def stored(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
 
 @contextmanager
 def visiting(browser: Any, server: SiteServer, size: tuple[int, int] = DESK, script: bool = True) -> Iterator[Any]:
-    """A page of a browser that has not been here; afterwards no script has failed, and nothing came from elsewhere."""
+    """Yield a page of a new browser; then check for script errors, dialogs and requests to other hosts."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, base_url=server.url, java_script_enabled=script
     )
@@ -80,7 +80,7 @@ def begin(page: Any) -> None:
 
 
 def choose(page: Any, place: int = -1, text: str = "I like them.") -> None:
-    """Answer each question of a page: the choice of that place, or the text."""
+    """Answer each question of a page with the choice at index ``place``, or with the text."""
     for question in page.locator(".question").all():
         if question.locator("textarea").count():
             question.locator("textarea").fill(text)
@@ -119,7 +119,7 @@ def test_ed_with_three_models_and_five_raters(browser: Any, serve: Serve, stored
     assert len(rows) == 150
     per_rater = Counter((row["rater"], row["system"]) for row in rows if row["question"] == "empathy")
     assert set(per_rater.values()) == {2, 3}
-    # Rater number n chose point (n + item) % 5 + 1: over ten items each point twice.
+    # Rater n chose point (n + item) % 5 + 1: over ten items, each point twice.
     assert Counter(row["rating"] for row in rows) == dict.fromkeys(range(1, 6), 30)
 
 
@@ -136,7 +136,7 @@ def test_pairs_on_a_desk_and_a_phone(browser: Any, serve: Serve, stored: Any) ->
                 choose(page, place=0)
                 send(page)
     rows = stored()
-    # Everybody said left, and the sides are balanced: as often A as B, for each of three questions.
+    # Everybody chose left, and the sides are balanced: A as often as B, for each of three questions.
     assert Counter(row["rating"] for row in rows) == {1: 12, -1: 12}
     assert {(row["side"], row["rating"]) for row in rows} == {("left", 1), ("right", -1)}
 
@@ -180,7 +180,7 @@ def test_an_item_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> N
     with visiting(browser, serve("ed", systems="AB", gold=False, ratings_per_system=6)) as page:
         begin(page)
         keys = page.keyboard
-        keys.press("4")  # nothing has the focus: keys belong to the page's reader
+        keys.press("4")  # nothing has the focus: the page ignores keys
         assert page.locator("input:checked").count() == 0
         keys.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Go to the questions"
@@ -189,14 +189,14 @@ def test_an_item_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> N
         assert outline == "3px"
         keys.press("4")
         keys.press("2")
-        keys.press("ArrowRight")  # plain radio buttons: from the first to the second
+        keys.press("ArrowRight")  # native radio buttons: from the first to the second
         keys.press("5")
         assert page.evaluate("document.activeElement.textContent.trim()") == "Next"
         with page.expect_navigation():
             keys.press("Enter")
         assert progress(page) == "2 of 10"
         keys.press("Tab")
-        keys.press("Enter")  # the link that skips what is above
+        keys.press("Enter")  # the skip link
         assert page.evaluate("document.activeElement.name") == "q-empathy"
     ratings = {row["question"]: row["rating"] for row in stored()}
     assert ratings == {"empathy": 4, "relevance": 2, "fluency": 5}
@@ -229,7 +229,7 @@ def test_two_tabs(browser: Any, serve: Serve, stored: Any) -> None:
         assert "You have answered this one before" in other.locator("main").inner_text()
         assert [row["text"] for row in stored() if row["text"]] == ["From the first tab."]
         send(other, "Save")
-        assert other.url == page.url  # both are at the second item
+        assert other.url == page.url  # both tabs show the second item
     assert [row["text"] for row in stored() if row["text"]] == ["From the second tab."]
 
 
@@ -243,7 +243,7 @@ def test_back_button_of_the_browser(browser: Any, serve: Serve, stored: Any) -> 
         choose(page, place=4, text="After.")
         with page.expect_navigation():
             page.locator("form.questions button[type=submit]").click()
-        if "before, and those answers are kept" in page.locator("main").inner_text():  # the browser's own old copy
+        if "before, and those answers are kept" in page.locator("main").inner_text():  # from the cache
             send(page, "Save")
         assert page.url == second
     assert {row["text"] or row["rating"] for row in stored()} == {5, "After."}
@@ -272,7 +272,7 @@ def test_double_click_on_next(browser: Any, serve: Serve, stored: Any) -> None:
         end = time.monotonic() + 30
         while not stored() and time.monotonic() < end:
             time.sleep(0.1)
-        # Another tab: the first one's two submissions may still be on their way.
+        # In another tab, because the first one's two submissions may still be in flight.
         other = page.context.new_page()
         other.goto("/rate")
         assert progress(other) == "2 of 12"
@@ -298,7 +298,7 @@ def test_server_is_killed_and_started_again(browser: Any, serve: Serve, stored: 
 
 
 def test_plain_pages(browser: Any, serve: Serve, tmp_path: Path) -> None:
-    """An item that went to somebody else, a study that is full, a rater who is excluded, an address that is nothing."""
+    """No free item, an item that was given to somebody else, a study that is full, an address that does not exist."""
     server = serve("humod", systems="A", items=1, ratings_per_item=1)
     with visiting(browser, server, PHONE) as ann, visiting(browser, server, PHONE) as bob:
         begin(ann)

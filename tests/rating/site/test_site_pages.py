@@ -69,7 +69,7 @@ def test_what_is_missing_is_said_and_linked(lab: Make) -> None:
     assert page.status == 422
     assert '<a href="#q-own_reply">What would you say here?</a> Write an answer.' in page.text
     assert 'aria-describedby="q-own_reply-hint q-own_reply-problem" aria-invalid="true"' in page.text
-    assert 'value="4" data-key="4" checked' in page.text  # what was said stays
+    assert 'value="4" data-key="4" checked' in page.text  # given answers are kept
     page = ann.post(item, {"q-relevance": "4", "q-own_reply": "Oh"})
     assert "Write at least 3 characters; this is 2." in page.words
     page = ann.post(item, {"q-relevance": "9", "q-own_reply": "a" * 501})
@@ -88,7 +88,7 @@ def test_free_text_is_stored_as_it_was_typed(lab: Make) -> None:
 
 
 def test_line_breaks_count_once(lab: Make) -> None:
-    # 250 letters and 249 breaks are 499 characters; with two characters each they would be 748, above 500.
+    # 250 letters and 249 line breaks are 499 characters; with two characters per break they would be 748, above 500.
     site = lab()
     ann = site.rater()
     ann.post(item_of(ann.page), {"q-relevance": "4", "q-own_reply": "\r\n".join("a" * 250)})
@@ -162,7 +162,7 @@ def test_double_click_on_begin_is_one_rater(lab: Make) -> None:
     cookies, token = dict(visitor.cookies), visitor.page.hidden("token")
     names = set()
     for _ in range(2):
-        visitor.cookies = dict(cookies)  # the browser has sent both before it has heard of a rater
+        visitor.cookies = dict(cookies)  # the browser sent both before it received the rater's cookie
         visitor.post("/consent", {"agree": "yes"}, token=token)
         names.add(visitor.get("/rate") and item_of(visitor.page))
     assert len(names) == 1
@@ -184,7 +184,7 @@ def test_double_click_stores_once(lab: Make) -> None:
 
 
 def test_back_button_and_other_answers_ask_first(lab: Make) -> None:
-    """The browser's own copy of a page that was answered meanwhile: what is changed there is neither lost nor taken."""
+    """Answers changed in the browser's cached copy of an answered page are neither lost nor stored without asking."""
     site = lab()
     ann = site.rater()
     item, old = item_of(ann.page), ann.page
@@ -207,7 +207,7 @@ def test_an_answer_is_one_transaction_and_pages_only_read(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     first, before = item_of(ann.page), writes()
-    ann.post(first, answers_of(ann.page))  # and the page of the next item, to which the browser is sent
+    ann.post(first, answers_of(ann.page))  # also loads the page of the next item, to which it redirects
     assert item_of(ann.page) != first
     assert writes() == before + 1
     for address in (first, item_of(ann.page), "/rate", "/"):
@@ -221,7 +221,7 @@ def test_two_tabs_have_the_same_item(lab: Make) -> None:
     item, tab = item_of(ann.page), ann.page
     assert item_of(ann.get("/rate")) == item
     ann.post(item, answers_of(ann.page, "One."))
-    assert ann.post(item, answers_of(tab, "One."), tab.hidden("token")).status == 200  # the same: nothing happens
+    assert ann.post(item, answers_of(tab, "One."), tab.hidden("token")).status == 200  # the same: no change
     assert len(rows(site)) == 2
 
 
@@ -238,7 +238,7 @@ def test_expired_item_that_is_free_is_shown_again(lab: Make) -> None:
     one = site.rater()
     address = item_of(one.page)
     site.clock.now += 61
-    site.rater()  # takes back what is late
+    site.rater()  # reclaims late items
     assert one.get(address).status == 200
     assert item_of(one.page) == address
     assert item_of(one.get("/rate")) == address
@@ -298,7 +298,7 @@ def test_pairs_have_two_sides(lab: Make) -> None:
 
 def test_dialogues_are_compared_as_a_whole(lab: Make) -> None:
     page = lab("acute").rater().page
-    assert page.words.count("Conversation 1 (left)") >= 2  # headline and answers
+    assert page.words.count("Conversation 1 (left)") >= 2  # heading and answers
     assert "No difference" not in page.words  # this study has no ties
     assert "(optional)" in page.words
 

@@ -1,4 +1,4 @@
-"""What nobody must be able to do with the site: a test for each."""
+"""Attacks on the rating site, one test for each."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_session_cannot_be_made_or_changed(lab: Make, change: str) -> None:
 def test_session_of_another_site_is_none_here(lab: Make) -> None:
     site = lab()
     ann = site.rater()
-    other = Visitor(lab(options={"token": TOKEN}).app)  # the same secret: a restart
+    other = Visitor(lab(options={"token": TOKEN}).app)  # the same secret, as after a restart
     other.cookies.update(ann.cookies)
     assert other.get("/rate").status == 200
     stranger = Visitor(rating_site(site.desk, b"another secret, of another site").app())
@@ -140,7 +140,7 @@ def test_replies_contexts_and_answers_are_escaped(lab: Make) -> None:
     pages = [ann.get("/"), ann.post("/consent", {"agree": "yes"}), ann.get("/rate")]
     for _ in range(3):
         item = item_of(ann.page)
-        ann.post(item, {"q-own_reply": EVIL})  # sent back, for the other answer is missing
+        ann.post(item, {"q-own_reply": EVIL})  # rejected, because the other answer is missing
         pages.append(ann.page)
         ann.post(item, {"q-own_reply": EVIL, "q-relevance": "1"})
         pages += [ann.get(item), ann.get("/rate")]
@@ -191,7 +191,7 @@ def test_wrong_token_is_refused(lab: Make, given: str) -> None:
 
 
 def test_token_is_compared_in_constant_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Digests of one length go to ``hmac.compare_digest``: neither where two differ nor how long they are shows."""
+    """``hmac.compare_digest`` gets digests of equal length: neither where they differ nor the token's length leaks."""
     compared = []
 
     def compare(a: bytes, b: bytes) -> bool:
@@ -258,7 +258,7 @@ def test_large_bodies_are_refused(lab: Make) -> None:
     item = item_of(ann.page)
     assert ann.send(item, b"a=" + b"b" * 100_000, FORM).status == 413
     ann.get(item)
-    # The longest answer that a question takes is well below: 500 characters, each written with twelve.
+    # The longest allowed answer is well below the limit: 500 characters, each encoded as twelve.
     assert ann.post(item, {"q-relevance": "1", "q-own_reply": "🐦" * 500}).status == 200
 
 
@@ -319,7 +319,7 @@ def test_every_page_has_the_headers(lab: Make) -> None:
 
 
 def test_pages_have_no_script_or_style_of_their_own(lab: Make) -> None:
-    """The policy forbids them, so they would not work."""
+    """The content security policy blocks inline scripts and styles, so they would not work."""
     site = lab()
     ann = site.rater()
     for page in (ann.page, ann.get("/"), site.admin().page):
