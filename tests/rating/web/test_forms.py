@@ -35,7 +35,7 @@ def test_fields_that_were_not_sent_are_empty() -> None:
 def test_ids_that_no_store_can_hold_are_none() -> None:
     form = Form({"a": "1", "b": "1\0"})
     assert (form.id("a"), form.id("b"), form.id("c")) == ("1", "", "")
-    assert form.text("b") == "1\0"  # of a text it is said what is wrong with it
+    assert form.text("b") == "1\0"  # kept in a text, so that the page can say what is wrong with it
 
 
 @pytest.mark.parametrize("body", [b"a=%ff", b"a=\xc3\xa9", b"a&" * 1001])

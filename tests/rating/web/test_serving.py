@@ -33,7 +33,7 @@ print("stopped")
 
 
 def asked(url: str, path: str, headers: dict[str, str]) -> tuple[str, str]:
-    """What a server says, and what it calls itself."""
+    """Return the body of a response and its ``Server`` header."""
     connection = http.client.HTTPConnection(url.removeprefix("http://").rstrip("/"), timeout=10)
     connection.request("GET", path, headers=headers)
     response = connection.getresponse()
@@ -49,7 +49,7 @@ def test_proxies_are_believed_only_if_named(tmp_path: Path, proxies: tuple[str, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "FORWARDED_ALLOW_IPS": "*"},  # uvicorn's own variable must not open what we close
+        env={**os.environ, "FORWARDED_ALLOW_IPS": "*"},  # uvicorn's own variable must not override ours
     )
     assert process.stdout
     url = process.stdout.readline().strip()

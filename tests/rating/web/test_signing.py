@@ -1,4 +1,4 @@
-"""Tokens that cannot be made or changed."""
+"""Signed tokens that cannot be forged or changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_no_change_goes_unseen(text: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters().filter(lambda letter: letter != token[place]))
     changed = f"{token[:place]}{other}{token[place + 1 :]}"
-    # The last letter of base64 has bits that stand for nothing: another letter can mean the same text, never another.
+    # The last letter of base64 has unused bits: another letter may decode to the same text, never to a different one.
     assert Signer(SECRET).read("x", changed) in (None, text)
 
 
@@ -38,7 +38,7 @@ def test_owners_of_two_secrets_have_two_names() -> None:
     name = Signer(SECRET).name
     assert name == Signer(SECRET).name != Signer(b"another secret of 16").name
     assert len(name) == 8
-    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")  # of a cookie's name
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")  # for a cookie
 
 
 @given(st.text())

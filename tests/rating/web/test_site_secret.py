@@ -1,4 +1,4 @@
-"""The secret of cookies: from the environment, or in a file for its owner alone."""
+"""The secret that signs cookies: from the environment, or from a file that only its owner can read."""
 
 from __future__ import annotations
 

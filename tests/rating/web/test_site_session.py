@@ -19,7 +19,7 @@ def scope_with(cookie: str = "", scheme: str = "http") -> dict[str, Any]:
 
 
 def back(sessions: Sessions, session: Session, scheme: str = "http") -> Session:
-    """The session of a browser that was given this one's cookie."""
+    """Return the session of a browser that sends this session's cookie back."""
     header = sessions.cookie(scope_with(scheme=scheme), session)
     return sessions.of(scope_with(f"other=1; {header.split(';')[0]}; third", scheme))
 

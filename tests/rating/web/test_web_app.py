@@ -1,4 +1,4 @@
-"""Sites that are put together from pages."""
+"""Sites built from pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often clients may come."""
+"""Rate limits for clients."""
 
 from __future__ import annotations
 
