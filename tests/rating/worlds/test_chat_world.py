@@ -1,4 +1,4 @@
-"""Talking with models, and judging them."""
+"""Chatting with models and judging them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"
 
 
 class Remembering(Agent):
-    """Replies with its name and all that it has been told since it was reset."""
+    """Replies with its name and the number of messages it has been told since it was reset."""
 
     def __init__(self, name: str) -> None:
         super().__init__({})
@@ -63,7 +63,7 @@ def talk(desk: Desk, *lines: str | Callable[[str], str]) -> tuple[ScriptedRater,
 
 
 def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
-    # Two turns each and their mark; four turns are the most, so that the talk ends by itself.
+    # Each message is followed by a mark for the reply. The first talk ends by itself after four turns, the maximum.
     rater, _ = talk(desk, "Hello", "yes", "How are you?", "", "4", "Hi", "no", "done", "2")
     rows = list(rating_rows(desk.store, "herons"))
     assert [(row["question"], row["rating"], row["text"]) for row in rows] == [
@@ -75,7 +75,7 @@ def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
     assert {row["system"] for row in rows} == {"M", "N"}
     assert [row["item"].partition("#")[2] for row in rows] == ["2", "", "2", ""]
     assert rater.saw("Thank you. Now judge this conversation as a whole.")
-    assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # nobody knows which model it is
+    assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # the model's name is never shown
 
 
 def test_talk_is_kept_in_order(desk: Desk) -> None:
@@ -101,7 +101,7 @@ def test_talk_that_was_broken_off_goes_on(desk: Desk) -> None:
 
 
 def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
-    """The rater has gone on in another terminal meanwhile."""
+    """The rater has meanwhile continued in another terminal."""
 
     def elsewhere(shown: str) -> str:
         found = desk.next_item("a")
@@ -110,7 +110,7 @@ def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
         desk.say(found.id, "a", 4, found.item.system, "Heard")
         return "From here"
 
-    rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # four turns are the most
+    rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # at most four turns
     assert rater.saw("The last message was not kept. Another answer was stored before, and is kept.")
     assert rater.saw("You: From elsewhere")
     [found] = desk.answered("a")
@@ -132,7 +132,7 @@ def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> N
     desk.enrol("a")
     found = desk.next_item("a")
     assert isinstance(found, Assignment)
-    desk.say(found.id, "a", 1, "rater", "Are you there?")  # and the power went
+    desk.say(found.id, "a", 1, "rater", "Are you there?")  # then the program stops
     talk(desk, "", "quit")
     assert [one.text for one in desk.messages(found.id, "a")] == ["Are you there?", f"{found.item.system} 1"]
 

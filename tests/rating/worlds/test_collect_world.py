@@ -1,4 +1,4 @@
-"""Two people who collect dialogues in ParlAI's world."""
+"""Two people collect dialogues in ParlAI's world."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BOB = ["yes", "2", "I fell into the pond. It was cold!", "What?", "A heron?", "5
 
 
 def test_two_conversations_with_roles_swapped(collection: Collection, tmp_path: Path) -> None:
-    # First talk: ann, bob, ann, bob, and ann ends it; ann judges, then bob. Second talk: bob speaks first, to 8 turns.
+    # First talk: ann, bob, ann, bob, and ann ends it; ann judges, then bob. Second talk: bob begins, up to 8 turns.
     ann = [*ANN, "4", "4", "5", *(f"ann {n}" for n in range(4)), "3", "3", "3"]
     bob = [*BOB, *(f"bob {n}" for n in range(4)), "1", "2", "3"]
     raters = collect(collection, ann, bob)

@@ -82,7 +82,7 @@ def test_wrong_answers_are_asked_again_with_one_line(desk: Desk) -> None:
 
 def test_rater_goes_on_later(desk: Desk) -> None:
     rate(desk, "4", "soft", "2", "quit")
-    assert len(stored(desk)) == 2  # what is not finished is not kept
+    assert len(stored(desk)) == 2  # unfinished items are not stored
     rater = rate(desk, "1", "thin", "5", "loud")
     assert rater.saw("[2 of 3]")
     assert [row[:3] for row in stored(desk) if row[1] == "liking"] == [
@@ -112,7 +112,7 @@ def test_back_returns_to_the_question_before(desk: Desk) -> None:
 
 
 def test_back_returns_to_the_item_before(desk: Desk) -> None:
-    # The second item's first question, back to the first item, which is answered anew; then the second one again.
+    # From the second item's first question back to the first item, which is answered again; then the second item.
     rater = rate(desk, "4", "soft", "back", "5", "softer", "1", "thin", "quit")
     assert {row[:2]: row[2:] for row in stored(desk)} == {
         ("1", "liking"): (5, ""),
@@ -177,7 +177,7 @@ def test_excluded_rater_is_told(desk: Desk) -> None:
 def test_answer_that_comes_too_late_is_said(desk: Desk) -> None:
     def dawdle(seen: str) -> str:
         desk.clock = lambda: 4e9
-        for name in "bc":  # until somebody has the item that a has
+        for name in "bc":  # until somebody else has a's item
             desk.next_item(name)
         return "soft"
 
