@@ -1,4 +1,4 @@
-"""What the tests of ratings share: a PostgreSQL server, stores of both kinds, a clock that is set by hand, logs."""
+"""Shared fixtures of the rating tests: a PostgreSQL server, stores of both kinds, a manual clock, captured logs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from parlai_empathy.rating.study_file import read_study
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for all tests; skipped where there is no PostgreSQL."""
+    """A PostgreSQL server for all tests; tests that use it are skipped if PostgreSQL is not installed."""
     with postgres_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real browser. It ends with its file's tests: Playwright keeps an event loop in this thread, and only one."""
+    """A real browser, closed after each module: Playwright keeps the only event loop that this thread can have."""
     with chromium() as found:
         yield found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where an empty store may lie: once a file, once a server's database."""
+    """The address of an empty store: once an SQLite file, once a PostgreSQL database."""
     if request.param == "sqlite":
         return str(tmp_path / "ratings.db")
     url: str = request.getfixturevalue("postgres").new_database()
@@ -45,7 +45,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
-    """An empty store of either kind."""
+    """An empty store, once of each kind."""
     store = open_store(store_url)
     yield store
     store.close()
@@ -53,7 +53,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 @pytest.fixture
 def write_log(tmp_path: Path) -> Callable[..., str]:
-    """Writes a log of invented replies: ``write_log("A", 3)`` has three, each in a context of its own."""
+    """Writes a log of invented replies: ``write_log("A", 3)`` writes three, each with a different context."""
 
     def write(name: str, count: int, references: bool = True) -> str:
         path = tmp_path / f"{name}.jsonl"
@@ -73,7 +73,7 @@ def write_log(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.fixture
 def study_of(tmp_path: Path) -> Callable[..., Study]:
-    """Makes a study: ``study_of(LIKERT, minutes=1)`` is the one of that file, with one key more or another one."""
+    """Makes a study: ``study_of(LIKERT, minutes=1)`` is that study with the given keys added or replaced."""
 
     def make(base: dict[str, Any], **keys: Any) -> Study:
         path = tmp_path / "herons.yaml"
@@ -99,7 +99,7 @@ class _Lines(logging.Handler):
 
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
-    """The lines of ParlAI's log, which is none of Python's own."""
+    """The lines of ParlAI's log, whose logger is outside Python's hierarchy, so that ``caplog`` misses them."""
     handler = _Lines()
     parlai_logging.logger.addHandler(handler)
     yield handler.lines

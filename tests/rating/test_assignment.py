@@ -1,4 +1,4 @@
-"""The promises of the assignment, under whatever raters may do, and under many of them at once."""
+"""The guarantees of the assignment, whatever raters do, and with many raters at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pairs(systems: int, contexts: int) -> list[Item]:
 
 @pytest.fixture
 def desk_of(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> Callable[..., Desk]:
-    """A desk with items of the test's own, which need no logs."""
+    """Makes a desk with the given items, which need no logs."""
 
     def make(study: Study, items: list[Item]) -> Desk:
         monkeypatch.setattr(registration, "items_of", lambda study: items)
@@ -51,7 +51,7 @@ def desk_of(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> Call
 
 
 def rate_all_at_once(desk: Desk, rater: str) -> list[Assignment]:
-    """The same, with each answer and the next item in one transaction."""
+    """Like ``rate_all``, with each answer and the next item in one transaction."""
     done: list[Assignment] = []
     found: Assignment | Nothing | None = desk.next_item(rater)
     while isinstance(found, Assignment):
@@ -62,7 +62,7 @@ def rate_all_at_once(desk: Desk, rater: str) -> list[Assignment]:
 
 
 def rate_all(desk: Desk, rater: str, at_most: int = 10**6) -> list[Assignment]:
-    """A rater judges until nothing is left."""
+    """Let a rater judge until nothing is left and return the assignments."""
     done: list[Assignment] = []
     while len(done) < at_most and isinstance(found := desk.next_item(rater), Assignment):
         assert desk.answer(found.id, rater, ANSWERS[desk.study.kind]) is Outcome.STORED
@@ -70,7 +70,7 @@ def rate_all(desk: Desk, rater: str, at_most: int = 10**6) -> list[Assignment]:
     return done
 
 
-# --- what Rashkin et al. 2019 ask for --------------------------------------------------------------------------------
+# --- the protocol of Rashkin et al. 2019 -----------------------------------------------------------------------------
 
 
 def test_each_item_of_a_rater_is_from_another_system(desk_of: Callable[..., Desk]) -> None:
@@ -86,7 +86,7 @@ def test_with_fewer_systems_they_take_turns(desk_of: Callable[..., Desk]) -> Non
         systems = [found.item.system for found in rate_all(desk, rater)]
         for start in (0, 3, 6):
             assert len(set(systems[start : start + 3])) == 3
-    # 30 ratings in all: the tenth of each rater goes to the system that has the fewest.
+    # 30 ratings in total: each rater's tenth goes to the system with the fewest ratings.
     assert [one.done for one in desk.counts()] == [10, 10, 10]
 
 
@@ -107,7 +107,7 @@ def test_study_ends_when_all_systems_have_enough(desk_of: Callable[..., Desk]) -
     while desk.next_item(f"r{raters}") is not Nothing.COMPLETE:
         assert len(rate_all(desk, f"r{raters}")) == 10
         raters += 1
-    # 4 x 20 ratings are 8 raters' 10; nobody was asked in vain, and each had a full set.
+    # 4 x 20 ratings are 8 raters x 10: nobody came in vain, and each had a full set.
     assert raters == 8
     assert [(one.done, one.goal) for one in desk.counts()] == [(20, 20)] * 4
 
@@ -149,16 +149,16 @@ def test_seed_and_rater_decide_the_order_of_systems(monkeypatch: pytest.MonkeyPa
         desk.exclude(rater, "the next one is to find all systems equal again")
         return found
 
-    # Of 8! = 40,320 orders no two of four should be the same.
+    # There are 8! = 40,320 orders, so no two of four should be equal.
     orders = {order(seed, rater) for seed in (1, 2) for rater in "ab"}
     assert len(orders) == 4
     assert {one[0] for one in orders} != {"s0"}
-    # The same draw for each of a rater's items would take the last of equals, or the first, time and again.
+    # If all items of a rater shared one random draw, the last (or the first) of equal systems would always be chosen.
     assert not orders & {tuple(f"s{s}" for s in range(8)), tuple(f"s{s}" for s in reversed(range(8)))}
 
 
 def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
-    """Of 4 items each of 200 raters' first one is drawn: each item some 50 times (the draws are not independent)."""
+    """The first item of each of 200 raters is drawn from 4, each about 50 times (the draws are not independent)."""
     study = replace(SINGLE, items_per_rater=1, ratings_per_item=None, ratings_per_system=10**6)
     desk = desk_of(study, singles(systems=1, contexts=4))
     firsts: Counter[str] = Counter()
@@ -208,13 +208,13 @@ def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[.
         assert len({one.item.name for one in found if one.item.is_check}) == 2
         places.add(tuple(where))
     assert len(places) > 6
-    # 24 checks over 3 are 8 each: the least seen one comes first.
+    # 24 checks over 3 are 8 each, because the least used one comes first.
     with desk.store.reading() as t:
         assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
 
 
 def test_checks_can_stand_anywhere(desk_of: Callable[..., Desk]) -> None:
-    """Two of four places each: six pairs, of which 300 raters have 50 each, give or take 6.5 (a standard deviation)."""
+    """Two of four places: six pairs, each with about 50 of 300 raters (standard deviation 6.5)."""
     checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(2))
     study = replace(SINGLE, checks=checks, checks_per_rater=2)
     places = Counter(tuple(sorted(check_places(study, f"r{rater}", 4))) for rater in range(300))
@@ -267,12 +267,12 @@ def test_sides_are_balanced_at_every_moment(desk_of: Callable[..., Desk]) -> Non
             count = swapped.setdefault(found.item.arm, Counter())
             count[found.swapped] += 1
             assert abs(count[True] - count[False]) <= 1
-    # 3 pairs x 7 contexts x 3 raters = 63 ratings, of 13 raters with 5 each
+    # 3 pairs x 7 contexts x 3 raters = 63 ratings, by 13 raters with at most 5 each
     assert sum(map(Counter.total, swapped.values())) == 63
 
 
 def test_which_side_is_first_is_drawn(desk_of: Callable[..., Desk]) -> None:
-    """Of 28 pairs of 8 systems each one's first comparison; that all stand alike has a probability of 2 to the -27."""
+    """The first comparisons of the 28 pairs of 8 systems; all have the same side with a probability of 2 to the -27."""
     desk = desk_of(replace(PAIR, items_per_rater=28), pairs(systems=8, contexts=28))
     first = {}
     for found in rate_all(desk, "a"):
@@ -298,7 +298,7 @@ def test_fixed_sides(desk_of: Callable[..., Desk]) -> None:
     assert not any(found.swapped for found in rate_all(desk, "a"))
 
 
-# --- what an assignment says of itself -------------------------------------------------------------------------------
+# --- the state of an assignment --------------------------------------------------------------------------------------
 
 
 def row_of(desk: Desk, id: str) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def test_assignment_that_comes_back_is_of_now(desk_of: Callable[..., Desk], cloc
     first = desk.next_item("a")
     assert isinstance(first, Assignment)
     clock.now += 61
-    other = desk.next_item("b")  # who gets it, for it is late
+    other = desk.next_item("b")  # gets the late item
     assert isinstance(other, Assignment)
     assert other.item == first.item
     assert [row_of(desk, first.id)[key] for key in ("state", "closed")] == ["late", clock.now]
@@ -339,7 +339,7 @@ def test_pair_comes_back_to_its_rater_where_sides_are_equal(desk_of: Callable[..
 
 
 def test_item_of_another_version_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
-    """What has come back is free as soon as its own version says so, however full the same place of another one is."""
+    """An item that came back is free if its own version says so, however full its place in another version is."""
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=1))
     former = replace(SINGLE, title="Cranes", minutes=1)
     assert len(rate_all(Desk(store, former, clock), "z")) == 1
@@ -363,7 +363,7 @@ def test_studies_of_one_store_take_back_their_own(monkeypatch: pytest.MonkeyPatc
     assert isinstance(found, Assignment)
     clock.now += 61
     assert isinstance(other.next_item("a"), Assignment)
-    assert row_of(one, found.id)["state"] == "open"  # the other study's transaction has no right to it
+    assert row_of(one, found.id)["state"] == "open"  # the other study's transaction must not touch it
     assert isinstance(one.next_item("b"), Assignment)
     assert row_of(one, found.id)["state"] == "late"
 
@@ -416,7 +416,7 @@ def test_promises_hold_whatever_raters_do(
 
 
 class Watch:
-    """Acts for raters, remembers all that they were handed, and compares it with the promises."""
+    """Acts for raters, records all that they were handed, and checks the guarantees."""
 
     def __init__(self, desk: Desk, quota: int, per_rater: int) -> None:
         self.desk = desk
@@ -424,7 +424,7 @@ class Watch:
         self.per_rater = per_rater
         self.met: dict[tuple[str, str], str] = {}  # rater and subject -> the assignment's id
         self.hands: dict[str, Assignment] = {}  # what each rater was handed last
-        self.was_included = False  # only then may an item have more ratings than it should
+        self.was_included = False  # only then may an item exceed its quota
 
     def act(self, action: str, rater: str, clock: Clock) -> None:
         held = self.hands.get(rater)
@@ -435,7 +435,7 @@ class Watch:
             clock.now += 61
         elif action == "late" and held:
             clock.now += 61
-            self.act("next", "somebody else", clock)  # who may be given just that item
+            self.act("next", "somebody else", clock)  # who may be given that very item
             self.desk.answer(held.id, rater, answers)
         elif action == "answer" and held:
             before = self.state(held.id)
@@ -498,7 +498,7 @@ class Watch:
         assert all(Counter((row["rater"], row["state"]) for row in rows)[rater, "open"] <= 1 for rater in per_rater)
 
     def finish(self) -> None:
-        """New raters do what is left: then every item has its ratings, and sides are balanced."""
+        """Let new raters do what is left: then every item has its ratings, and sides are balanced."""
         for one in self.desk.raters():
             if one.id in self.hands:
                 self.desk.exclude(one.id, "their time is over")
@@ -524,7 +524,7 @@ def test_promises_hold_with_many_threads(desk_of: Callable[..., Desk], study: St
 
     def work(first: int) -> None:
         try:
-            rate_all(desk, f"r{first}")  # two raters share each of 8 threads, one after the other
+            rate_all(desk, f"r{first}")  # each of 8 threads has two raters, one after the other
             rate_all_at_once(desk, f"r{first + 8}")
         except BaseException as error:
             failures.append(error)
@@ -537,6 +537,6 @@ def test_promises_hold_with_many_threads(desk_of: Callable[..., Desk], study: St
     assert not failures
     watch = Watch(desk, quota=2, per_rater=6)
     watch.check()
-    # 3 systems (or pairs) x 8 contexts x 2 raters = 48 ratings are wanted, and 16 raters can give 96.
+    # 3 systems (or pairs) x 8 contexts x 2 raters = 48 ratings are needed, and 16 raters can give 96.
     assert len(watch.rows()) == 48
     assert len({(row["rater"], row["subject"]) for row in watch.rows()}) == 48

@@ -1,4 +1,4 @@
-"""Collecting dialogues: which emotions are offered, who may say what, and the file that comes of it."""
+"""Collecting dialogues: which emotions are offered, who may say what, and the exported file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def collection(store: Store, clock: Clock) -> Collection:
 
 
 def prompt(collection: Collection, rater: str, place: int = 0, situation: str = "I saw a heron.") -> str:
-    """A person chooses one of the offered emotions; returns the prompt's id."""
+    """Let a person choose one of the offered emotions and return the prompt's id."""
     found = collection.offer(rater)
     assert collection.choose(found.id, rater, found.offered[place], situation) is Outcome.STORED
     return found.id
@@ -57,20 +57,20 @@ def test_three_different_emotions_are_offered_and_stay(collection: Collection) -
 
 
 def test_new_people_choose_among_those_chosen_least_by_all(collection: Collection) -> None:
-    """32 new people one after the other use each emotion once, but where fewer than three are left to offer."""
+    """New people are offered only emotions that nobody has chosen, until fewer than three of these are left."""
     for number in range(30):
         chosen = Counter(row for row in used(collection))
         offered = collection.offer(f"r{number}").offered
         assert all(chosen[emotion] == 0 for emotion in offered)
         prompt(collection, f"r{number}", place=number % 3)
     assert max(used(collection).values()) == 1
-    # Two emotions were never chosen; the third one offered is of those chosen once.
+    # Two emotions were never chosen, so the third one offered was chosen once.
     offered = collection.offer("last").offered
     assert sorted(used(collection)[emotion] for emotion in offered) == [0, 0, 1]
 
 
 def test_what_excluded_people_have_told_or_heard_is_not_chosen(collection: Collection) -> None:
-    """Each of the 32 emotions is chosen once; then two are free again: one told by somebody excluded, one to them."""
+    """Each of the 32 emotions is chosen once; an exclusion frees two: one told by that person, one told to them."""
     told = {}
     for number in range(32):
         found = collection.offer(f"r{number}")
@@ -98,7 +98,7 @@ def test_who_returns_chooses_among_their_own_least(collection: Collection) -> No
 def test_of_their_own_least_those_that_all_have_chosen_least(collection: Collection) -> None:
     first = collection.offer("a").offered
     prompt(collection, "a")
-    for number in range(28):  # everybody else: 28 other emotions
+    for number in range(28):  # 28 others: 28 other emotions
         prompt(collection, f"r{number}")
     # 29 are used once; a has never chosen 31, of which 3 were chosen by nobody.
     never = set(EMOTIONS) - set(used(collection))
@@ -122,8 +122,8 @@ def test_many_people_at_once_stay_balanced(collection: Collection) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # What is offered was chosen once at most: of fewer than 32 choices there are always three such emotions. So others
-    # can bring one to two, and who was offered it before that to three.
+    # An offered emotion was chosen at most once: with fewer than 32 choices there are always three such emotions. The
+    # other thread can then bring one to two, and whoever was offered it before that to three.
     assert sum(used(collection).values()) == 32
     assert max(used(collection).values()) <= 3
 
@@ -239,7 +239,7 @@ def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: 
     assert one.self_evaluations == (SelfEvaluation(5, 4, 3), SelfEvaluation(2, 2, 2))
     assert len(two.turns) == 6
     assert two.turns[0].worker == "1"
-    assert two.self_evaluations == ()  # bob has not said anything
+    assert two.self_evaluations == ()  # bob has not evaluated it
     assert one.conv_id != two.conv_id
     assert "ann" not in path.read_text().replace("ann in turn", "")  # no name leaves the store
 
@@ -277,7 +277,7 @@ def test_whatever_is_said_comes_back(tmp_path_factory: pytest.TempPathFactory, t
     except OptionError:
         return
     if "_comma_" in said:
-        return  # the layout itself has no way to write it
+        return  # the file format cannot represent it
     one = Conversation(
         "x", 1, Prompt("p", "a", (), "proud", said), "a", "b", True, (Said(1, "speaker", said, {}, 0.0),)
     )

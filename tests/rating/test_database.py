@@ -1,4 +1,4 @@
-"""What a transaction promises, in either database."""
+"""The guarantees of a transaction, in both databases."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_is_sent_happens_in_its_order(database: Database) -> None:
         after, none = t.ask("SELECT legs FROM herons"), t.ask("SELECT legs FROM herons WHERE name = 'b'")
         t.send("UPDATE herons SET legs = 3")
         assert (after(), before(), none()) == ([{"legs": 2}], [{"legs": 1}], [])
-        assert after() == [{"legs": 2}]  # what is answered stays
+        assert after() == [{"legs": 2}]  # answers can be read again
         assert t.run("DELETE FROM herons WHERE legs = 3") == 1
         t.send("INSERT INTO herons VALUES ('c', 4)")
     assert names(database) == ["c"]
@@ -73,7 +73,7 @@ def test_what_is_sent_happens_in_its_order(database: Database) -> None:
 
 @pytest.mark.parametrize("others", [0, 1, 40])
 def test_what_is_sent_and_fails_is_told(database: Database, others: int) -> None:
-    """The transaction fails, and says why, although nobody has waited for the statement that did."""
+    """The transaction fails and reports why, although nobody waited for the statement that failed."""
 
     def put_twice() -> None:
         with database.transaction() as t:
@@ -97,14 +97,14 @@ def test_what_is_sent_goes_if_the_block_fails(database: Database) -> None:
 
 
 def test_transactions_do_not_mix(database: Database) -> None:
-    """Forty times in each of four threads, read a number and write it plus one."""
+    """Each of four threads reads a number and writes it plus one, forty times."""
     with database.transaction() as t:
         t.run("INSERT INTO herons VALUES ('a', 0)")
 
     def count() -> None:
         for _ in range(40):
             with database.transaction() as t:
-                t.run("UPDATE herons SET name = name WHERE name = 'a'")  # the lock, as a study's `turn` is
+                t.run("UPDATE herons SET name = name WHERE name = 'a'")  # takes the lock, as a study's `turn` does
                 legs = t.rows("SELECT legs FROM herons")[0]["legs"]
                 t.run("UPDATE herons SET legs = :legs", legs=legs + 1)
 

@@ -1,4 +1,4 @@
-"""What a desk does for one rater after the other, on both kinds of stores."""
+"""What a desk does for one rater after another, on both kinds of stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIKED = {"liking": 4}
 
 @pytest.fixture
 def desk(store: Store, study_of: Make, write_log: Log, clock: Clock) -> Desk:
-    """Three items of one system, two raters each, a minute's time."""
+    """Three items of one system, two raters per item, one minute per item."""
     study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, ratings_per_item=2, minutes=1)
     return Desk(store, study, clock)
 
@@ -66,7 +66,7 @@ def test_item_in_hand_stays_in_hand(desk: Desk, clock: Clock) -> None:
     clock.now += 50
     again = handed(desk, "a")
     assert (again.id, again.item) == (first.id, first.item)
-    assert again.deadline == clock.now + 60  # who comes back has the whole time again
+    assert again.deadline == clock.now + 60  # coming back restarts the time limit
     clock.now += 50
     handed(desk, "b")
     assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
@@ -155,7 +155,7 @@ def test_of_pairs_the_rating_speaks_of_the_system(store: Store, study_of: Make, 
         desk.answer(found.id, "a", {"better": "left" if found.left.reply.startswith("A") else "right"})
         sides.append(found.swapped)
     assert sorted(sides) == [False, False, True, True]
-    assert stored(desk) == [("a", 1.0)] * 4  # A was better each time, wherever it stood
+    assert stored(desk) == [("a", 1.0)] * 4  # A was better each time, on either side
 
 
 def test_tie_is_zero_on_both_sides(store: Store, study_of: Make, write_log: Log) -> None:
@@ -170,7 +170,7 @@ def test_tie_is_zero_on_both_sides(store: Store, study_of: Make, write_log: Log)
 
 
 def writes(desk: Desk) -> int:
-    """How many transactions have written to the study."""
+    """Return how many transactions have written to the study."""
     with desk.store.reading() as t:
         return int(t.rows("SELECT turn FROM rating_studies")[0]["turn"])
 
@@ -204,7 +204,7 @@ def test_answer_that_is_not_kept_brings_nothing(scarce: Desk, clock: Clock) -> N
 def test_late_answer_and_next_item(desk: Desk, clock: Clock) -> None:
     found = handed(desk, "a")
     clock.now += 61
-    handed(desk, "b")  # takes back what is late
+    handed(desk, "b")  # reclaims late items
     outcome, following = desk.answer_and_next(found.id, "a", LIKED)
     assert isinstance(following, Assignment)
     assert (outcome, following.number) == (Outcome.STORED, 2)
@@ -215,12 +215,12 @@ def test_answer_and_next_item_are_one_transaction(desk: Desk) -> None:
     before = writes(desk)
     _, second = desk.answer_and_next(first.id, "a", LIKED)
     assert writes(desk) == before + 1
-    assert desk.next_item("a") == second  # who has an item in hand, and time for it, only reads
+    assert desk.next_item("a") == second  # only reads: there is an open item with time left
     assert writes(desk) == before + 1
 
 
 def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rater is told that it has failed, and sends the answer again: it is stored then, once."""
+    """The rater sees an error and sends the answer again: it is then stored, once."""
     first = handed(desk, "a")
     with monkeypatch.context() as broken:
         broken.setattr("parlai_empathy.rating.assignment._PICK", "SELECT * FROM nowhere WHERE place = :place")
@@ -230,7 +230,7 @@ def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.
         broken.setattr("parlai_empathy.rating.assignment.secrets.token_hex", lambda length: first.id)
         with pytest.raises(
             StoreError, match=r"(?i)failed \(.*unique"
-        ):  # at the very end: nobody waits for that statement
+        ):  # at the very end: nobody waits for this statement
             desk.answer_and_next(first.id, "a", LIKED)
     assert stored(desk) == []
     assert [(one.done, one.open) for one in desk.counts()] == [(0, 1)]
@@ -250,7 +250,7 @@ def test_same_submission_from_many_threads(desk: Desk) -> None:
     assert stored(desk) == [("a", 4.0)]
 
 
-# --- what is abandoned -----------------------------------------------------------------------------------------------
+# --- abandoned items -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_late_answer_comes_too_late_when_somebody_else_has_it(scarce: Desk, cloc
 
 
 def test_late_answer_must_not_upset_the_sides(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
-    """A pair for two raters. Where b was given the side that a had, a's late answer would make two of one side."""
+    """A pair for two raters. If b was given a's side, a's late answer would put both on one side."""
     late = set()
     for seed in range(12):
         systems = {"A": write_log("A", 1), "B": write_log("B", 1)}
@@ -313,11 +313,11 @@ def test_late_answer_must_not_upset_the_sides(store: Store, study_of: Make, writ
         outcome = desk.answer(a.id, "a", {"better": "tie"})
         assert outcome is (Outcome.TOO_LATE if a.swapped == b.swapped else Outcome.STORED)
         late.add(outcome)
-    assert len(late) == 2  # both happened
+    assert len(late) == 2  # both occurred
 
 
 def test_late_answer_does_not_make_one_too_many(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
-    """a is to have two items of three: the first one is late and in b's hands, so a does the two others."""
+    """a should answer two items of three: the first one is late and now held by b, so a answers the two others."""
     study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, minutes=1, order="listed")
     desk = Desk(store, study, clock)
     first = handed(desk, "a")
@@ -338,7 +338,7 @@ def test_late_answer_is_the_next_one_and_what_is_in_hand_comes_after(
     desk = Desk(store, study, clock)
     first = handed(desk, "a")
     clock.now += 61
-    other = handed(desk, "b")  # who has the first one now
+    other = handed(desk, "b")  # who now has the first item
     second = handed(desk, "a")
     assert (first.number, second.number) == (1, 1)
     desk.give_back(other.id, "b")
@@ -414,7 +414,7 @@ def test_other_consent_is_asked_for_anew(store: Store, study_of: Make, write_log
     def desk_of(**keys: str) -> Desk:
         return Desk(store, study_of(LIKERT, systems=systems, **keys), clock, new_version=True)
 
-    former = desk_of()  # which asks for none, and notes all the same when somebody begins
+    former = desk_of()  # which needs no consent, but still records when somebody begins
     former.enrol("a", consented=True, details={"country": "FI"})
     began = clock.now
     handed(former, "a")
@@ -422,7 +422,7 @@ def test_other_consent_is_asked_for_anew(store: Store, study_of: Make, write_log
     asking = desk_of(consent="Do you agree?")
     assert asking.next_item("a") is Nothing.CONSENT
     asking.enrol("a", consented=True)
-    assert handed(desk_of(consent="Do you agree?", title="Herons!"), "a")  # the same words
+    assert handed(desk_of(consent="Do you agree?", title="Herons!"), "a")  # the same text
     rater = asking.rater("a")
     assert rater
     agreed = {f"agreed to {former.study.version}": str(began)}
@@ -439,7 +439,7 @@ def test_excluded_raters_make_room(desk: Desk) -> None:
     assert [(one.done, one.open, one.goal) for one in desk.counts()] == [(1, 0, 6)]
     assert desk.next_item("a") is Nothing.EXCLUDED
     assert desk.answer(in_hand.id, "a", LIKED) is Outcome.EXCLUDED
-    desk.exclude("a", "too fast")  # another reason, not another time
+    desk.exclude("a", "too fast")  # changes the reason, not the count
     assert [(one.id, one.excluded, one.done) for one in desk.raters()] == [("a", "too fast", 1), ("b", None, 1)]
     desk.include("a")
     desk.include("a")
@@ -501,7 +501,7 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
     assert [(one.done, one.open) for one in new.counts()] == [(0, 0)]
     found = handed(new, "a")
     assert found.number == 2
-    # What the rater had met stays met.
+    # The rater does not get items again that they had in the old version.
     assert found.item.subject not in (done.item.subject, open_one.item.subject)
     assert new.answer(open_one.id, "a", LIKED) is Outcome.TOO_LATE
     assert handed(new, "b")
@@ -529,7 +529,7 @@ def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: 
 
 
 def test_answers_to_a_former_version_stay(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
-    """The new version's scale has more points than the rater could see."""
+    """The new version's scale has more points than the rater saw."""
     log = write_log("A", 3)
     old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
     found = handed(old, "a")
@@ -579,7 +579,7 @@ def test_studies_in_a_store_do_not_meet(store: Store, study_of: Make, write_log:
 
 @pytest.fixture
 def chats(store: Store, study_of: Make, clock: Clock) -> Desk:
-    """Two models, a question of each turn."""
+    """Two models, and one question about each turn."""
     good = {
         "id": "good",
         "text": "Good?",
@@ -630,7 +630,7 @@ def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: De
     fourth = handed(chats, "a")
     assert {third.item.system, fourth.item.system} == {"M", "N"}
     assert chats.answer(fourth.id, "a", LIKED) is Outcome.STORED
-    assert chats.next_item("a") is Nothing.DONE  # a model that stays silent keeps nobody from the end
+    assert chats.next_item("a") is Nothing.DONE  # a silent model does not keep anybody from finishing
     assert {one.arm: (one.done, one.open) for one in chats.counts()} == {
         fourth.item.system: (1, 0),
         third.item.system: (0, 0),
@@ -638,7 +638,7 @@ def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: De
 
 
 def test_only_what_was_given_back_is_met_anew(chats: Desk, clock: Clock) -> None:
-    """a had a chat in hand when a new version came: with that model they have talked."""
+    """a had an open chat when a new version came, so a has already met that model."""
     first = handed(chats, "a")
     new = Desk(chats.store, dataclasses.replace(chats.study, title="Herons!"), clock, new_version=True)
     for _ in range(3):
@@ -657,7 +657,7 @@ def test_what_was_given_back_in_another_study_is_none_of_this_ones_business(chat
 
 
 def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chats: Desk) -> None:
-    """a has given one chat back and judged the other; b's giving back all of theirs changes nothing of that."""
+    """a has given one chat back and judged the other; that b gives all chats back does not change this."""
     given_back = handed(chats, "a")
     chats.give_back(given_back.id, "a")
     chats.answer(handed(chats, "a").id, "a", LIKED)
@@ -684,7 +684,7 @@ def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
     found = handed(chats, "a")
     for turn in range(1, 4):
         clock.now += 50
-        chats.next_item("b")  # takes back what is late
+        chats.next_item("b")  # reclaims late items
         assert chats.say(found.id, "a", turn, "rater", "still here") is Outcome.STORED
     assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
 
@@ -696,7 +696,7 @@ def test_chat_that_goes_on_late_is_the_next_one(store: Store, study_of: Make, cl
     desk = Desk(store, study, clock)
     first = handed(desk, "a")
     clock.now += 61
-    others = [handed(desk, rater) for rater in "bcd"]  # each has another model
+    others = [handed(desk, rater) for rater in "bcd"]  # each has a different model
     for one in others:
         if one.item.system != first.item.system:
             desk.give_back(one.id, one.rater)
@@ -724,7 +724,7 @@ def test_messages_that_cannot_be(chats: Desk) -> None:
         with pytest.raises(OptionError):
             chats.say(found.id, "a", turn, "rater", text)
     with pytest.raises(OptionError):
-        chats.mark(found.id, "a", 1, {"liking": 4})  # that is asked of the whole
+        chats.mark(found.id, "a", 1, {"liking": 4})  # a question about the whole conversation
 
 
 # --- stores that fail ------------------------------------------------------------------------------------------------

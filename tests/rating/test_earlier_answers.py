@@ -1,4 +1,4 @@
-"""What a rater has answered, as a page shows it again."""
+"""A rater's earlier answers, as a page shows them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: connections that break, and a server that is not there."""
+"""PostgreSQL: connections that break, and a server that cannot be reached."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from parlai_empathy.rating.store import open_database, open_store
 
 @pytest.mark.parametrize("writes", [True, False])
 def test_broken_connections_are_replaced(postgres: PostgresServer, writes: bool) -> None:
-    """Two of them, as after a restart of the server."""
+    """Two connections break, as after a restart of the server."""
     database = open_database(postgres.new_database())
     with database.transaction() as first, database.transaction(writes=False) as second:
         broken = {t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] for t in (first, second)}
     assert len(broken) == 2
     with open_database(postgres.url()).transaction() as t:
         for pid in broken:
-            t.rows("SELECT pg_terminate_backend(:pid, 10000)", pid=pid)  # returns when it has gone
+            t.rows("SELECT pg_terminate_backend(:pid, 10000)", pid=pid)  # waits until it has ended
     with database.transaction(writes) as t:
         assert t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] not in broken
 

@@ -1,4 +1,4 @@
-"""One rating, and the same one turned round."""
+"""A rating, and the same rating with its two systems swapped."""
 
 from __future__ import annotations
 

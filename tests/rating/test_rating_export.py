@@ -1,4 +1,4 @@
-"""Ratings as files, which the analysis reads."""
+"""Exporting ratings to files that the analysis reads."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_versions_items_of_one_name_are_different_items(store: Store, study_of: 
     assert write_export(store, "herons", path) == 6
     ratings = list(read_ratings(path))
     assert len({one.unit for one in ratings}) == 6
-    # What scores of the present logs call a reply says nothing of another reply.
+    # A reply's name refers to the current logs: a rating of a reply that has changed since gets no name.
     assert {one.item: one.reply for one in ratings if one.rater == "ann"} == {"1": "A#1", "2": "", "3": "A#3"}
     assert {one.item: one.reply for one in ratings if one.rater == "bob"} == {"1": "A#1", "2": "A#2", "3": "A#3"}
 

@@ -1,4 +1,4 @@
-"""What a study's logs give raters to judge."""
+"""The items that raters get from a study's logs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_reply_is_an_item(study_of: Make, write_log: Callable[..., str]) ->
     ]
     first, second, other, _ = items
     assert first.context == ("I saw a heron today, number 1.",)
-    assert first.subject == other.subject != second.subject  # a rater meets a context once
+    assert first.subject == other.subject != second.subject  # a rater sees a context only once
 
 
 def test_order_of_the_logs_does_not_matter(study_of: Make, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_checks_stand_apart(study_of: Make, write_log: Callable[..., str]) -> No
 
 def test_chats_are_as_many_as_a_rater_needs(study_of: Make) -> None:
     study = study_of({**LIKERT, "kind": "chat"}, models={"M": "m", "N": "n"}, items_per_rater=3)
-    # Three chats with two models: two of one of them.
+    # Three chats with two models: one model comes twice.
     assert [one.subject for one in items_of(study)] == ["M, chat 1", "N, chat 1", "M, chat 2", "N, chat 2"]
 
 

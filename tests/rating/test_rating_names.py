@@ -1,4 +1,4 @@
-"""The names that options of studies and ratings show. Those of countries are tested beside the help lines."""
+"""The names that options of studies and ratings show. Names of countries are tested with the help lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers questions take, and what is stored of them."""
+"""Which answers questions accept, and how they are stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BETTER = Preference("better", "Which is better?")
         (CHOICE, "red", Answer(1.0, "red")),
         (CHOICE, "SEA GREEN", Answer(2.0, "Sea green")),
         (CHOICE, "1", Answer(1.0, "red")),
-        (CHOICE, "2", Answer(3.0, "2")),  # a choice of that text comes before the choice in that place
+        (CHOICE, "2", Answer(3.0, "2")),  # a choice's text takes precedence over its number
         (TEXT, "  abc ", Answer(None, "abc")),
         (TEXT, "0123456789", Answer(None, "0123456789")),
         (BETTER, "left", Answer(1.0)),

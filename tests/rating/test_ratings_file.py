@@ -1,4 +1,4 @@
-"""Reading files of ratings: what they may look like, and each way in which they can be wrong."""
+"""Reading files of ratings: valid files, and every kind of error."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def lines(*records: object) -> str:
 
 
 def message_of(folder: Path, content: str | bytes, name: str = "ratings.csv", **options: Any) -> str:
-    """The error's message, which must be one line, without the file's folder."""
+    """Return the error message, which must be one line, without the file's folder."""
     with pytest.raises(DataError) as error:
         read(folder, content, name, **options)
     assert len(str(error.value).splitlines()) == 1
     return str(error.value).removeprefix(f"{folder}/")
 
 
-# --- what is right ---------------------------------------------------------------------------------------------------
+# --- valid files -----------------------------------------------------------------------------------------------------
 
 
 def test_a_csv_file(tmp_path: Path) -> None:
@@ -57,13 +57,13 @@ def test_a_csv_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        "rating,question,when,item,rater\n5,q,now,1,Ann\n",  # in another order, with a further column
+        "rating,question,when,item,rater\n5,q,now,1,Ann\n",  # in another order, with an additional column
         'item,rater,rating,question\n"1","Ann","5","q"\n',
         "\ufeffitem,rater,rating,question\n1,Ann,5,q\n",  # a BOM, as Excel writes it
         "item,rater,rating,question\r\n1,Ann,5,q\r\n",
-        "item,rater,rating,question\r1,Ann,5,q",  # and no new line at the end
+        "item,rater,rating,question\r1,Ann,5,q",  # no newline at the end
         "item, rater, rating, question\n1, Ann, 5 , q\n",
-        "\nitem,rater,rating,question\n\n1,Ann,5,q\n,,,\n  \n",  # rows without anything in them
+        "\nitem,rater,rating,question\n\n1,Ann,5,q\n,,,\n  \n",  # empty rows
     ],
     ids=["order", "quotes", "bom", "windows", "mac", "spaces", "empty rows"],
 )
@@ -82,7 +82,7 @@ def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
 def test_json_lines(tmp_path: Path, name: str) -> None:
     content = lines({"item": 1, "rater": "Ann", "rating": "5", "when": [1]}, {"item": "1", "rater": 2.5, "rating": 4})
     assert read(tmp_path, "\ufeff" + content + "\n\r\n", name) == [("", "1", "Ann", 5.0), ("", "1", "2.5", 4.0)]
-    # Characters at which Python would split a text, but that JSON has in texts.
+    # Characters at which Python splits text into lines, but which JSON strings may contain.
     content = json.dumps({"item": "a\u2028b\x85c", "rater": "x", "rating": 0, "question": None}, ensure_ascii=False)
     assert read(tmp_path, content, name) == [("", "a\u2028b\x85c", "x", 0.0)]
 
@@ -118,7 +118,7 @@ def test_everything_that_a_study_exports(tmp_path: Path) -> None:
         Rating("c1", "Ann", "empathy", 2.0, "check", check=1.0, study="ed", version="v1"),
     ]
     assert list(read_ratings(write(tmp_path, ALL + rows))) == expected
-    # A scale is that of ratings; comparisons have their own three values.
+    # The scale applies to ratings; comparisons always have three values.
     assert list(read_ratings(write(tmp_path, ALL + rows), scale=[1, 2, 3, 4, 5])) == expected
     records = [
         {
@@ -144,10 +144,10 @@ MORE = "item,system,other,question,rater,rating,text,kind,side,reply,excluded\n"
 def test_what_else_a_study_knows(tmp_path: Path) -> None:
     rows = (
         "1,A,B,better,Ann,1,,preference,right,A#4,\n"
-        "1,A,B,sure,Ann,4,,likert,right,A#4,too fast\n"  # asked of a pair, and no comparison
+        "1,A,B,sure,Ann,4,,likert,right,A#4,too fast\n"  # about a pair, but no comparison
         "1,A,,who,Ann,2,a person,choice,,,no\n"
         "1,A,,own,Ann,,Oh!,text,,,FALSE\n"
-        "2,A,,q,Ann,5,,human,above,,0\n"  # other words than ours in columns that are called so
+        "2,A,,q,Ann,5,,human,above,,0\n"  # unknown values in columns of these names
     )
     found = list(read_ratings(write(tmp_path, MORE + rows), scale=[1, 4, 5]))
     assert found == [
@@ -195,7 +195,7 @@ def test_ratings_by_what_was_judged() -> None:
         Rating("1", "Bob", "q", 5.0, "A"),
         Rating("1", "Ann", "q", 2.0, "B"),  # another system's reply to the same item
         Rating("1", "Ann", "p", 1.0, "A", "B"),
-        Rating("1", "Bob", "p", 1.0, "B", "A"),  # the same two, the other way round
+        Rating("1", "Bob", "p", 1.0, "B", "A"),  # the same pair, swapped
         Rating("1", "Cyd", "q", 3.0, "A", study="two"),
         Rating("1", "Eve", "q", 1.0, "A", study="two", version="v2"),
         Rating("1", "Dan", "q", None, "A", text="Hm."),
@@ -244,7 +244,7 @@ def test_an_item_of_two_versions_is_not_one_reply() -> None:
     assert by_question([first, checked]) == {"q": {"1": [4.0]}}
 
 
-# --- what is wrong with a file ---------------------------------------------------------------------------------------
+# --- errors in a file ------------------------------------------------------------------------------------------------
 
 NAMES = "it should be comma-separated and name item, rater, rating"
 
@@ -263,7 +263,7 @@ NAMES = "it should be comma-separated and name item, rater, rating"
             "line 1: the header names item, question more than once: rename the others",
         ),
         (HEADER + '1,"Ann"x,2\n', "line 2: not CSV (',' expected after '\"'): check its quotes"),
-        # The quotes are not closed: named is the line where they were opened, not where the file ended.
+        # Unclosed quotes: the message names the line where they were opened, not the end of the file.
         (HEADER + '1,Ann,2\n1,"Bob,2\n1,Cyd,3\n', "line 3: not CSV (unexpected end of data): check its quotes"),
         ('"item,rater,rating\n', "line 1: not CSV (unexpected end of data): check its quotes"),
         (
@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path, name: str, reason: str) ->
         list(read_ratings(tmp_path / name))
 
 
-# --- what is wrong with a row ----------------------------------------------------------------------------------------
+# --- errors in a row -------------------------------------------------------------------------------------------------
 
 NEEDS = "each row needs item, rater, rating"
 AGAIN = "column rater: 'Ann' has already rated item '1'"
@@ -323,7 +323,7 @@ BAD_ROWS = [
         ALL + "i,A,B,q,Ann,1,,,,,,\ni,B,A,q,Ann,0,,,,,,\n",
         "3, column rater: 'Ann' has already rated item 'i' of 'B' for question 'q', in line 2",
     ),
-    # The line is that on which a row begins, though another one's cell goes over several.
+    # The message names the line where the row begins, even after a cell that spans several lines.
     (HEADER + '"a\nb",Ann,4\n1,Ann,x\n', "4, column rating: 'x' is not a number"),
 ]
 BAD_LINES = [
@@ -348,7 +348,7 @@ BAD_LINES = [
     (lines({"item": 1, "rater": "A", "rating": True}), "1, column rating: True is not a number"),
     ('{"item": 1, "rater": "A", "rating": NaN}', "1, column rating: nan is not a number"),
     ('{"item": 1, "rater": "A", "rating": -Infinity}', "1, column rating: -inf is not a number"),
-    # Too large for a float, and shortened in the message.
+    # Too large for a float, and truncated in the message.
     (
         '{"item": 1, "rater": "A", "rating": 1%s}' % ("0" * 400),
         f"1, column rating: 1{'0' * 17}...{'0' * 19} is not a number",
@@ -407,7 +407,7 @@ def test_bad_rows_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.M
         ratings_of(path)
 
 
-# --- anything at all -------------------------------------------------------------------------------------------------
+# --- arbitrary input -------------------------------------------------------------------------------------------------
 
 quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 words = ["item", "rater", "rating", "question", "Ann", "1", "4.5"]

@@ -1,4 +1,4 @@
-"""The tables of a store, and those of stores that an earlier version has made."""
+"""The tables of a store, and the upgrade of stores of earlier versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_store_of_an_earlier_format_gets_what_it_lacks(store_url: str) -> None:
         prepare(database)
         with database.transaction(writes=False) as t:
             assert t.rows("SELECT * FROM rating_seats") == t.rows("SELECT * FROM rating_meetings") == []
-            assert t.rows("SELECT turn FROM rating_studies")[0]["turn"] == 7  # all that was there is there
+            assert t.rows("SELECT turn FROM rating_studies")[0]["turn"] == 7  # existing data is kept
             assert max(row["format"] for row in t.rows("SELECT format FROM rating_store")) == FORMAT
     database.close()
 
@@ -38,7 +38,7 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
 
 
 def test_who_comes_second_leaves_the_tables_alone(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes find no tables; when the second one's turn has come, they are there and in use."""
+    """Two processes find no tables; when it is the second one's turn, they exist and are in use."""
     database = open_database(store_url)
     prepare(database)
     find, found = schema._formats, [[]]

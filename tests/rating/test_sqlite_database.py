@@ -1,4 +1,4 @@
-"""The file: one that is none of ours or may not be written, and what survives a power cut."""
+"""SQLite: files that are not stores or cannot be written, and durability after a power cut."""
 
 from __future__ import annotations
 

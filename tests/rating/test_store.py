@@ -1,4 +1,4 @@
-"""Where a store may lie, and a store that a later version has made."""
+"""Where a store may be, and stores of a later version."""
 
 from __future__ import annotations
 

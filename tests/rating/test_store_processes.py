@@ -1,4 +1,4 @@
-"""Several processes at one store, and one that is killed in the middle."""
+"""Several processes share a store, and one is killed midway."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from parlai_empathy.rating.study import Study
 
 PATIENCE = 120
 
-# Answers for raters until nothing is left, and tells of each answer as soon as it is acknowledged. Every other rater
-# hands in the answer and gets the next item in one transaction.
+# Answers for raters until nothing is left, and prints each answer as soon as it is acknowledged. Every second rater
+# submits the answer and gets the next item in one transaction.
 RATE = """
 import sys
 from parlai_empathy.rating.desk import Desk
@@ -58,14 +58,14 @@ def start(url: str, study: Study, name: str) -> subprocess.Popen[str]:
 
 
 def stored(url: str) -> Counter[str]:
-    """How many answers each assignment has."""
+    """Return the number of answers of each assignment."""
     store = open_store(url)
     with store.reading() as t:
         return Counter(row["assignment"] for row in t.rows("SELECT assignment FROM rating_answers"))
 
 
 def test_processes_share_a_study(store_url: str, study: Study) -> None:
-    """All of them begin at once, on a store that is not there yet."""
+    """All of them start at once, on a store that does not exist yet."""
     processes = [start(store_url, study, f"p{number}") for number in range(3)]
     acknowledged: list[list[str]] = []
     for process in processes:
@@ -97,8 +97,8 @@ def test_killed_process_loses_nothing_and_doubles_nothing(tmp_path: Path, study:
         there = stored(url)
         assert set(there.values()) == {1}
         assert set(acknowledged) <= set(there)
-        assert len(there) - len(acknowledged) <= round_ + 1  # each kill may come between the store and the print
+        assert len(there) - len(acknowledged) <= round_ + 1  # each kill may come between storing and printing
     desk = Desk(open_store(url), study)
-    for id, rater in acknowledged.items():  # everything is sent again
+    for id, rater in acknowledged.items():  # all answers are sent again
         assert desk.answer(id, rater, {"liking": 4}, key=id) is Outcome.REPEATED
     assert stored(url) == there

@@ -1,4 +1,4 @@
-"""Studies read from files: what is there, what is not, and what is wrong."""
+"""Reading study files: all keys, defaults, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talks as a file, beside the ratings of them."""
+"""Conversations exported to a file beside their ratings."""
 
 from __future__ import annotations
 
