@@ -1,4 +1,4 @@
-"""Agreement by hand, against scikit-learn and the package ``krippendorff``, and the intervals against plain loops."""
+"""Agreement: by hand, against scikit-learn and the package ``krippendorff``, and its intervals against plain loops."""
 
 from __future__ import annotations
 
@@ -52,25 +52,25 @@ triples = st.lists(st.lists(rating, min_size=3, max_size=3), min_size=2, max_siz
 
 
 def made_up(n: int, seed: int = 0) -> list[list[float]]:
-    """Three ratings an item, 1..5, that agree a little."""
+    """Return three weakly agreeing ratings, 1 to 5, for each of ``n`` items."""
     generator = np.random.default_rng(seed)
     ratings = generator.integers(1, 6, size=(n, 1)) + generator.integers(-2, 3, size=(n, 3))
     return np.clip(ratings, 1, 5).astype(float).tolist()
 
 
 def package_alpha(ratings: Ratings, level: str) -> float:
-    """Alpha as the package krippendorff has it: observers by units, NaN where a rating is missing."""
+    """Alpha computed by the package krippendorff, from observers by units with NaN for missing ratings."""
     width = max(map(len, ratings))
     columns = [[math.nan if r is None else r for r in item] + [math.nan] * (width - len(item)) for item in ratings]
     return float(krippendorff.alpha(np.array(columns, dtype=float).T, level_of_measurement=level))
 
 
 def varies(ratings: Ratings) -> bool:
-    """Whether items with two ratings have different ones, so that agreement can be computed."""
+    """Whether the items with at least two ratings contain different values, so that agreement is defined."""
     return len({value for item in ratings if len(item) > 1 for value in item}) > 1
 
 
-# --- two ratings of each item ----------------------------------------------------------------------------------------
+# --- two ratings per item --------------------------------------------------------------------------------------------
 
 
 def as_sets(pair: tuple[list[float], list[float]]) -> list[list[float]]:
@@ -109,7 +109,7 @@ def test_pairings_are_pairs_of_the_item(ratings: list[list[int]], seed: int) -> 
 
 def test_random_pairs_and_raters_are_all_equally_frequent() -> None:
     found = Counter(zip(*two_ratings([[1, 2, 3]] * 6000, "random"), strict=True))
-    # Six orders, 1000 of each expected with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 29.
+    # Six ordered pairs, each expected 1000 times with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 29.
     assert set(found) == {(1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2)}
     assert all(880 <= count <= 1120 for count in found.values())
 
@@ -117,7 +117,7 @@ def test_random_pairs_and_raters_are_all_equally_frequent() -> None:
 @pytest.mark.parametrize("pairing", ["closest", "lowest", "highest"])
 def test_raters_are_assigned_at_random(pairing: str) -> None:
     first, second = two_ratings([[1, 2]] * 2000, pairing)
-    assert 900 <= first.count(1) <= 1100  # 1000 and 22
+    assert 900 <= first.count(1) <= 1100  # expected: 1000, standard deviation 22
     assert second == [3 - value for value in first]
 
 
@@ -128,7 +128,7 @@ def test_seed_and_place_decide_what_is_random(pairing: str) -> None:
     assert two_ratings([item[::-1] for item in ratings], pairing, seed=3) == (first, second)
     assert two_ratings(ratings, pairing, seed=4) != (first, second)
     assert two_ratings(ratings[:7], pairing, seed=3) == (first[:7], second[:7])
-    # Another item's ratings have no influence, even if it falls out.
+    # The ratings of another item have no influence, even if that item is excluded.
     assert two_ratings([[1], *ratings[1:]], pairing, seed=3) == (first[1:], second[1:])
 
 
@@ -136,8 +136,8 @@ def test_seed_and_place_decide_what_is_random(pairing: str) -> None:
 
 
 def test_kappa_of_two_values_by_hand() -> None:
-    # 20 times both say 1 and 15 times both say 2; 5 and 10 times they differ. Agreement 35/50 = .7; by chance
-    # .5 * .6 + .5 * .4 = .5. Kappa is (.7 - .5) / (1 - .5) = .4, and between two values all weights are alike.
+    # 20 times both say 1, 15 times both say 2; they differ 5 and 10 times. Agreement: 35/50 = .7; by chance: .5 * .6 +
+    # .5 * .4 = .5. Kappa is (.7 - .5) / (1 - .5) = .4; with two values all weights are equal.
     first = [1] * 20 + [1] * 5 + [2] * 10 + [2] * 15
     second = [1] * 20 + [2] * 5 + [1] * 10 + [2] * 15
     for weights in WEIGHTS:
@@ -145,17 +145,17 @@ def test_kappa_of_two_values_by_hand() -> None:
 
 
 def test_kappa_of_three_values_by_hand() -> None:
-    # The steps between the raters are 0, 1, 0, 0, 2: 3 in all, squares 5. The frequencies are 2, 1, 2 and 2, 2, 1.
-    # Steps by chance: (2*2*1 + 2*1*2 + 1*2*1 + 1*1*1 + 2*2*2 + 2*2*1) / 5 = 23/5, with squares
-    # (2*2*1 + 2*1*4 + 1*2*1 + 1*1*1 + 2*2*4 + 2*2*1) / 5 = 35/5.
+    # The distances between the raters are 0, 1, 0, 0, 2: sum 3, sum of squares 5. The frequencies are 2, 1, 2
+    # and 2, 2, 1. By chance: (2*2*1 + 2*1*2 + 1*2*1 + 1*1*1 + 2*2*2 + 2*2*1) / 5 = 23/5,
+    # squared: (2*2*1 + 2*1*4 + 1*2*1 + 1*1*1 + 2*2*4 + 2*2*1) / 5 = 35/5.
     first, second = [1, 1, 2, 3, 3], [1, 2, 2, 3, 1]
     assert weighted_kappa(first, second, "linear") == pytest.approx(1 - 3 / (23 / 5))
     assert weighted_kappa(first, second, "quadratic") == pytest.approx(1 - 5 / (35 / 5))
 
 
 def test_values_that_nobody_gave_count_as_steps() -> None:
-    # 2 and 5 are one step apart if only 1, 2 and 5 exist: the square is 1, by chance (2*4 + 1 + 2*1 + 4) / 3 = 5.
-    # On the scale 1..5 it is 9, by chance (2*16 + 1 + 2*9 + 16) / 3 = 67/3.
+    # If only 1, 2 and 5 exist, 2 and 5 are one step apart: the square is 1, by chance (2*4 + 1 + 2*1 + 4) / 3 = 5. On
+    # the scale 1..5 it is 9, by chance (2*16 + 1 + 2*9 + 16) / 3 = 67/3.
     first, second = [1, 2, 5], [1, 5, 5]
     assert weighted_kappa(first, second) == pytest.approx(1 - 1 / 5)
     assert weighted_kappa(first, second, scale=(5, 4, 3, 2, 1)) == pytest.approx(1 - 9 / (67 / 3))
@@ -182,7 +182,7 @@ def test_kappa_is_scikit_learns(weights: str, scale: tuple[int, ...] | None, pai
 
 # --- Fleiss' kappa ---------------------------------------------------------------------------------------------------
 
-# How many of 14 raters put each of 10 items into each of 5 categories; an example that textbooks work out to .210.
+# How many of 14 raters put each of 10 items into each of 5 categories: a textbook example whose kappa is .210.
 TEN_BY_FIVE = [
     [0, 0, 0, 0, 14],
     [0, 2, 6, 4, 2],
@@ -199,8 +199,9 @@ TEN_BY_FIVE = [
 
 def test_fleiss_of_the_known_example() -> None:
     # The squares add up to 196 + 60 + 70 + 94 + 74 + 98 + 58 + 46 + 66 + 66 = 828; agreement is
-    # (828 - 140) / (10 * 14 * 13) = .378022. The categories have 20, 28, 39, 21 and 32 of the 140 ratings: by chance
-    # it is (400 + 784 + 1521 + 441 + 1024) / 140^2 = .212755. Kappa is (.378022 - .212755) / (1 - .212755) = .209931.
+    # (828 - 140) / (10 * 14 * 13) = .378022. The categories have 20, 28, 39, 21 and 32 of the 140 ratings:
+    # by chance it is (400 + 784 + 1521 + 441 + 1024) / 140^2 = .212755. Kappa is (.378022 - .212755) / (1 - .212755) =
+    # .209931.
     ratings = [[value for value, count in enumerate(row) for _ in range(count)] for row in TEN_BY_FIVE]
     assert fleiss_kappa(ratings) == pytest.approx(0.209931, abs=1e-6)
 
@@ -236,8 +237,8 @@ def test_alpha_of_the_published_example(level: str, alpha: float) -> None:
 
 
 def test_alpha_by_hand() -> None:
-    # Of the 6 ordered pairs 2 differ. Each value has 3 of the 6 ratings: of the 30 ordered pairs that can be drawn
-    # 2 * 3 * 3 = 18 differ, which is 3.6 of 6. Alpha is 1 - 2 / 3.6; with two values all levels but ratio are alike.
+    # Of the 6 ordered pairs within items, 2 differ. Each value has 3 of the 6 ratings: 2 * 3 * 3 = 18 of all 30 ordered
+    # pairs differ, which is 3.6 of 6. Alpha is 1 - 2 / 3.6; with two values, all levels except ratio are equal.
     ratings = [[1, 1], [1, 2], [2, 2]]
     for level in ("nominal", "ordinal", "interval"):
         assert krippendorff_alpha(ratings, level) == pytest.approx(1 - 2 / 3.6)
@@ -264,14 +265,14 @@ def test_alpha_is_the_packages_with_many_missing_and_uneven_values(level: str) -
 def test_alpha_of_real_ratings_is_the_packages(real_data: Path, attribute: str, items: int, missing: int) -> None:
     dialogues = json.loads((real_data / "engagement" / "fed_data.json").read_text(encoding="utf-8"))
     given_to = [dialogue["annotations"].get(attribute, []) for dialogue in dialogues]
-    # "Not applicable" stands among the numbers in words.
+    # Some entries are the text "Not applicable" instead of a number.
     ratings = [[value if isinstance(value, int) else _ for value in item] for item in given_to if item]
     assert (len(ratings), sum(item.count(_) for item in ratings)) == (items, missing)
     for level in LEVELS:
         assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
 
 
-# --- what all of them share ------------------------------------------------------------------------------------------
+# --- all measures ----------------------------------------------------------------------------------------------------
 
 MEASURES: dict[str, Callable[[Ratings], float]] = {
     "fleiss": fleiss_kappa,
@@ -432,7 +433,7 @@ def test_a_rating_that_is_no_number(wrong: float) -> None:
 
 @pytest.mark.parametrize("far", [1e160, -1e200, 1e308])
 def test_a_slip_that_nobody_can_square(far: float) -> None:
-    """Its distance to others, squared, is no number any more: 1 - inf / inf. Ranks and steps are."""
+    """Its squared distances overflow, which gives 1 - inf / inf; ranks and steps between values stay finite."""
     ratings = [[1, 2, 2], [2, 3, 3], [1, 1, far], [3, 3, 2]]
     message = "no agreement: ratings are too far apart to compute with: correct or rescale them"
     assert message_of(lambda: krippendorff_alpha(ratings, "interval")) == message
@@ -477,7 +478,7 @@ def test_report_of_items_that_have_the_same_highest_ratings() -> None:
 
 
 def test_report_of_too_few_items_has_no_numbers() -> None:
-    # Of two items that are each of one mind, half of the resamples have one only, and say nothing.
+    # Each item is unanimous: half of the resamples draw only one of the two items, where agreement is undefined.
     reports = [agreement([[1, 1], [2, 2]], SCALE, seed=seed, resamples=31) for seed in range(20)]
     reasons = {report.alphas["ordinal"].reason for report in reports}
     assert None in reasons
@@ -490,7 +491,7 @@ def test_report_of_too_few_items_has_no_numbers() -> None:
 
 
 def test_single_resamples_that_cannot_be_used_do_not_matter() -> None:
-    # In .9^10 = 35 % of the resamples the last item is missing, and all ratings are the same; else alpha is 1.
+    # In .9^10 = 35 % of the resamples the last item is missing and all ratings are equal; in the others alpha is 1.
     found = agreement([[1, 1]] * 9 + [[2, 2]], SCALE, resamples=200).alphas["interval"]
     assert found[:3] == (1, 1, 1)
 

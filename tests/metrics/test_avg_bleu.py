@@ -27,7 +27,7 @@ from parlai_empathy.metrics.avg_bleu import (
 Pairs = Sequence[tuple[list[str], list[str]]]
 ORDERS = (1, 2, 3, 4)
 
-# Few different words, so that n-grams of all orders match, repeat and have to be clipped.
+# A small vocabulary, so that n-grams of all orders match, repeat and get clipped.
 tokens = st.lists(st.sampled_from(["i", "am", "so", "sorry", "."]), max_size=9)
 corpora = st.lists(st.tuples(tokens, tokens.filter(len)), min_size=1, max_size=6)
 
@@ -37,7 +37,7 @@ def added_up(pairs: Pairs) -> BleuStatistics:
 
 
 def words(*texts: str) -> list[tuple[list[str], list[str]]]:
-    """Pairs of reply and reference, one after the other, split at spaces."""
+    """Return (reply, reference) pairs from alternating texts, split at spaces."""
     lists = [text.split() for text in texts]
     return list(zip(lists[::2], lists[1::2], strict=True))
 
@@ -76,7 +76,7 @@ def test_of_several_references_counts_are_sacrebleus(corpus: list[tuple[list[str
 
 
 def published_replies(path: Path, reply: str, reference: str) -> list[tuple[list[str], list[str]]]:
-    """The pairs of a log in which replies and references stand on lines that begin with these words."""
+    """Return the pairs of a log whose reply and reference lines start with the given prefixes."""
     pairs, said = [], None
     for line in path.read_text(encoding="utf-8").split("\n"):
         if line.startswith(reply):
@@ -97,7 +97,7 @@ def published_replies(path: Path, reply: str, reference: str) -> list[tuple[list
 )
 def test_real_systems_get_sacrebleus_score(real_data: Path, file: str, reply: str, reference: str, count: int) -> None:
     pairs = published_replies(real_data / "peers" / file, reply, reference)
-    assert len(pairs) == count  # as many as the log's lines with a reference
+    assert len(pairs) == count  # the number of lines with a reference in the log
     theirs = [sacrebleus(pairs, order).score for order in ORDERS]
     assert min(theirs) > 0
     statistics = added_up(pairs)
@@ -109,22 +109,22 @@ def test_real_systems_get_sacrebleus_score(real_data: Path, file: str, reply: st
 
 
 def test_brevity_penalty_by_hand() -> None:
-    # The reply is the first 4 of the reference's 6 tokens: all its n-grams match, so each precision is 1, and
-    # the brevity penalty exp(1 - 6/4) = exp(-0.5) = 0.606531 is all that is left, for each order.
+    # The reply is the first 4 of the reference's 6 tokens: every n-gram matches, so each precision is 1 and only the
+    # brevity penalty remains, exp(1 - 6/4) = exp(-0.5) = 0.606531 for each order.
     statistics = added_up(words("the cat sat on", "the cat sat on the mat"))
     assert [corpus_bleu(statistics, order) for order in ORDERS] == pytest.approx([60.6531] * 4, abs=1e-4)
     assert avg_bleu(statistics) == pytest.approx(60.6531, abs=1e-4)
 
 
 def test_a_longer_reply_gets_no_bonus() -> None:
-    # 4 of 6 words match, and 3 of 5 pairs: BLEU-1 is 100 * 4/6, BLEU-2 is 100 * sqrt(4/6 * 3/5) = 63.2456.
+    # 4 of 6 words and 3 of 5 bigrams match: BLEU-1 is 100 * 4/6, BLEU-2 is 100 * sqrt(4/6 * 3/5) = 63.2456.
     statistics = added_up(words("a b c d x y", "a b c d"))
     assert corpus_bleu(statistics, 1) == pytest.approx(66.6667, abs=1e-4)
     assert corpus_bleu(statistics, 2) == pytest.approx(63.2456, abs=1e-4)
 
 
 def test_repeated_words_count_as_often_as_in_the_reference() -> None:
-    # "the" is said three times and allowed once: 1 of 3. No pair of words matches, so BLEU-2 to -4 are 0.
+    # "the" occurs three times and is clipped to one: 1 of 3. No bigram matches, so BLEU-2 to BLEU-4 are 0.
     statistics = added_up(words("the the the", "the cat"))
     assert statistics.matches == (1, 0, 0, 0)
     assert statistics.totals == (3, 2, 1, 0)
@@ -132,8 +132,8 @@ def test_repeated_words_count_as_often_as_in_the_reference() -> None:
 
 
 def test_counts_are_added_before_they_are_divided() -> None:
-    # Words: 2 of 2 and 0 of 1, so 2 of 3 together (the mean of the two replies' own precisions would be 1/2).
-    # Pairs of words: 1 of 1. Lengths are equal: BLEU-1 = 66.6667, BLEU-2 = 100 * sqrt(2/3) = 81.6497.
+    # Words: 2 of 2 and 0 of 1, so 2 of 3 together (the mean of the two replies' precisions would be 1/2).
+    # Bigrams: 1 of 1. Lengths are equal: BLEU-1 = 66.6667, BLEU-2 = 100 * sqrt(2/3) = 81.6497.
     statistics = added_up(words("a b", "a b", "c", "d"))
     assert corpus_bleu(statistics, 1) == pytest.approx(66.6667, abs=1e-4)
     assert corpus_bleu(statistics, 2) == pytest.approx(81.6497, abs=1e-4)
@@ -153,7 +153,7 @@ def test_an_order_without_a_match_makes_its_bleu_zero_and_leaves_the_lower_ones(
 def test_an_empty_reply_has_no_ngram_and_makes_the_corpus_shorter() -> None:
     assert bleu_statistics([], ["a", "b"]) == BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0, 2)
     assert avg_bleu(bleu_statistics([], ["a", "b"])) == 0
-    # Beside "a b" for "a b": 2 of 2 words match, but there are 2 tokens for the references' 4: exp(1 - 4/2) = 0.367879.
+    # With "a b" for "a b": 2 of 2 words match, and the references have 4 tokens in all, not 2: exp(1 - 4/2) = 0.367879.
     statistics = bleu_statistics(["a", "b"], ["a", "b"]) + bleu_statistics([], ["c", "d"])
     assert corpus_bleu(statistics, 1) == pytest.approx(36.7879, abs=1e-4)
 

@@ -1,4 +1,4 @@
-"""The bootstrap: what is drawn, what an interval holds, and when there is none."""
+"""The bootstrap: which indices are drawn, what its intervals contain, and when there is no interval."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def test_bootstrap_draws_places_with_replacement() -> None:
     assert {len(drawn) for drawn in seen} == {4}
     assert {place for drawn in seen for place in drawn.tolist()} == {0, 1, 2, 3}
     assert any(len(set(drawn.tolist())) < 4 for drawn in seen)
-    assert len({tuple(drawn.tolist()) for drawn in seen}) > 100  # of 256 that there are
+    assert len({tuple(drawn.tolist()) for drawn in seen}) > 100  # of 256 possible resamples
 
 
 def test_percentile_interval_by_hand() -> None:
-    # 101 values 0..100: 5 % of them lie below 5 and above 95 for a level of 90 %.
+    # 101 values 0..100: at a level of 90 %, 5 % of them lie below 5 and 5 % above 95.
     assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
 
 
 def test_expanded_interval_by_hand() -> None:
-    # Of ten, Student's quantile with nine degrees of freedom is 2.262157; times sqrt(10 / 9) it is 2.384519, beyond
-    # which .8551 % of a normal distribution lie.
+    # For ten items, Student's quantile with nine degrees of freedom is 2.262157; times sqrt(10 / 9) it is 2.384519,
+    # beyond which a normal distribution has .8551 %.
     assert expanded_interval(np.arange(100_001.0)[::-1], 10) == pytest.approx((855, 99_145), abs=1)
     many = np.random.default_rng(0).normal(size=1000)
     assert expanded_interval(many, 10**6, 0.9) == pytest.approx(percentile_interval(many, 0.9), abs=1e-4)
@@ -36,7 +36,7 @@ def test_expanded_interval_by_hand() -> None:
 
 @pytest.mark.parametrize(("n", "narrow"), [(8, 0.91), (10, 0.92), (20, 0.94)])
 def test_an_expanded_interval_has_its_level_for_few_items(n: int, narrow: float) -> None:
-    """Of 2,000 samples: the share whose interval holds the truth has a standard deviation of .005."""
+    """The coverage estimated from 2,000 samples has a standard deviation of .005."""
     generator = np.random.default_rng(n)
     inside = {expanded_interval: 0, percentile_interval: 0}
     for sample in generator.normal(size=(2000, n)):
@@ -54,12 +54,12 @@ def test_too_few_usable_resamples() -> None:
             raise NotComputableError("not with this one")
         return 1.0
 
-    # A given one of 10 items is in 1 - .9^10 = 65 % of the resamples.
+    # A given item of 10 is in 1 - .9^10 = 65 % of the resamples.
     message = (
         r"no interval: only \d+ of 100 resamples of the 10 items could be used, because all values of the others were "
         "equal: more items with different values are needed"
     )
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         bootstrap(sometimes, n=10, resamples=100, seed=0)
-    # A given one of 1 to 2 items is missing less often than it is there; of 1 it never is.
+    # With one item, every resample contains it.
     assert bootstrap(lambda drawn: 2.0, n=1, resamples=4, seed=0).tolist() == [2.0] * 4

@@ -1,4 +1,4 @@
-"""Bradley and Terry's strengths, by hand and against another way to fit them."""
+"""Bradley-Terry strengths: worked out by hand, and compared with a second way to fit them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def fitted(rows: list[list[float]]) -> list[float]:
 
 
 def test_two_systems_by_hand() -> None:
-    # 30 wins to 10: odds of 3, log-odds of log 3, half on each side of 0.
+    # 30 wins to 10: odds of 3, so log-odds of log 3, split evenly around 0.
     assert fitted([[0, 30], [10, 0]]) == pytest.approx([math.log(3) / 2, -math.log(3) / 2])
-    # 5 wins, 4 ties, 1 loss: 7 to 3.
+    # 5 wins, 4 ties, 1 loss: a tie is half a win, so 7 to 3.
     assert fitted([[0, 7], [3, 0]]) == pytest.approx([math.log(7 / 3) / 2, -math.log(7 / 3) / 2])
 
 
 def test_three_systems_by_hand() -> None:
-    # Wins in the ratios 2:1, 2:1 and 4:1 are exactly those of strengths log 4, log 2 and log 1 (their mean: log 2).
+    # Wins in the ratios 2:1, 2:1 and 4:1 fit the strengths log 4, log 2 and log 1 exactly (their mean: log 2).
     assert fitted([[0, 20, 40], [10, 0, 20], [10, 10, 0]]) == pytest.approx([math.log(2), 0, -math.log(2)])
-    # Each wins as often as it loses.
+    # Each system wins as often as it loses.
     assert fitted([[0, 3, 1], [1, 0, 3], [3, 1, 0]]) == pytest.approx([0, 0, 0], abs=1e-9)
 
 
 def test_systems_that_never_met_are_compared_through_others() -> None:
-    # A beats B 3:1 and B beats C 3:1: log 3 apart each.
+    # A beats B 3:1 and B beats C 3:1: neighbours differ by log 3.
     assert fitted([[0, 3, 0], [1, 0, 3], [0, 1, 0]]) == pytest.approx([math.log(3), 0, -math.log(3)])
 
 
@@ -54,7 +54,7 @@ def test_against_another_fit(counts: list[int]) -> None:
     found = bradley_terry(wins, list("ABCD"))
     assert found == pytest.approx(other - other.mean(), abs=2e-4)
     assert found.sum() == pytest.approx(0, abs=1e-9)
-    # At the peak, the expected wins are the observed ones.
+    # At the maximum of the likelihood, the expected wins equal the observed ones.
     chances = 1 / (1 + np.exp(found[None, :] - found[:, None]))
     assert ((wins + wins.T) * chances).sum(axis=1) == pytest.approx(wins.sum(axis=1))
 
@@ -93,12 +93,12 @@ def test_nearly_always_is_no_infinity() -> None:
             "no Bradley-Terry strengths: A, B never lost or tied against the others, which would make the strength "
             "infinite: more comparisons are needed",
         ),
-        (  # B, who beat C, is not to blame
+        (  # B, who beats C, is not named
             [[0, 1, 0], [0, 0, 1], [0, 0, 0]],
             "no Bradley-Terry strengths: A never lost or tied against the others, which would make the strength "
             "infinite: more comparisons are needed",
         ),
-        (  # C never wins, which is the same thing seen from the other side
+        (  # C never wins: the same problem from the other side
             [[0, 1, 1], [1, 0, 0], [0, 0, 0]],
             "no Bradley-Terry strengths: A, B never lost or tied against the others, which would make the strength "
             "infinite: more comparisons are needed",

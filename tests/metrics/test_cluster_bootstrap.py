@@ -1,4 +1,4 @@
-"""Drawing clusters of ratings: against formulas, and against drawing by hand."""
+"""The cluster bootstrap of ratings, against formulas and against explicit resampling."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def spread_of(values: Floats, items: np.ndarray, raters: np.ndarray, clusters: s
 
 
 def test_drawing_items_sees_what_items_have_in_common() -> None:
-    """Five ratings of each item that are the same: only 40 observations, and the standard error is that of 40."""
+    """The five ratings of each item are equal: there are only 40 observations, and the standard error is that of 40."""
     of_items = np.random.default_rng(0).normal(size=40)
     values = of_items[ITEMS]
     assert spread_of(values, ITEMS, RATERS, "item") == pytest.approx(of_items.std() / 40**0.5, rel=0.05)
-    assert spread_of(values, ITEMS, RATERS, "rater") == pytest.approx(0, abs=1e-12)  # all raters say the same
+    assert spread_of(values, ITEMS, RATERS, "rater") == pytest.approx(0, abs=1e-12)  # all raters agree
 
 
 def test_drawing_raters_sees_what_raters_have_in_common() -> None:
@@ -36,7 +36,7 @@ def test_drawing_raters_sees_what_raters_have_in_common() -> None:
 
 
 def test_drawing_both_sees_both() -> None:
-    """An item's part and a rater's part add up: so do the variances of their means (Owen 2007, section 4)."""
+    """Item and rater effects are additive, and so are the variances of their means (Owen 2007, section 4)."""
     generator = np.random.default_rng(2)
     of_items, of_raters = generator.normal(size=40), generator.normal(size=12)
     raters, items = np.repeat(np.arange(12), 40), np.tile(np.arange(40), 12)

@@ -1,4 +1,4 @@
-"""Correlations by hand, their intervals against theory and against plain loops, and every error."""
+"""Correlations worked out by hand, their intervals against theory and plain loops, and every error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=1
 
 
 def normal(n: int, rho: float, seed: int) -> tuple[list[float], list[float]]:
-    """``n`` draws from a bivariate normal distribution with correlation ``rho``."""
+    """Draw ``n`` pairs from a bivariate normal distribution with correlation ``rho``."""
     x, z = np.random.default_rng(seed).normal(size=(2, n))
     return x.tolist(), (rho * x + math.sqrt(1 - rho**2) * z).tolist()
 
@@ -39,8 +39,8 @@ def columns(pairs: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
 
 
 def test_values_by_hand() -> None:
-    # Deviations from the means: -1.5, -.5, .5, 1.5 and -1.5, .5, -.5, 1.5. Products add up to 4, squares to 5 and 5.
-    # The numbers are their own ranks. Of the 6 pairs of items one is the other way round: (5 - 1) / 6.
+    # Deviations from the means: -1.5, -.5, .5, 1.5 and -1.5, .5, -.5, 1.5. The products add up to 4, the squares to 5
+    # and 5. The numbers are their own ranks. Of the 6 pairs of items one is discordant: (5 - 1) / 6.
     scores, ratings = [1, 2, 3, 4], [1, 3, 2, 4]
     assert correlation("pearson", scores, ratings, resamples=9).value == pytest.approx(4 / 5)
     assert correlation("spearman", scores, ratings, resamples=9).value == pytest.approx(4 / 5)
@@ -49,24 +49,25 @@ def test_values_by_hand() -> None:
 
 def test_ties_by_hand() -> None:
     # The ratings' ranks are 1.5, 1.5, 3, with deviations -.5, -.5, 1: the products with -1, 0, 1 add up to 1.5, the
-    # squares to 2 and 1.5. Kendall: two pairs agree, one is tied in the ratings: tau-b is 2 / sqrt(3 * 2).
+    # squares to 2 and 1.5. Kendall: two pairs are concordant, one is tied in the ratings: tau-b is 2 / sqrt(3 * 2).
     scores, ratings = [10, 20, 40], [1, 1, 2]
     assert correlation("spearman", scores, ratings, resamples=9).value == pytest.approx(1.5 / math.sqrt(2 * 1.5))
     assert correlation("kendall", scores, ratings, resamples=9).value == pytest.approx(2 / math.sqrt(6))
 
 
 def test_p_values_by_hand() -> None:
-    # Of the 24 orders of four items only the same and the opposite one give a tau as far from 0 as 1 is: p = 2 / 24.
+    # Of the 24 orders of four items, only the same and the reverse order have |tau| = 1: p = 2 / 24.
     assert correlation("kendall", [1, 2, 3, 4], [1, 2, 3, 4], resamples=9).p_value == pytest.approx(2 / 24)
-    # r = .8 of four items: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution function
-    # is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so both tails hold 1 - .8.
+    # For four items and r = .8: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution
+    # function is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so the two tails have 1 - .8.
     assert correlation("pearson", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
-    # Ranks as they are have 1, those with two neighbours exchanged .8 (3 orders), and as many the opposite: 8 of 24.
+    # The same order has rho = 1, the 3 orders with two neighbours swapped have .8, and as many have the negatives: 8 of
+    # 24.
     assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(8 / 24)
-    # Of three items a third of all orders, of five with .9 the same two and four each with neighbours exchanged.
+    # Three items, rho = 1: 2 of 6. Five items, rho = .9: the same order and 4 swaps of neighbours, and their negatives.
     assert correlation("spearman", [1, 2, 3], [2, 4, 5], resamples=9).p_value == pytest.approx(2 / 6)
     assert correlation("spearman", [1, 2, 3, 4, 5], [1, 3, 2, 4, 5], resamples=9).p_value == pytest.approx(10 / 120)
-    # Up to nine items all orders are counted: of 9! two are as extreme as a perfect one.
+    # For up to nine items all orders are counted: of 9!, two are as extreme as a perfect correlation.
     nine = correlation("spearman", range(9), range(9), resamples=9)
     assert nine.p_value == pytest.approx(2 / math.factorial(9))
     assert "|p:exact|" in nine.signature
@@ -82,7 +83,7 @@ def test_p_values_of_few_items_are_shares_of_all_orders(
     assume(len(set(x)) > 1 and len(set(y)) > 1)
     strengths = [abs(scipys(x, order).statistic) for order in permutations(y)]
     share = sum(one >= strengths[0] - 1e-9 for one in strengths) / len(strengths)
-    # Most resamples of so few have one value only: there is no interval, and so no whole correlation.
+    # The test calls _p_value: so few items mostly have constant resamples, so there is no interval and no full result.
     assert _p_value(kind, np.array(x, float), np.array(y, float)) == (pytest.approx(share), "exact")
 
 
@@ -106,7 +107,7 @@ def test_p_values_of_many_items_are_scipys() -> None:
 @pytest.mark.parametrize("kind", ["spearman", "kendall"])
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_chance_alone_is_seen_no_more_often_than_it_should_be(kind: str, n: int) -> None:
-    """Of all orders of items that have nothing to do with each other, at most 5 % have p <= .05."""
+    """Over all orders of unrelated items, at most 5 % have p <= .05."""
     own = np.arange(float(n))
     found = [_p_value(kind, own, np.array(order))[0] for order in permutations(own)]
     assert sum(p <= 0.05 for p in found) <= 0.05 * len(found)
@@ -185,7 +186,7 @@ def test_interval_is_a_plain_loop_over_drawn_items(kind: str) -> None:
 
 
 def test_interval_of_a_large_sample_is_fishers() -> None:
-    # Fisher's: atanh of r is normal with a standard deviation of 1 / sqrt(n - 3).
+    # Fisher's transformation: atanh of r is normal with a standard deviation of 1 / sqrt(n - 3).
     found = correlation("pearson", *normal(2000, 0.6, seed=3))
     z, width = math.atanh(found.value), 1.959964 / math.sqrt(2000 - 3)
     assert (found.low, found.high) == pytest.approx((math.tanh(z - width), math.tanh(z + width)), abs=0.006)
@@ -193,15 +194,15 @@ def test_interval_of_a_large_sample_is_fishers() -> None:
 
 def test_interval_contains_the_truth_about_as_often_as_it_says() -> None:
     found = [correlation("pearson", *normal(60, 0.5, seed), resamples=100) for seed in range(100)]
-    # 95 of 100 are expected; the percentile method is known to be a little narrow for samples of this size.
+    # 95 of 100 are expected; percentile intervals are known to be slightly too narrow for samples of this size.
     assert 86 <= sum(c.low <= 0.5 <= c.high for c in found) <= 99
-    # Beside the truth it says nothing of: the intervals are about 0.4 wide and exclude 0 nearly always.
+    # The intervals are about 0.4 wide, so nearly all of them exclude 0.
     assert sum(c.low <= 0 <= c.high for c in found) <= 5
 
 
 @pytest.mark.parametrize(
     ("kind", "truth"),
-    # For the normal distribution, with rho = .5 (Kruskal 1958): 6/pi asin(rho/2) and 2/pi asin(rho).
+    # For the normal distribution with rho = .5 (Kruskal 1958): 6/pi asin(rho/2) and 2/pi asin(rho).
     [("pearson", 0.5), ("spearman", 6 / math.pi * math.asin(0.25)), ("kendall", 2 / math.pi * math.asin(0.5))],
 )
 def test_interval_contains_the_truth_of_a_normal_distribution(kind: str, truth: float) -> None:
@@ -222,7 +223,7 @@ def test_seed_level_and_resamples_decide_the_interval_and_nothing_else() -> None
 
 
 def test_resamples_of_one_value_are_left_out() -> None:
-    # Four of five items have one rating: in (4/5)^5 = 33 % of the resamples the ratings are all alike.
+    # Four of five items have the same rating: in (4/5)^5 = 33 % of the resamples all ratings are equal.
     found = correlation("pearson", [1, 2, 3, 4, 5], [0, 0, 0, 0, 1])
     assert -1 <= found.low < found.value < found.high <= 1
 

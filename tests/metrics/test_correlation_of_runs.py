@@ -1,4 +1,4 @@
-"""The mean of several runs' correlations: against SciPy run by run, and against the interval of a single run."""
+"""The mean of several runs' correlations: against SciPy for each run, and against the interval of a single run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_single_run_is_an_ordinary_correlation(kind: str) -> None:
 
 
 def test_the_interval_is_of_the_mean_on_items_that_all_runs_share() -> None:
-    # Runs that are each other's mirror image on the same items: their mean is 0 in each resample.
+    # The two runs are each other's negatives on the same items: their mean is 0 in each resample.
     found = correlation_of_runs("pearson", [PEOPLE, [-x for x in PEOPLE]], PEOPLE, resamples=30)
     assert (found.mean, found.low, found.high) == pytest.approx((0, 0, 0), abs=1e-12)
     assert found.deviation == pytest.approx(math.sqrt(2))  # of 1 and -1

@@ -1,4 +1,4 @@
-"""Dist-n against counts that are derived here, and the rule of adding."""
+"""Dist-n against counts derived here, and how it adds up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ replies_of_words = st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_si
 
 
 def test_of_the_whole_corpus_and_not_of_single_replies() -> None:
-    # Words: a b a, a b: 2 different ones of 5. Pairs: ab ba, ab: 2 different ones of 3.
+    # Words: a b a, a b: 2 distinct of 5. Bigrams: ab ba, ab: 2 distinct of 3.
     replies = [["a", "b", "a"], ["a", "b"]]
     assert distinct(replies, 1) == pytest.approx(40)
     assert distinct(replies, 2) == pytest.approx(200 / 3)
@@ -35,7 +35,7 @@ def test_of_no_pair_is_an_error(replies: list[list[str]]) -> None:
 
 
 def test_of_one_reply_by_hand() -> None:
-    # Words: a and b, of 3. Pairs: ab and ba, of 2. There is no fourth word.
+    # Words: a and b, of 3. Bigrams: ab and ba, of 2. There is no 4-gram.
     assert [distinct_of_one(["a", "b", "a"], order) for order in (1, 2, 3, 4)] == [pytest.approx(2 / 3), 1, 1, None]
     assert distinct_of_one(["a", "a", "a"], 2) == 0.5
     assert distinct_of_one([], 1) is None

@@ -9,10 +9,10 @@ from parlai_empathy.metrics.effect_size import cohens_d
 
 
 def test_by_hand() -> None:
-    # Means 4 and 2; squares (1 + 0 + 1) + (1 + 0 + 1) = 4 on 4 degrees of freedom: a deviation of 1.
+    # Means 4 and 2; the squares (1 + 0 + 1) + (1 + 0 + 1) = 4 with 4 degrees of freedom: a standard deviation of 1.
     assert cohens_d([3, 4, 5], [1, 2, 3]) == pytest.approx(2.0)
     assert cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
-    # Means 3 and 5; squares 8 + 0 on 3 - 0: two and three values. sd = sqrt(8 / 3).
+    # Means 3 and 5; the squares 8 + 0 of two and three values, with 3 degrees of freedom: sd = sqrt(8 / 3).
     assert cohens_d([1, 5], [5, 5, 5]) == pytest.approx(-2 / (8 / 3) ** 0.5)
 
 

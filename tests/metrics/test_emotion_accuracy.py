@@ -1,4 +1,4 @@
-"""The share of emotions told right, against counting them by hand."""
+"""Emotion accuracy, compared with counting by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parlai_empathy.metrics.names import METRIC_NAMES
 
 
 def test_contexts_without_an_emotion_do_not_count() -> None:
-    """Three of four known ones are right; that the head said something of the fifth means nothing."""
+    """Three of four known emotions are correct; the prediction for the fifth context, which has none, is ignored."""
     counts = [(1, 1), (0, 1), (1, 1), (1, 1), (0, 0)]
     total = sum((EmotionAccuracy(*each, 32, "test") for each in counts[1:]), EmotionAccuracy(*counts[0], 32, "test"))
     assert total.value() == 0.75

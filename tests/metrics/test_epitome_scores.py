@@ -1,4 +1,4 @@
-"""EPITOME's scores of replies: by hand, by their definitions, and what is no answer."""
+"""EPITOME's scores of replies: by hand, by their definitions, and invalid predictions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tu
     difference = squared_differences(ours, theirs).mean()
     assert difference == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
     assert difference == squared_differences(theirs, ours).mean()
-    assert difference >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen
+    assert difference >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen's inequality
     assert (difference == 0) == (ours == theirs)
 
 

@@ -1,4 +1,4 @@
-"""The order of an evaluation's examples is named where it is not the fold's."""
+"""An evaluation that reorders the fold's examples names the order."""
 
 from __future__ import annotations
 

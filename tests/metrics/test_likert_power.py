@@ -1,4 +1,4 @@
-"""Power of ratings on a scale: against tables, against a second formula, and against its own limits."""
+"""Power for ratings on a scale: against published tables, a second formula and the limits of the model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TWO_SAMPLES = LikertDesign(1.0, paired=False)
 
 @pytest.mark.parametrize(
     ("d", "alpha", "power", "n"),
-    [  # Cohen 1988, tables 2.4.1: d .2 and .8 at .80; G*Power's manual and statsmodels give the same whole numbers
+    [  # Cohen 1988, tables 2.4.1: d .2 and .8 at .80; G*Power's manual and statsmodels give the same integers
         *((0.2, 0.05, 0.8, 394), (0.5, 0.05, 0.8, 64), (0.8, 0.05, 0.8, 26)),
         *((0.5, 0.01, 0.8, 96), (0.5, 0.05, 0.9, 86), (1.0, 0.05, 0.8, 17)),
     ],
@@ -37,12 +37,12 @@ def test_two_samples_as_in_tables(d: float, alpha: float, power: float, n: int) 
 
 @pytest.mark.parametrize(("d", "n"), [(0.2, 199), (0.5, 34), (0.8, 15)])
 def test_pairs_as_in_tables(d: float, n: int) -> None:
-    """Tables of pairs have the deviation of the differences, which here is sqrt(2) of a rating's."""
+    """The tables for pairs use the standard deviation of the differences, here sqrt(2) times that of a rating."""
     assert likert_items(LikertDesign(1 / 2**0.5), d) == n
 
 
 def test_against_an_integral() -> None:
-    """The t statistic is normal over the root of a chi-squared: its tails, integrated over that."""
+    """The t statistic is a normal variable over the root of a chi-squared one: integrate its tails over the latter."""
     n, d, alpha = 20, 0.7, 0.05
     freedom, centre = 2 * n - 2, d / (2 / n) ** 0.5
     critical = stats.t.isf(alpha / 2, freedom)
@@ -62,7 +62,7 @@ def test_the_normal_distribution_by_hand() -> None:
 
 
 def test_the_variance_of_a_difference() -> None:
-    """Drawn from the model, part by part."""
+    """Compare with draws from the model, component by component."""
     design = LikertDesign(1.3, raters=4, same_reply=0.5, same_item=0.2)
     generator = np.random.default_rng(0)
     n = 200_000
@@ -79,9 +79,9 @@ def test_more_raters_help_only_as_far_as_they_differ() -> None:
     def items(raters: int, same_reply: float) -> float:
         return likert_items_normal(LikertDesign(1.0, raters, same_reply, paired=False), 0.3)
 
-    assert items(4, 0.0) == pytest.approx(items(1, 0.0) / 4)  # nothing in common: ratings count one by one
-    assert items(4, 1.0) == pytest.approx(items(1, 1.0))  # all in common: the second rater says nothing new
-    assert items(1, 0.0) == pytest.approx(items(1, 1.0))  # of single ratings it makes no difference
+    assert items(4, 0.0) == pytest.approx(items(1, 0.0) / 4)  # nothing shared: each rating counts fully
+    assert items(4, 1.0) == pytest.approx(items(1, 1.0))  # all shared: the second rater adds nothing
+    assert items(1, 0.0) == pytest.approx(items(1, 1.0))  # no difference for single ratings
 
 
 settled = settings(max_examples=40)

@@ -37,14 +37,14 @@ def test_added_up_it_is_that_of_all(one: list[tuple[int, int]], other: list[tupl
 
 
 def test_a_class_that_never_occurs_has_no_share() -> None:
-    # class 0: 2 TP, 1 FP: 4/5; class 1: 1 FN: 0; class 2 is neither true nor chosen.
+    # Class 0: 2 TP, 1 FP: 4/5; class 1: 1 FN: 0; class 2 occurs neither as a label nor as a prediction.
     assert macro_f1(confusion([0, 0, 1], [0, 0, 0], 3)) == pytest.approx((4 / 5 + 0) / 2)
 
 
 def test_of_several_decisions_it_is_the_mean() -> None:
     right, wrong = confusion([0, 1], [0, 1], 2), confusion([0, 1], [1, 0], 2)
     assert macro_f1(np.stack([right, wrong])) == 0.5
-    assert macro_f1(np.stack([right, np.zeros_like(right)])) == 1.0  # what was never decided has no share
+    assert macro_f1(np.stack([right, np.zeros_like(right)])) == 1.0  # a decision without any item is excluded
 
 
 def test_its_signature_counts_items_and_not_decisions() -> None:

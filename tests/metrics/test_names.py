@@ -1,4 +1,4 @@
-"""The table of names against what agents really report."""
+"""The table of metric names, compared with what agents report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TINY_RETRIEVAL = {"embedding_size": 8, "n_heads": 1, "n_layers": 1, "ffn_size": 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The test reports of tiny models, trained for one step on the samples that ship with the package."""
+    """Return the test reports of tiny models, trained for one step on the samples that ship with the package."""
     folder = tmp_path_factory.mktemp("model")
     _, retrieval = TrainModel.main(
         task="empathy:empathetic_dialogues",

@@ -1,4 +1,4 @@
-"""How rare words are: by hand, and by the formula of inverse document frequencies."""
+"""NIDF, the rarity of words: by hand, and by the formula of inverse document frequencies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.nidf import KINDS, Nidf
 
-# the stands in 4 texts, cat in 2, sat in 1; that a word stands twice in a text does not count.
+# "the" occurs in 4 texts, "cat" in 2, "sat" in 1; repetitions within a text do not count.
 TEXTS = [["the", "cat", "the"], ["the", "sat"], ["the", "cat", "cat"], ["the"], []]
 
 
 def test_words_by_hand() -> None:
     nidf = Nidf.of_texts(TEXTS, "mine")
     assert nidf.source == "mine"
-    # log 4 = 2 log 2: cat is half-way between the commonest and the rarest.
+    # log 4 = 2 log 2: cat is half-way between the most common and the rarest word.
     assert [nidf.of_word(word) for word in ("the", "cat", "sat", "dog")] == [0, pytest.approx(0.5), 1, None]
 
 

@@ -1,4 +1,4 @@
-"""A number is a float that remembers its signature."""
+"""``Number``, a float that keeps its signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between systems: beside scipy's tests of all swaps, beside loops, and what must hold for any numbers."""
+"""Differences between systems: against SciPy's test over all swaps, against loops, and general properties."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def mean(items: Any) -> float:
 
 
 def ratio(items: Any) -> float:
-    """Not a mean of items: the sum of the first column by that of the second."""
+    """Return the sum of the first column divided by that of the second; not a mean of items."""
     hits, tries = np.sum(items, axis=0)
     if not tries:
         raise NotComputableError("nothing was tried")
@@ -44,7 +44,7 @@ def test_the_p_value_is_near_that_of_all_swaps(shift: float) -> None:
     found = paired_difference(mean, first, second, resamples=20_000)
     assert found.value == pytest.approx(exact.statistic)
     assert found.n == 8
-    # Of 20,000 swaps the share has a standard error of at most .0036; four of them.
+    # The p-value from 20,000 swaps has a standard error of at most .0036; the tolerance is four of them.
     assert found.p_value == pytest.approx(exact.pvalue, abs=0.0142)
 
 
@@ -55,7 +55,7 @@ def test_the_p_value_of_a_number_that_is_no_mean() -> None:
     first, second = (np.stack([hits[i], tries[i]], axis=1) for i in (0, 1))
     places = np.arange(7)
 
-    def statistic(x: Any, y: Any) -> float:  # scipy swaps places, of which y's are counted on from x's
+    def statistic(x: Any, y: Any) -> float:  # SciPy permutes indices; those of y follow those of x
         both = np.concatenate([first, second])
         return ratio(both[x.astype(int)]) - ratio(both[y.astype(int)])
 
@@ -68,7 +68,7 @@ def test_the_p_value_of_a_number_that_is_no_mean() -> None:
 
 
 def test_items_that_are_objects_are_swapped_whole() -> None:
-    # Corpus-wide shares of different words: a repeats itself, b does not.
+    # Corpus-wide shares of distinct words: a repeats words, b does not.
     first, second = np.empty(6, dtype=object), np.empty(6, dtype=object)
     first[:] = [np.array([1, 1, 1, 1][: 1 + i % 4]) for i in range(6)]
     second[:] = [np.arange(10 * i, 10 * i + 1 + i % 3) for i in range(6)]
@@ -115,15 +115,15 @@ def test_a_system_does_not_differ_from_itself(items: Any) -> None:
 @given(pairs_of_items, st.integers(0, 1000))
 @settings(max_examples=50)
 def test_systems_that_differ_in_one_item_are_told_apart_by_nobody(items: Any, by: int) -> None:
-    # Each swap has the same difference, this way or that: however the sums are rounded, none is smaller.
+    # Each swap gives the same absolute difference; rounding of the sums must not make any of them smaller.
     other = items[0].copy()
     other[0] += by
     assert paired_difference(mean, items[0], other, resamples=20).p_value == 1
 
 
 def test_large_numbers_do_not_hide_a_swap_behind_their_last_digits() -> None:
-    # Of 31 items 16 differ by a step and 15 by the same step the other way: no swap makes a smaller difference in all.
-    # Their sum has more digits than a float, and many swaps come out a little smaller.
+    # Of 31 items 16 differ by one step and 15 by the same step the other way: no swap gives a smaller absolute
+    # difference. The sums need more digits than a float has, so many swaps come out slightly smaller.
     first = np.random.default_rng(0).integers(2**50, size=31) / 2**20
     second = first + np.where(np.arange(31) % 2, 1, -1) * (1 + 37 / 2**20)
     found = paired_difference(mean, first, second, resamples=300)
@@ -156,7 +156,7 @@ def test_a_constant_difference_has_no_width() -> None:
 def test_samples_without_a_number_are_left_out() -> None:
     first, second = np.array([[1, 1], [0, 0], [2, 4]]), np.array([[0, 1], [1, 1], [0, 2]])
     found = paired_difference(ratio, first, second, resamples=200)
-    # 3 of 5 tries less 1 of 4.
+    # 3 of 5 tries minus 1 of 4.
     assert found.value == pytest.approx(3 / 5 - 1 / 4)
     assert found.interval is not None
 
@@ -185,7 +185,7 @@ def test_no_samples_are_refused(resamples: int) -> None:
 
 
 def test_holms_correction_by_hand() -> None:
-    # In order .01 x 4, .02 x 3, .03 x 2 = .06 (not smaller than the one before), .5 x 1.
+    # Sorted: .01 x 4, .02 x 3, .03 x 2 = .06 (not below the one before), .5 x 1.
     assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
     assert holm([0.02, 0.03]) == pytest.approx([0.04, 0.04]), ".03 is not brought below .04"
     assert holm([0.6, 0.7, 0.9]) == [1, 1, 1]
@@ -195,7 +195,7 @@ def test_holms_correction_by_hand() -> None:
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.01, 0.5))
 def test_holms_correction_rejects_what_going_down_the_list_rejects(p_values: list[float], level: float) -> None:
-    # Holm's own words: the smallest against level / m, the next against level / (m - 1), until one is too large.
+    # Holm's own procedure: compare the smallest with level / m, the next with level / (m - 1), until one is too large.
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if (len(p_values) - rank) * p_values[place] > level:

@@ -1,4 +1,4 @@
-"""The peers' perplexity against numbers that are derived here."""
+"""The peers' perplexity, compared with numbers derived here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_each_examples_mean_leaves_padding_out() -> None:
 
 
 def test_short_replies_weigh_as_much_as_long_ones() -> None:
-    """Means of 2 (of 3 tokens) and 4 (of 1): exp(3). Over tokens it would be exp((3 * 2 + 4) / 4) = exp(2.5)."""
+    """Means of 2 (3 tokens) and 4 (1 token): exp(3). Over tokens it would be exp((3 * 2 + 4) / 4) = exp(2.5)."""
     total = PeersPerplexity(2.0) + PeersPerplexity(4.0)
     assert total.value() == pytest.approx(math.exp(3))
 

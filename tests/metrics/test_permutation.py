@@ -1,4 +1,4 @@
-"""The permutation test of two samples, against all deals."""
+"""The permutation test of two samples, compared with all permutations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_against_all_deals() -> None:
 
 def test_nothing_differs() -> None:
     assert permutation_p_value([1, 1, 1], [1, 1]) == 1.0
-    assert permutation_p_value([0.1, 0.2], [0.3, 0.0], 200) == 1.0  # all deals are as far apart as these: 0
+    assert permutation_p_value([0.1, 0.2], [0.3, 0.0], 200) == 1.0  # observed difference: 0; none is smaller
 
 
 def test_the_smallest_p_value_is_one_in_all_deals_that_were_tried() -> None:

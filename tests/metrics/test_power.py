@@ -1,4 +1,4 @@
-"""What all power calculations check."""
+"""The checks shared by all power calculations."""
 
 from __future__ import annotations
 

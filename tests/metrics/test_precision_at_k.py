@@ -34,14 +34,14 @@ PROTOCOLS = ("shuffled", "ordered")
 
 
 def encodings(n: int, dim: int = 4, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """``n`` contexts and replies that resemble each other a little, so that ranks lie between best and worst."""
+    """Return ``n`` contexts and replies, weakly correlated so that ranks lie between best and worst."""
     generator = torch.Generator().manual_seed(seed)
     contexts = torch.randn(n, dim, generator=generator)
     return contexts, contexts + 2 * torch.randn(n, dim, generator=generator)
 
 
 def plain_rank(scores: Sequence[float], true: int) -> int:
-    """Sort the candidates, best first; Python's sort keeps equal ones in their order."""
+    """Sort the candidates, best first; Python's sort is stable for equal scores."""
     ranking = sorted(range(len(scores)), key=lambda candidate: -scores[candidate])
     return ranking.index(true) + 1
 
@@ -51,7 +51,7 @@ def plain_rank(scores: Sequence[float], true: int) -> int:
 
 @st.composite
 def scored_rows(draw: st.DrawFn) -> tuple[list[list[float]], list[int]]:
-    """Rows of few different scores, so that most have ties; infinities included (padding scores minus infinity)."""
+    """Draw rows with few distinct scores, so that most have ties, and infinities (padding is scored minus infinity)."""
     width = draw(st.integers(1, 8))
     score = st.sampled_from([-math.inf, -1.5, 0.0, 0.5, 2.0, math.inf])
     rows = draw(st.lists(st.lists(score, min_size=width, max_size=width), min_size=1, max_size=6))
@@ -66,7 +66,7 @@ def test_ranks_are_places_in_the_sorted_candidates(rows: tuple[list[list[float]]
 
 
 def test_of_equal_scores_the_earlier_candidate_ranks_higher() -> None:
-    # Three candidates with equal scores: the first of them is first, the last third.
+    # Of three candidates with equal scores, the first has rank 1 and the last rank 3.
     assert true_ranks(torch.zeros(3, 3), torch.tensor([0, 1, 2])).tolist() == [1, 2, 3]
 
 
@@ -74,8 +74,8 @@ def test_of_equal_scores_the_earlier_candidate_ranks_higher() -> None:
     ("scores", "rank"),
     [
         ([math.nan, math.nan, math.nan], 3),  # a model that has diverged is never right
-        ([math.nan, 1.0, 2.0], 3),  # the true candidate has no score: the last
-        ([5.0, math.nan, 2.0], 2),  # another has none: it counts as better
+        ([math.nan, 1.0, 2.0], 3),  # the true candidate has no score: it ranks last
+        ([5.0, math.nan, 2.0], 2),  # another candidate has no score: it ranks higher
     ],
 )
 def test_a_score_that_is_no_number_counts_against_the_model(scores: list[float], rank: int) -> None:
@@ -84,7 +84,7 @@ def test_a_score_that_is_no_number_counts_against_the_model(scores: list[float],
 
 def test_precision_by_hand() -> None:
     ranks = torch.tensor([1, 2, 3, 11])
-    # One of four ranks is 1, three are at most 3, and the same three at most 10.
+    # Of four ranks one is 1, three are at most 3, and the same three at most 10.
     assert [precision_at(k, ranks) for k in CUTOFFS] == [0.25, 0.75, 0.75]
 
 
@@ -143,8 +143,8 @@ def test_shuffling_is_the_same_each_time_and_leaves_the_global_generator_alone()
 
 
 def test_neighbours_are_candidates_of_one_another_only_in_the_files_order() -> None:
-    # Two runs of 100 equal replies. In the file's order every block holds one run: each reply ties with the 99 others,
-    # and the ranks are 1..100. Shuffled, the other run's replies score lower and push the ties down to about half.
+    # Two runs of 100 equal replies. In the file's order each block is one run: each reply ties with the 99 others, and
+    # the ranks are 1..100. When shuffled, the other run's replies score lower, and about half as many tie.
     vectors = torch.eye(2).repeat_interleave(100, dim=0)
     assert block_ranks(vectors, vectors, "ordered").tolist() == 2 * list(range(1, 101))
     assert block_ranks(vectors, vectors, "shuffled").max() < 75
@@ -232,7 +232,7 @@ def test_over_several_tasks_the_tasks_count_alike() -> None:
 def test_signature_of_a_block_precision(protocol: str, settings_: str) -> None:
     fold = encodings(250)
     metric = metric_of(range(120), fold, protocol) + metric_of(range(120, 250), fold, protocol)
-    # 250 examples are two whole blocks: 200 are ranked.
+    # 250 examples are two full blocks: 200 are ranked.
     assert metric.signature == f"P@k,100|{settings_}|score:dot|n:200|split:test|version:{__version__}"
 
 
@@ -252,7 +252,7 @@ def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
 def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
     metrics = ranked_precisions(torch.tensor([1, 3, 11]), "inline", "dot", "sampled", "test")
     hits = {name: [metric.value() for metric in values] for name, values in metrics.items()}
-    # Rank 1 is a hit for every k, rank 3 for 3 and 10, rank 11 for none.
+    # Rank 1 is a hit for every k, rank 3 for k = 3 and 10, rank 11 for none.
     assert hits == {
         "p_at_1_100_inline": [1, 0, 0],
         "p_at_3_100_inline": [1, 1, 0],

@@ -1,4 +1,4 @@
-"""Tests of ranks, against SciPy where it is exact, and against all signs and all deals where there are ties."""
+"""Rank tests: against SciPy where it is exact, and with ties against all sign assignments and all permutations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ differences = st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any)
 
 
 def by_all_signs(values: list[int]) -> float:
-    """The p-value, by trying every way to put signs to the ranks."""
+    """Return the p-value from all assignments of signs to the ranks."""
     known = [value for value in values if value]
     ranks = stats.rankdata(np.abs(known))
     middle = ranks.sum() / 2
@@ -31,7 +31,7 @@ def by_all_signs(values: list[int]) -> float:
 
 
 def by_all_deals(first: list[int], second: list[int]) -> float:
-    """The p-value, by dealing the ranks to the two samples in every way."""
+    """Return the p-value from all ways to split the ranks into the two samples."""
     ranks = stats.rankdata([*first, *second])
     average = len(first) * (len(ranks) + 1) / 2
     observed = abs(ranks[: len(first)].sum() - average)
@@ -57,11 +57,11 @@ def test_without_ties_it_is_scipys_exact_test() -> None:
 def test_many_differences_by_the_normal_distribution() -> None:
     values = np.random.default_rng(1).integers(-3, 4, 400) * 0.5
     known = values[values != 0]
-    # SciPy has the variance of tied ranks as well, and the same half step with correction=True.
+    # SciPy also corrects the variance for ties, and correction=True adds the same continuity correction.
     theirs = stats.wilcoxon(known, correction=True, method="approx").pvalue
     found = signed_rank(values)
     assert (found.p_value, found.p) == (pytest.approx(theirs, rel=1e-6), "normal")
-    # On the border between the two ways they agree.
+    # At the largest size computed exactly, both methods agree.
     some = known[:200]
     exact = signed_rank(some)
     near = stats.wilcoxon(some, correction=True, method="approx").pvalue
@@ -69,11 +69,11 @@ def test_many_differences_by_the_normal_distribution() -> None:
 
 
 def test_the_effect_by_hand() -> None:
-    # Ranks 1 (of -1), 2.5 and 2.5 (of 2 and 2), 4 (of 3): 9 for, 1 against, of 10.
+    # Ranks 1 (of -1), 2.5 and 2.5 (of 2 and 2), 4 (of 3): of a total of 10, 9 are positive and 1 is negative.
     assert signed_rank([-1, 2, 3, 2, 0]).effect == pytest.approx(0.8)
-    # 3 > 1, 3 > 2, 2 > 1, 2 = 2: three and a half of four pairs for, half of one against.
+    # 3 > 1, 3 > 2, 2 > 1, 2 = 2: of four pairs three and a half are won and half of one is lost.
     assert rank_sum([3, 2], [1, 2]).effect == pytest.approx((3.5 - 0.5) / 4)
-    assert signed_rank([1, 1, 1]) == (0.25, 1.0, 3, "exact")  # two of eight ways are as extreme
+    assert signed_rank([1, 1, 1]) == (0.25, 1.0, 3, "exact")  # two of eight sign assignments are as extreme
     assert rank_sum([5, 5, 4], [1, 2]).effect == 1.0
 
 
@@ -106,13 +106,14 @@ def test_ties_of_two_samples_are_counted_exactly(first: list[int], second: list[
 
 
 def test_two_samples_that_do_not_overlap() -> None:
-    # Of all deals only this one and its mirror image are as extreme: 2 of 6! / (3! 3!) = 20, and 2 of 70.
+    # Of all splits only this one and its mirror image are as extreme: 2 of 6! / (3! 3!) = 20, and 2 of 70.
     assert rank_sum([1, 1, 1], [5, 5, 5]) == (pytest.approx(2 / 20), -1.0, 6, "exact")
     assert rank_sum([5, 4, 5, 5], [1, 1, 2, 1]) == (pytest.approx(2 / 70), 1.0, 8, "exact")
 
 
 def test_no_p_value_is_above_1() -> None:
-    """Of 29 equal values 14 and 15 are as near to half as can be; the deals of 60 are too many for a float's digits."""
+    """The 29 twos split 14 to 15, as evenly as possible; the splits of 60 values are too many for a float's
+    precision."""
     assert rank_sum([1] * 16 + [2] * 14, [1] * 15 + [2] * 15).p_value == 1.0
 
 
@@ -123,7 +124,7 @@ def test_two_large_samples_by_the_normal_distribution() -> None:
     asymptotic = stats.mannwhitneyu(first, second, method="asymptotic")
     assert (found.p_value, found.p) == (pytest.approx(asymptotic.pvalue), "normal")
     assert found.effect == pytest.approx(2 * asymptotic.statistic / (31 * 30) - 1)
-    # On the border between the two ways they agree.
+    # At the largest size computed exactly, both methods agree.
     exact = rank_sum(first[:30], second)
     near = stats.mannwhitneyu(first[:30], second, method="asymptotic").pvalue
     assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.2), "exact")
@@ -146,7 +147,7 @@ def test_nothing_to_test(call: object, message: str) -> None:
 
 
 def test_chance_alone_is_seen_as_often_as_it_should_be() -> None:
-    """Of studies without any difference at most one in twenty has p <= .05, and not far fewer."""
+    """Without any true difference, at most one study in twenty has p <= .05, and not far fewer."""
     generator = np.random.default_rng(3)
     seen = sum(signed_rank(generator.integers(-2, 3, 25)).p_value <= 0.05 for _ in range(1000))
     assert 25 <= seen <= 65

@@ -1,4 +1,4 @@
-"""F1 of rationales: by hand, and compared with scikit-learn's."""
+"""F1 of rationales: by hand, and compared with scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The correlation in ParlAI's reports: put together from batches, tasks and processes."""
+"""The correlation in ParlAI's reports, combined from batches, tasks and processes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_pieces_give_the_same_as_the_whole(cuts: list[int]) -> None:
 
 
 def test_spearman_is_pearsons_correlation_of_the_ranks() -> None:
-    # Ranks of the scores 1, 5, 3, 4, 2, of the ratings 1, 5, 2, 4, 3; the squared differences are 0 0 1 0 1:
-    # 1 - 6 x 2 / (5 x 24) = .9.
+    # Ranks of the scores: 1, 5, 3, 4, 2; of the ratings: 1, 5, 2, 4, 3. Squared differences: 0 0 1 0 1. 1 - 6 x 2 / (5
+    # x 24) = .9.
     assert ScoreCorrelation("spearman", SCORES, RATINGS).value() == pytest.approx(0.9)
 
 
@@ -56,7 +56,7 @@ def test_parlai_adds_them_up() -> None:
 
 
 def test_over_tasks_the_mean_of_their_numbers_is_reported() -> None:
-    """Not the correlation of all items: tasks may rate on different scales."""
+    """Not the correlation over all items: tasks may use different rating scales."""
     one, other = ScoreCorrelation("pearson", SCORES, RATINGS), ScoreCorrelation("pearson", SCORES[:3], RATINGS[2:])
     report = aggregate_named_reports({"one": {"pearson": one}, "other": {"pearson": other}})
     assert float(report["pearson"]) == pytest.approx((one.value() + other.value()) / 2)

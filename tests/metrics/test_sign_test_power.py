@@ -1,4 +1,4 @@
-"""Power of the exact sign test, against trying every outcome."""
+"""Power of the exact sign test, compared with enumerating every outcome."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_number_is_the_first_from_which_on_the_power_stays(share: float, pow
 
 
 def test_a_large_number() -> None:
-    """Numbers of a table: near the normal distribution's 194 for .6, and on the safe side of it."""
+    """Near the normal approximation's 194 for .6, and not below it."""
     assert sign_test_normal(0.6) == pytest.approx(193.85, abs=0.01)  # ((1.96 * .5 + .8416 * .4899) / .1)**2
     n = sign_test_comparisons(0.6)
     assert 194 <= n <= 215
@@ -52,7 +52,7 @@ def test_what_so_many_see() -> None:
     share = sign_test_detectable(100)
     assert sign_test_power(share, 100) == pytest.approx(0.8, abs=1e-6)
     assert sign_test_detectable(400) < share
-    # Six wins of six have p = 1/32 and are seen; five of five have 1/16.
+    # Six wins of six have p = 1/32 and are significant; five of five have 1/16.
     assert sign_test_detectable(6) == pytest.approx(0.8 ** (1 / 6), abs=1e-3)
     with pytest.raises(
         NotComputableError, match=r"^5 decided comparisons can detect nothing at alpha 0.05: more are needed$"

@@ -1,4 +1,4 @@
-"""What stands beside a number: its settings in their order, and equal signatures once."""
+"""Signatures of metrics: their settings in order, with equal signatures listed once."""
 
 from __future__ import annotations
 

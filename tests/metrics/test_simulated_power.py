@@ -1,4 +1,4 @@
-"""Power by trial: it agrees with the formulas, and its tests of ranks with the exact ones."""
+"""Power by simulation: it agrees with the formulas, and its rank tests with the exact ones."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ DESIGNS = [
     LikertDesign(1.2, raters=3, same_reply=0.4, paired=False),
     LikertDesign(1.2, raters=3, same_reply=0.4, same_item=0.2),
 ]
-FINE = [step / 10 for step in range(-100, 101)]  # a scale that neither ends nor rounds
+FINE = [step / 10 for step in range(-100, 101)]  # a scale with neither visible limits nor rounding
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("difference", [0.0, 0.4])
 def test_trials_agree_with_the_formula(design: LikertDesign, difference: float) -> None:
-    """A share of 4,000 trials lies within .026 of its chance, but for one in 1,000."""
+    """A share of 4,000 trials is within .026 of its probability in 999 of 1,000 cases."""
     expected = likert_power(design, difference, 40)
     assert simulated_t_test_power(design, difference, 40, runs=4000) == pytest.approx(expected, abs=0.026)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_ranks_see_nearly_as_much_of_normal_ratings(design: LikertDesign) -> None:
-    """Their efficiency is 3/pi, some .955: as if there were that share of the items."""
+    """The relative efficiency of rank tests is 3/pi, about .955: as if there were that share of the items."""
     expected = likert_power(design, 0.4, 60 * 3 / np.pi)
     assert simulated_rank_test_power(design, 0.4, 60, FINE, 0.0, runs=2000) == pytest.approx(expected, abs=0.04)
     assert simulated_rank_test_power(design, 0.0, 60, FINE, 0.0, runs=2000) == pytest.approx(0.05, abs=0.016)
@@ -48,12 +48,12 @@ def test_a_scale_that_ends_hides_a_difference() -> None:
     middle = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 3.0, runs=500)
     end = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 5.5, runs=500)
     assert middle > end + 0.1
-    assert simulated_rank_test_power(design, 0.5, 60, [1, 2], 99.0, runs=50) == 0.0  # everybody says 2
+    assert simulated_rank_test_power(design, 0.5, 60, [1, 2], 99.0, runs=50) == 0.0  # everybody answers 2
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.005])
 def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
-    """The normal distribution sees half as many of these at .005: 11 pairs are too few for it."""
+    """At .005 the normal approximation detects half as many of these differences: 11 pairs are too few for it."""
     design, signs = LikertDesign(1.0, 3, same_reply=0.3), np.array(list(product([-1, 1], repeat=11)))
     seen = 0
     for first, second in simulated_power._studies(design, 1.5, 11, alpha, runs=300, seed=4):
@@ -61,7 +61,7 @@ def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
             apart = [np.clip(np.rint(3 + ratings), 1, 5).mean(axis=1) for ratings in (one, other)]
             differences = np.round(apart[0] - apart[1], 9)
             ranks = np.sign(differences) * stats.rankdata(np.where(differences, np.abs(differences), 99))
-            # A zero has the highest ranks and no sign, so that the others' are what they are without it.
+            # Zeros get the highest ranks and sign 0, so the other ranks are the same as without them.
             seen += (np.abs(signs @ np.abs(ranks)) >= abs(ranks.sum()) - 1e-9).mean() <= alpha
     points = [1, 2, 3, 4, 5]
     assert simulated_rank_test_power(design, 1.5, 11, points, 3, alpha, runs=300, seed=4) == seen / 300
@@ -69,7 +69,7 @@ def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
 
 def test_two_samples_are_tested_as_ratings_are() -> None:
     design = LikertDesign(1.0, 2, same_reply=0.3, paired=False)
-    for items in (8, 35):  # counted, and by the normal distribution
+    for items in (8, 35):  # counted exactly, and by the normal approximation
         seen = 0
         for first, second in simulated_power._studies(design, 1.0, items, 0.01, runs=100, seed=4):
             for one, other in zip(first, second, strict=True):
@@ -94,7 +94,7 @@ def test_the_seed_decides_and_blocks_do_not_matter_much(monkeypatch: pytest.Monk
     design = DESIGNS[2]
     whole = simulated_t_test_power(design, 0.4, 40, runs=500, seed=3)
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == whole
-    monkeypatch.setattr(simulated_power, "_AT_ONCE", 1000)  # eight studies at a time
+    monkeypatch.setattr(simulated_power, "_AT_ONCE", 1000)  # eight studies per block
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == pytest.approx(whole, abs=0.08)
 
 

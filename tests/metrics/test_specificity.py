@@ -1,4 +1,4 @@
-"""Words that say something: counted by hand, and against a slower way to the same number."""
+"""Specificity: content words counted by hand, and compared with a slower implementation."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from parlai_empathy.metrics.specificity import common_words, content_words, spec
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # the, on, of, to, it and is are stop words, with a mark behind them too
+        # the, on, of, to, it and is are stop words, also with a punctuation mark after them
         ("The cat on the roof of Rome!", ["cat", "roof", "rome!"]),
-        ('"Is it to be?"', ['be?"']),  # of two marks behind a word no more is known
+        ('"Is it to be?"', ['be?"']),  # with two marks after a word, it is not recognised as a stop word
         ("(Is it to be?)", ["be?)"]),
         ("Is it to be?", []),
         ("", []),
         ("?  ... !", []),
-        # what stands between spaces is one word, whatever is in it
+        # words are split at whitespace only, whatever they contain
         ("I don't know\tRome's cats\n", ["don't", "know", "rome's", "cats"]),
-        # each as often as it stands, capitals or not
+        # every occurrence counts, in any case
         ("Cats, cats, CATS", ["cats,", "cats,", "cats"]),
         ("Zürich 2022", ["zürich", "2022"]),
     ],
@@ -41,7 +41,7 @@ def test_the_stop_words_are_scikit_learns() -> None:
 
 
 def says_nothing(word: str) -> bool:
-    """Whether a stop word, or nothing, is left of a word without one of the marks before it and one behind it."""
+    """Whether nothing or a stop word remains after removing at most one mark before the word and one after it."""
     starts = [word, *(word[1:] for mark in '("*' if word.startswith(mark))]
     ends = [start.removesuffix(mark) for start in starts for mark in ("", *'.,!?;:)"*', "...") if start.endswith(mark)]
     return any(not rest or rest in stop_words() for rest in ends)

@@ -14,11 +14,11 @@ from parlai_empathy.metrics.win_rates import win_rate
 
 
 def test_by_hand() -> None:
-    # 8 of 10: (45 + 10 + 1) * 2 / 1024 of all throws are as far from 5.
+    # 8 of 10: (45 + 10 + 1) * 2 / 1024 of all outcomes are at least as far from 5.
     found = win_rate(8, 5, 2)
     assert found.p_value == pytest.approx(112 / 1024)
     assert (found.wins, found.ties, found.losses, found.share) == (8, 5, 2, 0.8)
-    # Clopper and Pearson by the beta distribution.
+    # The Clopper-Pearson interval from the beta distribution.
     assert found.low == pytest.approx(stats.beta.ppf(0.025, 8, 3))
     assert found.high == pytest.approx(stats.beta.ppf(0.975, 9, 2))
 
@@ -26,7 +26,7 @@ def test_by_hand() -> None:
 def test_who_always_wins_has_an_interval_too() -> None:
     found = win_rate(5, 0, 0)
     assert (found.share, found.high) == (1.0, 1.0)
-    assert found.low == pytest.approx(0.025 ** (1 / 5))  # the rate with which five wins are there in 1 of 40
+    assert found.low == pytest.approx(0.025 ** (1 / 5))  # at this rate five of five has probability 1/40
     assert found.p_value == pytest.approx(2 / 32)
 
 
