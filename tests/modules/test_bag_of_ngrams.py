@@ -1,4 +1,4 @@
-"""The mean of rows, by hand."""
+"""The bag of n-grams, a mean of embedding rows, by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_a_text_is_the_mean_of_its_rows() -> None:
         model.embedding.weight.copy_(torch.tensor([[1.0, 0], [0, 1], [3, 3], [9, 9]]))
         model.head.weight.copy_(torch.tensor([[1.0, 0], [0, 2], [1, 1]]))
         rows, starts = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 3, 3])
-        # Three texts: rows 0, 1, 2; none; row 2.
+        # Three texts: rows 0, 1 and 2; no rows; row 2.
         assert model.features(rows, starts).tolist() == [
             [pytest.approx(4 / 3), pytest.approx(4 / 3)],
             [0, 0],

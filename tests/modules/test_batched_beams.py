@@ -1,4 +1,4 @@
-"""The search of a whole batch against a plain algorithm over lists, and against one search of ParlAI's an example."""
+"""Batched beam search, against a plain algorithm over lists and against ParlAI's search of one example at a time."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Ended = list[tuple[tuple[int, ...], float]]
 
 
 def toy_model(seed: int, vocabulary: int, levels: int | None = None) -> NextTokens:
-    """Log-probabilities of the next token, which depend on all tokens before.
+    """Return a function that maps a prefix to log-probabilities of the next token, which depend on the whole prefix.
 
-    :param levels: how many different ones there are, so that many are equal; None: no two are alike.
+    :param levels: the number of distinct log-probabilities, so that many are equal; None: all differ.
     """
 
     def next_tokens(prefix: tuple[int, ...]) -> list[float]:
         draw = random.Random(f"{seed} {prefix}")
-        if levels:  # whole numbers, whose sums are exact: equal scores are equal
+        if levels:  # integers, whose sums are exact: equal scores are equal
             return [-float(draw.randrange(1, levels + 1)) for _ in range(vocabulary)]
         weights = [draw.random() ** 3 + 1e-3 for _ in range(vocabulary)]
         weights[EOS] *= 2
@@ -41,7 +41,7 @@ def toy_model(seed: int, vocabulary: int, levels: int | None = None) -> NextToke
 
 
 def search(models: Sequence[NextTokens], how: Beams, steps: int, contexts: torch.Tensor | None = None) -> list[Ended]:
-    """All that ended of each example, the best first, without the start token."""
+    """Return the finished hypotheses of each example, best first, without the start token."""
     beams = BatchedBeams(len(models), how, CPU, contexts)
     for _ in range(steps):
         slots = beams.goes_on().nonzero().squeeze(1)
@@ -60,7 +60,7 @@ def search(models: Sequence[NextTokens], how: Beams, steps: int, contexts: torch
 
 
 def alone(tree: TreeSearch, model: NextTokens, steps: int, context: list[int] | None = None) -> Ended:
-    """The same by a search of ParlAI's."""
+    """Return the finished hypotheses of one example from one of ParlAI's searches."""
     if context is not None:
         tree.set_context(torch.tensor(context))
     for step in range(steps):
@@ -77,12 +77,12 @@ def assert_same(found: Sequence[Ended], expected: Sequence[Ended]) -> None:
         assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
-# --- the algorithm, group by group, over plain lists; of equals the first hypothesis, then the lowest token id --------
+# --- the algorithm, group by group, over plain lists; ties: the first hypothesis, then the lowest token id ------------
 
 
 @dataclass
 class Group:
-    """Hypotheses as (tokens, log-probability), the best first; those that have ended stay as such."""
+    """Hypotheses as (tokens, log-probability), best first; finished ones stay in the list."""
 
     size: int
     live: list[tuple[tuple[int, ...], float]] = field(default_factory=lambda: [((), 0.0)])
@@ -91,7 +91,7 @@ class Group:
 
 
 def reference(model: NextTokens, size: int, groups: int, strength: float, steps: int) -> Ended:
-    """Vijayakumar et al. (2018), algorithm 1: all that ended in any group."""
+    """Return the finished hypotheses of all groups (Vijayakumar et al. 2018, algorithm 1)."""
     all_groups, everything = [Group(size // groups) for _ in range(groups)], []
     for _ in range(steps):
         said: list[int] = []
@@ -128,7 +128,7 @@ def test_it_is_the_algorithm_with_equal_scores_too(
     found = search(models, Beams(BOS, EOS, size, groups, strength), steps)
     for one, model in zip(found, models, strict=True):
         expected = reference(model, size, groups, strength, steps)
-        if expected:  # else the first hypothesis is made to end
+        if expected:  # otherwise the first hypothesis is forced to end
             assert sorted(tokens for tokens, _ in one) == sorted(tokens for tokens, _ in expected)
             assert [score for _, score in one] == pytest.approx([score for _, score in expected])
         else:
@@ -137,7 +137,7 @@ def test_it_is_the_algorithm_with_equal_scores_too(
 
 
 def test_ends_in_the_first_step_leave_the_other_examples_alone() -> None:
-    """The first example ends at once in both of its groups; the other one's go on, and say what they say alone."""
+    """The first example ends at once in both of its groups; the other continues, with the same result as alone."""
     at_once = [-5.0] * 6
     at_once[EOS] = -0.1
     models = [lambda _: at_once, toy_model(4, 6)]
@@ -146,7 +146,7 @@ def test_ends_in_the_first_step_leave_the_other_examples_alone() -> None:
     assert_same([search(models, how, 6)[1]], search(models[1:], how, 6))
 
 
-# --- and ParlAI's searches, where no two scores are equal ------------------------------------------------------------
+# --- against ParlAI's searches, without equal scores -----------------------------------------------------------------
 
 RULES: list[dict[str, Any]] = [
     {},

@@ -1,4 +1,4 @@
-"""The two towers: the paper's size, one embedding for both, and the score that their vectors give."""
+"""The bi-encoder's two towers: the paper's size, the shared embedding and the score of their vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from parlai_empathy.modules.biencoder import BiEncoder
 
-PAD = 2  # not 0, so that a hard-wired 0 would show
+PAD = 2  # not 0, to expose a hard-coded 0
 PAPERS = {"embedding_size": 300, "n_heads": 6, "ffn_size": 1200, "dropout": 0.0, "n_positions": 1000}
 
 
@@ -29,12 +29,12 @@ def small(temperature: float | None = None) -> BiEncoder:
 
 @pytest.mark.parametrize(("n_layers", "expected"), [(4, 84_273_000), (5, 86_440_800)])
 def test_parameters_are_as_many_as_the_papers(n_layers: int, expected: int) -> None:
-    # Words: 250,006 x 300 = 75,001,800, once for both towers. Fixed positions: 2 towers x 1,000 x 300 = 600,000.
+    # Embedding: 250,006 x 300 = 75,001,800, shared by both towers. Fixed positions: 2 towers x 1,000 x 300 = 600,000.
     # A layer: attention 4 x (300 x 300 + 300) = 361,200; feed-forward (300 x 1,200 + 1,200) + (1,200 x 300 + 300)
     # = 721,500; two layer norms of 2 x 300, together 1,200; in all 1,083,900.
     # 4 layers: 75,001,800 + 600,000 + 2 x 4 x 1,083,900 = 84,273,000 (the paper's 84.3M);
     # 5 layers: 75,001,800 + 600,000 + 2 x 5 x 1,083,900 = 86,440,800 (the paper's 86.5M, Large).
-    with torch.device("meta"):  # shapes alone: nothing is allocated
+    with torch.device("meta"):  # shapes only: nothing is allocated
         model = BiEncoder(250_006, 0, n_layers=n_layers, **PAPERS)
     assert sum(weights.numel() for weights in model.parameters()) == expected
 
@@ -45,7 +45,7 @@ def test_both_towers_train_the_same_embedding() -> None:
     contexts, replies = model(torch.tensor([[3, 4]]), torch.tensor([[5, PAD]]))
     (contexts * replies).sum().backward()
     touched = model.embedding.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist()
-    assert touched == [3, 4, 5]  # 3 and 4 by the context, 5 by the reply; neither padding nor the other words
+    assert touched == [3, 4, 5]  # 3 and 4 from the context, 5 from the reply; neither padding nor other words
 
 
 def test_the_towers_share_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""The loss over one batch by hand, and over two processes' batches against one process with both."""
+"""The contrastive loss of one batch by hand, and of two processes' batches against one process with both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from parlai_empathy.modules.contrastive import contrastive_losses, gather
 
 
 def test_the_loss_of_two_examples_by_hand() -> None:
-    # Scores: [[1, 0], [0, 2]]. Rows: log(e + 1) - 1 and log(1 + e^2) - 2. The matrix is symmetric, so are the columns.
+    # Scores: [[1, 0], [0, 2]]. Rows: log(e + 1) - 1 and log(1 + e^2) - 2. The matrix is symmetric: columns are equal.
     contexts, replies = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     expected = [math.log(math.e + 1) - 1, math.log(1 + math.e**2) - 2]
     for symmetric in (False, True):
@@ -36,7 +36,7 @@ def test_the_symmetric_loss_looks_at_columns_too() -> None:
 
 def test_hard_negatives_are_candidates_of_every_context_but_of_no_reply() -> None:
     contexts, replies, negatives = torch.eye(2), torch.eye(2), torch.tensor([[5.0, 5.0]])
-    # Each row: log(e + 1 + e^5) - 1. Columns, of true replies alone: log(e + 1) - 1.
+    # Each row: log(e + 1 + e^5) - 1. Columns contain the true replies only: log(e + 1) - 1.
     hard, easy = math.log(math.e + 1 + math.e**5) - 1, math.log(math.e + 1) - 1
     losses, scores, _ = contrastive_losses(contexts, replies, negatives)
     assert losses.tolist() == pytest.approx([hard, hard])
@@ -57,14 +57,14 @@ SIZES = (3, 2)  # the last batch of one process may be shorter
 
 
 def data() -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Contexts, replies and hard negatives of both processes, and weights that make vectors of them."""
+    """Return both processes' contexts, replies and hard negatives, and the weights that encode them."""
     draw = torch.Generator().manual_seed(5)
     contexts, replies, negatives = (torch.randn(n, 4, generator=draw) for n in (5, 5, 5))
     return contexts, replies, negatives, torch.randn(4, 3, generator=draw)
 
 
 def gradient(rank: int, size: int) -> tuple[Tensor, Tensor]:
-    """The losses of one process, and the weights' gradient of their sum."""
+    """Return the losses of one process, and the gradient of their sum with respect to the weights."""
     contexts, replies, negatives, weights = data()
     rows = slice(sum(SIZES[:rank]), sum(SIZES[:rank]) + SIZES[rank]) if size > 1 else slice(None)
     weights.requires_grad_()

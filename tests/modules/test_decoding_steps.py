@@ -1,4 +1,4 @@
-"""One token after another, against reading all tokens again for each; rows move, multiply and leave on the way."""
+"""Incremental decoding against decoding all tokens again at each step, with rows reordered, duplicated and removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES: dict[str, Any] = {
     "ffn_size": 16,
     "n_positions": 64,
     "embeddings_scale": True,
-    "dropout": 0.1,  # must not act
+    "dropout": 0.1,  # must have no effect in evaluation
 }
 
 
@@ -35,12 +35,12 @@ def generator(**changes: Any) -> WordGenerator:
     with torch.no_grad():
         for weights in model.parameters():
             if weights.requires_grad:
-                weights.normal_(std=0.4)  # biases begin as zeros, which would hide a mix-up
+                weights.normal_(std=0.4)  # biases start as zeros, which would hide a mix-up
     return model.eval()
 
 
 def contexts(count: int, seed: int) -> Tensor:
-    """Of 1 to 9 words, padded on the right."""
+    """Return contexts of 1 to 9 words, padded on the right."""
     draw = torch.Generator().manual_seed(seed)
     tokens = torch.randint(4, WORDS, (count, 9), generator=draw)
     for row, length in zip(tokens, torch.randint(1, 10, (count,), generator=draw).tolist(), strict=True):
@@ -52,7 +52,7 @@ def contexts(count: int, seed: int) -> Tensor:
 def check(
     model: WordGenerator, steps: Steps, states: Any, size: int, seed: int, count: int, **tolerance: float
 ) -> None:
-    """Walk a random way of twenty steps, past the first room that there is for keys and values."""
+    """Decode twenty random steps, more than the first allocation of the key-value cache can hold."""
     draw = torch.Generator().manual_seed(seed)
     slots, tokens = torch.arange(count) * size, torch.full((count, 1), 1)
     for number in range(20):
@@ -61,7 +61,7 @@ def check(
         new = torch.arange(count * size) if number == 0 else slots
         if number > 0 and torch.rand(1, generator=draw) < 0.3 and len(slots) > 1:
             new = slots[torch.randperm(len(slots), generator=draw)[: int(len(slots) * 0.8)].sort().values]
-        # Each goes on from one of its example's that was read before; now and then from itself.
+        # Each row continues a previous row of the same example; every third step, its own.
         candidates = [(slots // size == slot // size).nonzero().squeeze(1) for slot in new]
         places = [int(rows[torch.randint(len(rows), (1,), generator=draw)]) for rows in candidates]
         if number % 3 == 2 and len(new) == len(slots):
@@ -90,7 +90,7 @@ def test_other_settings(changes: dict[str, Any]) -> None:
 
 
 def test_bfloat16_is_as_near_as_it_can_be() -> None:
-    """Two ways to compute with numbers of 8 bits; layer norms bring their outputs to about 1."""
+    """Both computations use 8 significant bits; layer norms bring their outputs to about 1."""
     model = generator(n_layers=1)
     with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
         states = model.encoder(contexts(3, 1))
@@ -98,7 +98,7 @@ def test_bfloat16_is_as_near_as_it_can_be() -> None:
 
 
 def test_other_decoders_are_asked_as_they_are() -> None:
-    """Layer norms before each step, and a decoder that is in training: dropout would act."""
+    """Pre-layer-norm decoders, and decoders in training, where dropout would act, are called themselves."""
     model = generator()
     states = model.encoder(contexts(2, 1))
     assert isinstance(steps_of(model, states, 2), WordSteps)

@@ -1,4 +1,4 @@
-"""DeepMoji against its plain formulas, text by text, and that padding has no influence."""
+"""DeepMoji against its formulas, one text at a time, and independence of padding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def network(hard_gates: bool = True, embedding_dropout: float = 0.0, dropout: fl
         dropout=dropout,
     )
     for weights in model.parameters():
-        nn.init.normal_(weights, std=1.2)  # large enough to reach the ends of the hard gates
+        nn.init.normal_(weights, std=1.2)  # large enough to saturate the hard gates
     return model.eval()
 
 
@@ -34,7 +34,7 @@ def padded(texts: list[list[int]], extra: int = 0) -> tuple[Tensor, Tensor]:
 
 
 def one_direction(steps: Tensor, weights: dict[str, Tensor], end: str, hard: bool) -> Tensor:
-    """The states of one LSTM, step by step (torch's order of gates: in, forget, new, out)."""
+    """Return the states of one LSTM direction, step by step (torch's order of gates: in, forget, new, out)."""
     gate = (lambda x: (0.2 * x + 0.5).clamp(0, 1)) if hard else torch.sigmoid
     h = c = torch.zeros(HIDDEN)
     states = []
@@ -80,9 +80,9 @@ def test_features_are_those_of_the_formulas(hard: bool) -> None:
 
 
 def test_parameters_are_as_many_as_the_facts_say() -> None:
-    # An LSTM's direction has 4 gates of (input + 512) x 512 weights and two biases of 512. Words of 256 numbers:
+    # One direction of an LSTM has 4 gates of (input + 512) x 512 weights and two biases of 512. Embeddings of size 256:
     # 4 x (768 x 512 + 1024) = 1,576,960, in both directions 3,153,920; states of 1,024: 4 x (1536 x 512 + 1024) x 2 =
-    # 6,299,648. Attention 2,304; a head for 64 emoji (2304 + 1) x 64 = 147,520; 50,000 words 12,800,000.
+    # 6,299,648. Attention: 2,304; head for 64 emoji: (2304 + 1) x 64 = 147,520; 50,000 words: 12,800,000.
     model = DeepMoji(nn.Embedding(50_000, 256), 512, 64, hard_gates=True, embedding_dropout=0.1, dropout=0.5)
     assert model.head.in_features == 2304
     assert (
@@ -91,7 +91,7 @@ def test_parameters_are_as_many_as_the_facts_say() -> None:
 
 
 def test_attention_by_hand() -> None:
-    # The vector (ln 2, 0): the weights of states (1, 6), (0, 0) are 2/3 and 1/3; a third lies beyond the length.
+    # With the query (ln 2, 0), states (1, 6) and (0, 0) have weights 2/3 and 1/3; the third is beyond the length.
     attention = WeightedMean(2)
     with torch.no_grad():
         attention.vector.copy_(torch.tensor([torch.log(torch.tensor(2.0)), 0]))

@@ -1,4 +1,4 @@
-"""Diverse beam search against a plain algorithm over lists, and against ParlAI's beam search."""
+"""Diverse beam search, against a plain algorithm over lists and against ParlAI's beam search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NextTokens = Callable[[tuple[int, ...]], list[float]]
 
 
 def toy_model(seed: int, vocabulary: int) -> NextTokens:
-    """Log-probabilities of the next token, which depend on all tokens before; no two are alike."""
+    """Return a function that maps a prefix to log-probabilities of the next token, all different for each prefix."""
 
     def next_tokens(prefix: tuple[int, ...]) -> list[float]:
         draw = random.Random(f"{seed} {prefix}")
@@ -36,7 +36,7 @@ def toy_model(seed: int, vocabulary: int) -> NextTokens:
 
 
 def search(tree: TreeSearch, model: NextTokens, steps: int) -> TreeSearch:
-    """Search as ParlAI's agents do."""
+    """Run the search the way ParlAI's agents do."""
     for step in range(steps):
         if tree.is_done():
             break
@@ -46,7 +46,7 @@ def search(tree: TreeSearch, model: NextTokens, steps: int) -> TreeSearch:
 
 
 def finished(tree: TreeSearch) -> list[tuple[tuple[int, ...], float]]:
-    """All finished hypotheses, the best first, without the start token."""
+    """Return all finished hypotheses, best first, without the start token."""
     return [(tuple(tokens.tolist()[1:]), float(score)) for tokens, score, _ in tree.get_rescored_finished()]
 
 
@@ -70,7 +70,7 @@ def diverse(size: int, groups: int, strength: float, **changes: Any) -> DiverseB
 
 @dataclass
 class Group:
-    """Live hypotheses as (tokens, log-probability), best first, and those that have ended."""
+    """Live hypotheses as (tokens, log-probability), best first, and the finished ones."""
 
     size: int
     live: list[tuple[tuple[int, ...], float]] = field(default_factory=lambda: [((), 0.0)])
@@ -83,10 +83,10 @@ class Group:
 
 
 def reference(model: NextTokens, size: int, groups: int, strength: float, steps: int) -> list[tuple[Any, float]]:
-    """Vijayakumar et al., algorithm 1: all that ended in any group, the best first by normalised log-probability."""
+    """Return all finished hypotheses, best first by normalised log-probability (Vijayakumar et al., algorithm 1)."""
     all_groups = [Group(size // groups) for _ in range(groups)]
     for _ in range(steps):
-        said: list[int] = []  # tokens that the groups before have chosen at this step
+        said: list[int] = []  # tokens chosen by the previous groups at this step
         for group in all_groups:
             if group.is_over:
                 continue
@@ -114,7 +114,7 @@ def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float,
     model = toy_model(seed, vocabulary)
     expected = reference(model, size, groups, strength, steps)
     tree = search(diverse(size, groups, strength), model, steps)
-    if not expected:  # nothing has ended: ParlAI ends the first hypothesis itself
+    if not expected:  # nothing has finished: ParlAI ends the first hypothesis itself
         assert len(finished(tree)) == 1
         return
     found = finished(tree)
@@ -123,7 +123,7 @@ def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float,
     assert found[0][0] == expected[0][0]
 
 
-# --- and ParlAI's beam search ----------------------------------------------------------------------------------------
+# --- against ParlAI's beam search ------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from([{}, {"min_length": 3}, {"block_ngram": 2}]))
@@ -146,7 +146,7 @@ def test_without_a_cost_each_group_is_a_beam_search_of_its_size(seed: int, shape
     assert len(ours.outputs) == len(theirs.outputs)
     for mine, other in zip(ours.outputs, theirs.outputs, strict=True):
         assert mine.tolist() == other.tolist() * groups
-    if theirs.finished:  # else ParlAI ends the first hypothesis alone
+    if theirs.finished:  # otherwise ParlAI ends only the first hypothesis
         assert sorted(finished(ours)) == sorted(finished(theirs) * groups)
 
 
@@ -161,7 +161,7 @@ def test_the_first_group_is_a_beam_search_whatever_the_others_do(
         assert set(finished(alone)) <= set(finished(search(diverse(size, groups, strength), model, 8)))
 
 
-# --- what diversity is for -------------------------------------------------------------------------------------------
+# --- diversity -------------------------------------------------------------------------------------------------------
 
 
 def test_a_high_cost_keeps_groups_from_saying_the_same_at_the_same_step() -> None:
@@ -176,14 +176,14 @@ def test_a_high_cost_keeps_groups_from_saying_the_same_at_the_same_step() -> Non
 
 
 def test_a_cost_chooses_and_does_not_score() -> None:
-    """Both groups would say 3; the second pays 1 nat for it and says 4. Its score is 4's own log-probability."""
+    """Both groups prefer 3; the second would pay 1 nat for it and chooses 4. Its score is 4's own log-probability."""
     tree = diverse(2, 2, 1.0)
     logprobs = torch.full((2, 5), -9.0, dtype=torch.float64)
     logprobs[:, 3], logprobs[:, 4] = -0.5, -1.2
     tree.advance(logprobs, 0)
     assert tree.outputs[-1].tolist() == [3, 4]
     assert tree.scores.tolist() == [-0.5, -1.2]
-    # A cost of .6 nats is too little for that: 3 at -.5 - .6 is still the better one.
+    # A penalty of .6 nats is too small: 3, at -.5 - .6, is still better.
     cheap = diverse(2, 2, 0.6)
     cheap.advance(logprobs.clone(), 0)
     assert cheap.outputs[-1].tolist() == [3, 3]
@@ -191,7 +191,7 @@ def test_a_cost_chooses_and_does_not_score() -> None:
 
 
 def test_a_group_that_is_over_says_nothing_and_costs_nothing() -> None:
-    """Group 1 ends at once; group 2, whose end that has made dear, goes on and is never charged for it again."""
+    """Group 1 ends at once, which penalises the end token for group 2 at that step but not later."""
     tree = diverse(2, 2, 2.0)
     first = torch.full((2, 6), -9.0, dtype=torch.float64)
     first[:, EOS], first[:, 3] = -0.1, -1.0

@@ -1,4 +1,4 @@
-"""Dropout against its definition."""
+"""The dropout module against its definition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.modules.dropout import dropped
 def test_as_many_are_zero_and_the_mean_stays(p: float, dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     found = dropped(torch.ones(300, 1001, dtype=dtype), p, training=True)
-    # Of 300,300 draws the share of zeros has a standard error of at most .5 / sqrt(300,300) = .0009.
+    # The share of zeros among 300,300 draws has a standard error of at most .5 / sqrt(300,300) = .0009.
     assert found.eq(0).float().mean().item() == pytest.approx(p, abs=0.004)
     assert found.float().mean().item() == pytest.approx(1, abs=0.05)
     assert found[found != 0].unique().tolist() == [pytest.approx(1 / (1 - p), rel=0.01)]
@@ -23,7 +23,7 @@ def test_as_many_are_zero_and_the_mean_stays(p: float, dtype: torch.dtype) -> No
 def test_places_are_drawn_independently() -> None:
     torch.manual_seed(0)
     zeros = dropped(torch.ones(100_000), 0.5, training=True).eq(0).float()
-    for step in (1, 2, 3, 4, 8):  # four are cut from one random number
+    for step in (1, 2, 3, 4, 8):  # four draws share one random number
         assert torch.corrcoef(torch.stack([zeros[step:], zeros[:-step]]))[0, 1].abs() < 0.02
 
 
@@ -32,7 +32,7 @@ def test_gradients_are_those_of_what_is_kept() -> None:
     found = dropped(states, 0.3, training=True)
     found.sum().backward()
     assert states.grad is not None
-    torch.testing.assert_close(found, states * states.grad)  # each number has been multiplied by its own gradient
+    torch.testing.assert_close(found, states * states.grad)  # each element was multiplied by its gradient
 
 
 def test_a_seed_gives_the_same_draws() -> None:

@@ -1,4 +1,4 @@
-"""Look-ups of many parts at once: the same vectors and gradients, and one gradient as large as the vocabulary."""
+"""Embedding lookups of several texts at once: equal vectors and gradients, and only one vocabulary-sized gradient."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def parts() -> list[Tensor]:
 
 
 def learnt(words: nn.Embedding, texts: Sequence[Tensor]) -> Tensor:
-    """The gradient of something to which each number of each text adds in its own way."""
+    """Return the gradient of a loss in which each element of each text has a different weight."""
     found = [words(text) for text in texts]
     loss = sum((vectors * torch.arange(float(vectors.numel())).view_as(vectors)).sum() for vectors in found)
     assert torch.is_tensor(loss)
@@ -34,7 +34,7 @@ def learnt(words: nn.Embedding, texts: Sequence[Tensor]) -> Tensor:
 
 
 def look_ups(vectors: Sequence[Tensor]) -> int:
-    """How many look-ups the vectors come from."""
+    """Return how many embedding lookups the vectors come from."""
     waiting, seen = [one.grad_fn for one in vectors], set()
     while waiting:
         node = waiting.pop()
@@ -52,7 +52,7 @@ def test_vectors_and_gradients_are_those_of_single_look_ups() -> None:
     with looked_up_at_once(together, texts):
         found = learnt(together, texts)
     torch.testing.assert_close(found, expected)
-    assert found[0].eq(0).all()  # padding does not learn
+    assert found[0].eq(0).all()  # padding gets no gradient
 
 
 def test_there_is_one_look_up_to_learn_from() -> None:
@@ -60,7 +60,7 @@ def test_there_is_one_look_up_to_learn_from() -> None:
     assert look_ups([words(text) for text in texts]) == len(texts)
     with looked_up_at_once(words, texts):
         assert look_ups([words(text) for text in texts]) == 1
-    assert look_ups([words(text) for text in texts]) == len(texts)  # behind it all is as before
+    assert look_ups([words(text) for text in texts]) == len(texts)  # restored after the context manager
 
 
 @pytest.mark.parametrize("kind", ["one part", "nothing learnt", "frozen"])
@@ -75,7 +75,7 @@ def test_where_nothing_is_gained_each_part_is_looked_up_by_itself(kind: str) -> 
 
 
 def test_what_else_is_asked_for_is_looked_up_by_itself() -> None:
-    """An encoder may fill up a text, or ask for a word of its own in between."""
+    """An encoder may pad a text or look up single words in between."""
     apart, words, texts = embedding(), embedding(), parts()
     filled = nn.functional.pad(texts[1], (0, 3))
     with looked_up_at_once(words, texts):

@@ -1,4 +1,4 @@
-"""The head, and weights that come with another one, or none."""
+"""The emotion head, and loading weights that have a different head or none."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def test_a_head_that_nobody_wants_is_left_away() -> None:
 
 
 def test_nothing_else_is_repaired() -> None:
-    """What does not fit shall be found by what loads it."""
+    """Other mismatches are left for the loading code to report."""
     assert with_own_head({"b": torch.ones(1)}, OWN).keys() == {"b", *HEAD}

@@ -1,4 +1,4 @@
-"""The projections of an ensemble: how they begin, and what comes out."""
+"""The projections of an ensemble: their initialisation and their outputs."""
 
 from __future__ import annotations
 

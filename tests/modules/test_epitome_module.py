@@ -1,4 +1,4 @@
-"""EPITOME's bi-encoder, compared with a second implementation of it, one pair at a time."""
+"""EPITOME's bi-encoder, compared with a second implementation that takes one pair at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def encoder() -> Any:
 def network(responders: int = 1, pooling: str = "first", dropout: float = 0.0) -> Epitome:
     torch.manual_seed(3)
     model = Epitome(encoder(), [encoder() for _ in range(responders)], 3, pooling, dropout).eval()
-    for part in model.mechanisms.parameters():  # biases begin as zeros, which would hide mistakes
+    for part in model.mechanisms.parameters():  # biases start as zeros, which would hide mistakes
         torch.nn.init.normal_(part, std=0.3)
     return model
 
@@ -34,7 +34,7 @@ POSTS = torch.tensor([[2, 5, 6, 3, 0], [2, 7, 8, 9, 3]])
 POST_LENGTHS = torch.tensor([4, 5])
 RESPONSES = torch.tensor([[2, 11, 12, 3], [2, 13, 3, 0], [2, 14, 15, 3]])
 RESPONSE_LENGTHS = torch.tensor([4, 3, 4])
-PAIRS = [(0, 1), (1, 0), (1, 1), (0, 2)]  # a post and a response each
+PAIRS = [(0, 1), (1, 0), (1, 1), (0, 2)]  # indices of a post and a response
 
 
 def judge(model: Epitome, pairs: list[tuple[int, int]] = PAIRS) -> tuple[Tensor, Tensor]:
@@ -45,7 +45,7 @@ def judge(model: Epitome, pairs: list[tuple[int, int]] = PAIRS) -> tuple[Tensor,
 
 
 def by_hand(model: Any, post: int, response: int, part: int, pooling: str) -> tuple[Tensor, Tensor]:
-    """One pair without padding, with torch's own attention."""
+    """Compute one pair without padding, with torch's own attention."""
     tokens = RESPONSES[response : response + 1, : RESPONSE_LENGTHS[response]]
     theirs = model.seeker(POSTS[post : post + 1, : POST_LENGTHS[post]]).last_hidden_state
     ours = model.responders[part if len(model.responders) > 1 else 0](tokens).last_hidden_state
@@ -83,7 +83,7 @@ def test_a_pair_alone_is_judged_as_among_others() -> None:
 
 
 def test_attention_to_padding_changes_what_is_said() -> None:
-    """As in the original, whose scores depend on how far a post is filled up."""
+    """As in the original, whose scores depend on how much a post is padded."""
     model = network()
     where = torch.tensor([0])
     with torch.no_grad():
@@ -113,7 +113,7 @@ def test_the_seekers_encoder_is_never_in_training() -> None:
 
 
 def test_new_layers_begin_as_in_the_original() -> None:
-    """Normally distributed with a deviation of .02, biases 0: the deviation of 1,024 numbers is within a tenth."""
+    """Normally distributed with standard deviation .02, biases 0: that of 1,024 weights is within a tenth of .02."""
     model = Epitome(encoder(), [encoder()], 4, "first", 0.1)
     weights = torch.cat([part.query.weight.flatten() for part in model.mechanisms])  # type: ignore[union-attr, operator]
     assert float(weights.detach().std()) == pytest.approx(0.02, rel=0.1)
@@ -122,7 +122,7 @@ def test_new_layers_begin_as_in_the_original() -> None:
 
 @pytest.mark.parametrize("most", [1, 100, 2048])
 def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each alone, or many in order of their lengths, or all at once: 40 texts of 20 tokens are 800."""
+    """One at a time, in batches sorted by length, or all at once: 40 texts of 20 tokens are 800."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", most)
     torch.manual_seed(1)
     lengths = torch.randint(1, 21, (40,))
@@ -139,12 +139,12 @@ def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypa
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 @pytest.mark.parametrize("most", [1, 9])
 def test_pairs_are_judged_alike_some_at_a_time(pooling: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with posts of like length together: of the four pairs one has a post of 4 tokens, the others of 5."""
+    """Posts of similar length are batched together: of the four pairs, one has a post of 4 tokens, the others of 5."""
     model = network(pooling=pooling)
     whole = judge(model)
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", most)
     levels, rationales = judge(model)
     assert torch.allclose(levels, whole[0], atol=1e-5)
     for number, (_, response) in enumerate(PAIRS):
-        length = RESPONSE_LENGTHS[response]  # of padding nothing is said
+        length = RESPONSE_LENGTHS[response]  # padding is not compared
         assert torch.allclose(rationales[number, :, :length], whole[1][number, :, :length], atol=1e-5)

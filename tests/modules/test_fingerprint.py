@@ -1,4 +1,4 @@
-"""Digests of weights: equal for equal ones, another when any weight changes."""
+"""Fingerprints of weights: equal for equal weights, different after any change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_fingerprint_changes_with_any_single_weight() -> None:
             flat[place] = before + 1
             seen.add(weights_fingerprint(model))
             flat[place] = before
-    # The embedding stands in the state three times, once by itself and once for each tower, and is one tensor.
+    # The shared embedding has three entries in the state dict, its own and one per tower, but is one tensor.
     tensors = {values.data_ptr() for values in model.state_dict().values()}
     assert len(seen) == 1 + 2 * len(tensors)
 

@@ -1,4 +1,4 @@
-"""Gradients in chunks are those of the whole batch, dropout included."""
+"""Gradients computed in chunks equal those of the whole batch, with dropout too."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cached(chunk: int, dropout: float) -> tuple[float, list[Tensor]]:
 
 
 def plain(dropout: float, chunk: int) -> tuple[float, list[Tensor]]:
-    """All at once; where there is dropout, it is drawn as often as in chunks."""
+    """Compute the whole batch in one graph; with dropout, draw once per chunk, as the cache does."""
     models = towers(dropout)
     torch.manual_seed(8)
     vectors = [
@@ -68,7 +68,7 @@ def test_random_numbers_go_on_as_if_nothing_had_been_drawn_twice() -> None:
 def test_the_mean_over_processes_of_one_is_itself(process_group: None) -> None:
     model = nn.Linear(2, 1, bias=True)
     model(torch.ones(1, 2)).sum().backward()
-    model.bias.grad = None  # a weight that nothing has gone through in this process
+    model.bias.grad = None  # a weight without a gradient in this process
     average_gradients(model)
     assert model.weight.grad is not None
     assert model.weight.grad.tolist() == [[1.0, 1.0]]

@@ -1,4 +1,4 @@
-"""The hierarchical attention network: its size, its attention by hand, and that padding has no influence."""
+"""The hierarchical attention network: its size, its attention by hand, and independence of padding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from parlai_empathy.modules.han import Attention, AttentiveLSTM, HierarchicalAttention
 
-PAD = 2  # not 0, so that a hard-wired 0 would show
+PAD = 2  # not 0, to expose a hard-coded 0
 Texts = list[list[int]]
 
 
@@ -20,12 +20,12 @@ def network(outputs: int = 3, dropout: float = 0.0) -> HierarchicalAttention:
     torch.manual_seed(3)
     model = HierarchicalAttention(nn.Embedding(12, 6, padding_idx=PAD), 5, outputs, dropout)
     for weights in model.parameters():
-        nn.init.normal_(weights, std=0.7)  # far from the small numbers of a new network, so that differences show
+        nn.init.normal_(weights, std=0.7)  # larger than at initialisation, so that differences are visible
     return model.eval()
 
 
 def tensors(contexts: list[Texts], replies: Texts, extra: int = 0) -> tuple[Tensor, Tensor]:
-    """Padded as the network takes them, with ``extra`` more columns of padding than are needed."""
+    """Return padded inputs for the network, with ``extra`` columns of padding more than needed."""
     most = max(1, *map(len, contexts)) + extra
     longest = max(1, *(len(turn) for turns in contexts for turn in turns), *map(len, replies), 1) + extra
     empty = [PAD] * longest
@@ -43,9 +43,9 @@ def read(model: nn.Module, contexts: list[Texts], replies: Texts, extra: int = 0
 
 
 def test_attention_by_hand() -> None:
-    # Hidden layer and query are the identity and (1, 0): a state's weight is e to the tanh of its first number.
-    # atanh(ln 3) does not exist, but tanh(x) = ln 2 does: with states (x, 4), (0, 1) and a third beyond the length the
-    # weights are 2/3 and 1/3, and the second numbers' mean is 2/3 x 4 + 1/3 x 1 = 3.
+    # The hidden layer is the identity and the query (1, 0): a state's weight is e to the tanh of its first element.
+    # With tanh(x) = ln 2, states (x, 4) and (0, 1), and a third beyond the length, the weights are 2/3 and 1/3, and the
+    # mean of the second elements is 2/3 x 4 + 1/3 x 1 = 3.
     attention = Attention(2)
     with torch.no_grad():
         attention.hidden.weight.copy_(torch.eye(2))
@@ -57,7 +57,7 @@ def test_attention_by_hand() -> None:
 
 
 def test_sequences_read_one_by_one_give_the_same() -> None:
-    """Against the plain formulas of Yang et al. (2016), equations 5 to 7, without batches, masks or packing."""
+    """Compare with equations 5 to 7 of Yang et al. (2016), without batches, masks or packing."""
     torch.manual_seed(1)
     reader = AttentiveLSTM(4, 3)
     steps, lengths = torch.randn(5, 7, 4), torch.tensor([7, 1, 0, 4, 7])
@@ -83,10 +83,10 @@ def test_nothing_to_read_gives_zeros() -> None:
 
 
 def test_parameters_are_as_many_as_the_facts_say() -> None:
-    # An LSTM's direction has 4 gates of (input + 100) x 100 weights and two biases of 100. Words of 50 numbers:
-    # 4 x (150 x 100 + 200) = 60,800, for both directions 121,600; turns of 200: 4 x (300 x 100 + 200) x 2 = 241,600.
+    # One direction of an LSTM has 4 gates of (input + 100) x 100 weights and two biases of 100. Embeddings of size 50:
+    # 4 x (150 x 100 + 200) = 60,800, in both directions 121,600; turns of 200: 4 x (300 x 100 + 200) x 2 = 241,600.
     # An attention over states of 200: 200 x 200 + 200 + 200 = 40,400. Turns, context and reply have one each.
-    # The head: 400 x 5 + 5 = 2,005. In all 121,600 x 2 + 241,600 + 40,400 x 3 + 2,005, and 50 a word.
+    # The head: 400 x 5 + 5 = 2,005. In all 121,600 x 2 + 241,600 + 40,400 x 3 + 2,005, and 50 per word.
     model = HierarchicalAttention(nn.Embedding(1000, 50, padding_idx=0), 100, 5, 0.3)
     assert sum(weights.numel() for weights in model.parameters()) == 608_005 + 50_000
 
@@ -109,9 +109,9 @@ def test_every_part_has_an_influence() -> None:
     model = network()
     base = ([[3, 4], [5, 6]], [7, 8])
     others = [
-        ([[5, 6], [3, 4]], [7, 8]),  # the turns' order
-        ([[4, 3], [5, 6]], [7, 8]),  # the words' order in a turn
-        ([[3, 4], [5, 6]], [8, 7]),  # and in the reply
+        ([[5, 6], [3, 4]], [7, 8]),  # the order of turns
+        ([[4, 3], [5, 6]], [7, 8]),  # the order of words in a turn
+        ([[3, 4], [5, 6]], [8, 7]),  # the order of words in the reply
         ([[3, 4], [5, 9]], [7, 8]),
         ([[5, 6]], [7, 8]),
         ([], [7, 8]),

@@ -1,4 +1,4 @@
-"""Where encoders and tokenizers come from, and what is said if they do not."""
+"""Where encoders and tokenizers are loaded from, and the errors if they cannot be."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_language_models_configuration_says_its_kind(name: str, tmp_path: Path
 
 
 def test_an_encoder_writes_no_text(folder: Path) -> None:
-    """BERT has a head for tokens too; it fills gaps."""
+    """BERT has a head for tokens too, but a masked one."""
     with pytest.raises(ModelFileError) as caught:
         load_language_model(str(folder))
     assert message(caught) == (

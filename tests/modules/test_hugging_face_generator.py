@@ -1,4 +1,4 @@
-"""Hugging Face's models through ParlAI's interface, against the same models called directly."""
+"""Hugging Face models through ParlAI's interface, compared with calling the same models directly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def model(folder: Path, dictionary: GeneratorTokenizer) -> HuggingFaceGenerator:
 
 
 def tokens(dictionary: GeneratorTokenizer, text: str, width: int = 0) -> list[int]:
-    """A context's token ids, filled up to ``width``."""
+    """Return a context's token ids, padded to ``width``."""
     ids = [*dictionary.before, *dictionary.txt2vec(text), *dictionary.behind]
     return ids + [dictionary.null_idx] * (width - len(ids))
 
@@ -49,7 +49,7 @@ def reply(dictionary: GeneratorTokenizer, text: str, width: int = 0) -> list[int
 
 
 def direct(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer, context: list[int], ids: list[int]) -> Tensor:
-    """The log-probabilities of a reply's tokens, from the language model itself: one text, no padding, no cache."""
+    """Return a reply's token log-probabilities from the language model itself: one text, no padding, no cache."""
     own: Any = model.language_model
     begins_with = dictionary.begins_with(KINDS[own.config.model_type], own.config)
     if own.config.is_encoder_decoder:
@@ -91,7 +91,7 @@ def test_whole_scores_are_the_language_models_own(model: HuggingFaceGenerator, d
 
 @torch.no_grad()
 def test_step_by_step_is_as_all_at_once(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
-    """With a cache whose rows change places halfway, as beam search has it."""
+    """The cache's rows are reordered halfway, as in beam search."""
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     begun = torch.tensor([[model.START_IDX, *dictionary.txt2vec(text)] for text in ("sorr", "why?")])
     states = model.encoder(contexts)
@@ -132,7 +132,7 @@ def test_caches_of_older_releases_are_tuples() -> None:
 
 
 def test_it_learns(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
-    """Every weight that has a part in the loss gets a gradient."""
+    """Every parameter gets a gradient."""
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     replies = torch.tensor([reply(dictionary, text, 16) for text in REPLIES])
     model.train()

@@ -1,4 +1,4 @@
-"""The copy that only reads: when it is taken, how near its numbers are, and that it follows what it is the copy of."""
+"""The bfloat16 copy for inference: when it is used, its rounding error, and that it follows changes of the original."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def states(model: Any, tokens: Tensor, keep: Tensor) -> Tensor:
 
 
 def texts() -> tuple[Tensor, Tensor]:
-    """Random texts with padding."""
+    """Return random texts with padding."""
     torch.manual_seed(1)
     keep = torch.arange(12) < torch.tensor([12, 3, 7, 1]).unsqueeze(1)
     return torch.where(keep, torch.randint(4, 40, (4, 12)), 1), keep
@@ -70,9 +70,12 @@ def is_rounded(short: nn.Module, model: nn.Module) -> bool:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_numbers_are_those_of_single_precision_but_for_rounding(name: str) -> None:
-    """A number of bfloat16 has 8 bits, so each rounding is wrong by at most 2^-9, .2 %. States come out of a layer
-    normalisation, so they are about 1, and what was rounded on the way, some 10 numbers one after another in each of
-    the 2 layers, adds up to 4 % at worst where all are wrong in one direction."""
+    """Rounding errors stay below 4 %.
+
+    bfloat16 has 8 significant bits, so each rounding has an error of at most 2^-9, .2 %. States come out of a layer
+    norm, so they are about 1; some 10 successive roundings in each of the 2 layers add up to 4 % if all go in the same
+    direction.
+    """
     model, (tokens, keep) = encoder(name), texts()
     exact = states(model, tokens, keep)
     with short_numbers():
@@ -92,19 +95,19 @@ def test_the_layers_of_the_copy_compute_what_torchs_own_would(kernel: bool, monk
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_layer_takes_numbers_of_single_precision_too(bias: bool) -> None:
-    """An encoder's fixed positions may be such, and make others so."""
+    """An encoder's fixed positions may be float32, and the sums with them too."""
     torch.manual_seed(2)
     layer, inputs = nn.Linear(8, 5, bias=bias), torch.randn(2, 3, 8)
     with torch.no_grad(), short_numbers():
         found = copy_of(nn.Sequential(layer).eval())(inputs)
-        assert torch.equal(found, layer(inputs))  # autocast rounds the inputs alike
+        assert torch.equal(found, layer(inputs))  # autocast rounds the inputs the same way
     assert found.dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("length", [1, 8, 9, 12, 16, 17, 25, 31])
 def test_padding_to_whole_blocks_changes_nothing_but_rounding(name: str, length: int) -> None:
-    """Also of a RoBERTa, which counts places by what is padding. Of the error, see the first test."""
+    """RoBERTa too, whose positions depend on the padding. For the tolerance, see the first test."""
     model = encoder(name)
     torch.manual_seed(length)
     keep = torch.arange(length) < torch.tensor([length, max(1, length // 2)]).unsqueeze(1)
@@ -188,7 +191,7 @@ def step(model: Any, optimizer: torch.optim.Optimizer) -> None:
 @pytest.mark.parametrize("way", ["fused", "foreach", "plain"])
 @pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD])
 def test_the_copy_follows_each_step_of_an_optimizer(kind: Any, way: str) -> None:
-    """Also of those that leave no trace of the change."""
+    """Fused optimisers too, which change weights without changing their version counters."""
     model = encoder()
     optimizer = kind(model.parameters(), lr=0.1, fused=way == "fused", foreach=way == "foreach")
     short = copy_of(model)
@@ -208,7 +211,7 @@ def test_the_copy_follows_weights_that_are_loaded_or_put_in_their_place() -> Non
     model.load_state_dict(other.state_dict())
     assert is_rounded(copy_of(model), other)
     for weight in model.parameters():
-        weight.data = weight.data + 1  # as when a model is moved
+        weight.data = weight.data + 1  # as when a model is moved to another device
     assert is_rounded(copy_of(model), model)
     model.load_state_dict(other.state_dict(), assign=True)
     assert is_rounded(copy_of(model), other)

@@ -1,4 +1,4 @@
-"""Which texts are read together."""
+"""Grouping texts of similar length into chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of llama2.c as Hugging Face models: the same numbers as llama2.c's own formula, written down in NumPy."""
+"""Models of llama2.c as Hugging Face models, compared with llama2.c's own formula in NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tiny_llama2c import PIECES, Llama, logits, random_llama, read_llama, write_
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.modules.llama2c import convert, main, read_model
 
-SIZES = (16, 24, 3, 4, 2, len(PIECES), 64)  # two queries share a key
+SIZES = (16, 24, 3, 4, 2, len(PIECES), 64)  # two query heads share a key head
 
 
 def hf_logits(folder: Path, tokens: list[int]) -> np.ndarray:
@@ -98,10 +98,10 @@ def test_a_file_that_goes_on_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        struct.pack("<I6i", 0x616B3432, 1, 16, 24, 3, 4, 2),  # the later versions begin with "ak42"
-        struct.pack("<7i", 16, 24, 3, 5, 2, 300, 64),  # 16 is no multiple of 5
-        struct.pack("<7i", 16, 24, 3, 4, 3, 300, 64),  # 4 heads cannot share 3 keys evenly
-        struct.pack("<7i", 12, 24, 3, 4, 2, 300, 64),  # heads of 3 have no halves
+        struct.pack("<I6i", 0x616B3432, 1, 16, 24, 3, 4, 2),  # later versions start with "ak42"
+        struct.pack("<7i", 16, 24, 3, 5, 2, 300, 64),  # 16 is not a multiple of 5
+        struct.pack("<7i", 16, 24, 3, 4, 3, 300, 64),  # 4 heads cannot share 3 key heads evenly
+        struct.pack("<7i", 12, 24, 3, 4, 2, 300, 64),  # heads of size 3 cannot be halved
         struct.pack("<7i", 16, 24, 3, 4, 2, 0, 64),
         struct.pack("<7i", 16, -24, 3, 4, 2, 300, 64),
         b"PK\x03\x04" + bytes(24),

@@ -1,4 +1,4 @@
-"""llama2.c's tokenizers as Hugging Face tokenizers: the same tokens as its own way of joining, written down plainly."""
+"""llama2.c's tokenizers as Hugging Face tokenizers: the same tokens as its own merge algorithm in plain Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tiny_llama2c import PIECES, encode, read_vocabulary, write_tokenizer
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.modules.llama2c_tokenizer import read_pieces, read_tokenizer
 
-SPECIAL = ("<s>", "</s>", "<unk>", "▁")  # in a text, Hugging Face takes these for tokens, and the last for a space
+SPECIAL = ("<s>", "</s>", "<unk>", "▁")  # Hugging Face reads these in a text as special tokens, and the last as a space
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,8 @@ def test_same_tokens_as_llama2c_and_back(vocabulary: list[tuple[bytes, float]], 
 
 
 def test_by_hand(tokenizer: Any) -> None:
-    # "[ ][I][ ][a][m]": the best pairs, in this order: " a" (2), "am" is gone then; " I" (11); " a"+"m" = " am" (12).
+    # "[ ][I][ ][a][m]": merges by score, in this order: " a" (2), so "am" is impossible; " I" (11); " a"+"m" = " am"
+    # (12).
     assert tokenizer.convert_ids_to_tokens(tokenizer("I am")["input_ids"]) == ["<s>", "▁I", "▁am"]
     assert tokenizer.convert_ids_to_tokens(tokenizer("1")["input_ids"]) == ["<s>", "▁", "<0x31>"]
     assert tokenizer("")["input_ids"] == [1]
@@ -101,7 +102,7 @@ def test_a_file_that_ends_behind_a_piece_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        struct.pack("<fi", -1.0, 1000) + b"x" * 1000,  # longer than the longest
+        struct.pack("<fi", -1.0, 1000) + b"x" * 1000,  # longer than the maximum
         struct.pack("<fi", -1.0, -1),
         struct.pack("<fi", float("nan"), 1) + b"x",
         struct.pack("<fi", -1.0, 1) + b"\xff",

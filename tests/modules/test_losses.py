@@ -1,4 +1,4 @@
-"""The judges' losses: by hand, against torch's own, and against the papers' formulas in NumPy."""
+"""The judges' losses: by hand, against torch's, and against the papers' formulas in NumPy."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_cross_entropy_with_one_true_class_is_torchs() -> None:
 
 
 def test_cross_entropy_with_shares_by_hand() -> None:
-    # The softmax of (0, ln 3) is (1/4, 3/4); half of ln 4 and half of ln 4/3.
+    # The softmax of (0, ln 3) is (1/4, 3/4): half of ln 4 plus half of ln 4/3.
     loss = soft_cross_entropy(torch.tensor([[0.0, math.log(3)]]), torch.tensor([[0.5, 0.5]]))
     assert loss.item() == pytest.approx((math.log(4) + math.log(4 / 3)) / 2)
 
 
 def test_squared_error_is_in_steps_of_the_scale() -> None:
-    # The logit 0 is the middle of the scale, 3 of 1..5; from there to 4, three quarters up, it is one step. The logit
-    # ln 9 is nine tenths up, 4.6; to 1 it is 3.6 steps, and 3.6 x 3.6 = 12.96.
+    # The logit 0 is the middle of the scale, 3 of 1..5; the target at three quarters is 4, one step away. The logit ln
+    # 9 is at nine tenths, 4.6; to 1 it is 3.6 steps, and 3.6 x 3.6 = 12.96.
     losses = squared_error(torch.tensor([0.0, math.log(9)]), torch.tensor([0.75, 0.0]), span=4.0)
     assert losses.tolist() == pytest.approx([1.0, 12.96])
 
@@ -45,29 +45,29 @@ def test_logistic_loss_by_hand() -> None:
     assert losses.tolist() == pytest.approx([math.log(2), math.log(4 / 3), math.log(4)])
 
 
-# --- positive and unlabelled -----------------------------------------------------------------------------------------
+# --- positive-unlabelled learning ------------------------------------------------------------------------------------
 
 
 def sigmoid_loss(margin: Floats) -> Floats:
-    """Kiryo et al. (2017), section 4: 1 / (1 + e^z)."""
+    """Return 1 / (1 + e^z) (Kiryo et al. 2017, section 4)."""
     return 1 / (1 + np.exp(margin))
 
 
 def parts(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> tuple[float, float]:
-    """Both terms of equation 6: that of the positives, and the other before it is cut off at 0."""
+    """Return both terms of equation 6: that of the positives, and the other before it is clipped at 0."""
     positive, unlabelled = logits[is_positive], logits[~is_positive]
     negative_part = sigmoid_loss(-unlabelled).mean() - prior * sigmoid_loss(-positive).mean()
     return prior * sigmoid_loss(positive).mean(), negative_part
 
 
 def risk(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> float:
-    """Equation 6."""
+    """Return the risk of equation 6."""
     positive_part, negative_part = parts(logits, is_positive, prior)
     return positive_part + max(0.0, negative_part)
 
 
 def algorithm_1(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> Floats:
-    """The gradient of the paper's algorithm 1, with beta 0 and gamma 1, by finite differences."""
+    """Return the gradient of the paper's algorithm 1, with beta 0 and gamma 1, by finite differences."""
 
     def goal(moved: Floats) -> float:
         positive_part, negative_part = parts(moved, is_positive, prior)
@@ -87,19 +87,19 @@ def ours(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> tuple[
 
 
 def test_risk_by_hand() -> None:
-    # l(ln 3) = 1/4 and l(-ln 3) = 3/4. Positives: ln 3; unlabelled: 0 and ln 3; prior .4.
-    # .4 x 1/4 = .1; the unlabelled's mean of l(-0) = 1/2 and l(-ln 3) = 3/4 is .625; .625 - .4 x 3/4 = .325.
+    # l(ln 3) = 1/4 and l(-ln 3) = 3/4. Positives: ln 3; unlabelled: 0 and ln 3; prior .4. .4 x 1/4 = .1; the unlabelled
+    # mean of l(-0) = 1/2 and l(-ln 3) = 3/4 is .625; .625 - .4 x 3/4 = .325.
     logits, is_positive = np.log([3.0, 1.0, 3.0]), np.array([True, False, False])
     assert ours(logits, is_positive, 0.4)[0] == pytest.approx(0.425)
 
 
 def test_a_negative_second_term_counts_0_by_hand() -> None:
-    # The positive at ln 3, the unlabelled at -ln 3: 1/4 - .4 x 3/4 = -.05, so that .1 is left.
+    # The positive is at ln 3, the unlabelled at -ln 3: 1/4 - .4 x 3/4 = -.05 is clipped, so that .1 remains.
     logits, is_positive = np.log([3.0, 1 / 3]), np.array([True, False])
     value, gradient = ours(logits, is_positive, 0.4)
     assert value == pytest.approx(0.1)
-    # Against the second term: the unlabelled's logit shall rise again, and the positive's fall. With
-    # s'(z) = s(z)(1 - s(z)) = 3/16 for both: d/dz of -(s(u) - .4 s(p)) is -3/16 for u and .4 x 3/16 for p.
+    # The gradient reverses that of the second term: the unlabelled logit is to rise again, the positive one to fall.
+    # With s'(z) = s(z)(1 - s(z)) = 3/16 for both: d/dz of -(s(u) - .4 s(p)) is -3/16 for u and .4 x 3/16 for p.
     assert gradient == pytest.approx([0.4 * 3 / 16, -3 / 16])
 
 
@@ -117,7 +117,7 @@ def test_value_and_gradient_are_the_papers(case: tuple[list[float], list[float],
     is_positive = np.array([True] * len(positive) + [False] * len(unlabelled))
     value, gradient = ours(logits, is_positive, prior)
     assert value == pytest.approx(risk(logits, is_positive, prior), abs=1e-9)
-    if abs(parts(logits, is_positive, prior)[1]) > 1e-4:  # at 0 itself a finite difference looks at both sides
+    if abs(parts(logits, is_positive, prior)[1]) > 1e-4:  # at 0 itself, a finite difference mixes both sides
         assert gradient == pytest.approx(algorithm_1(logits, is_positive, prior), abs=1e-6)
 
 

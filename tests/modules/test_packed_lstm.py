@@ -1,4 +1,4 @@
-"""An LSTM over texts of different lengths. What it computes is checked in test_deepmoji_module.py, step by step."""
+"""An LSTM over texts of different lengths; its values are checked step by step in test_deepmoji_module.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_text_has_the_same_states_alone_as_among_longer_ones() -> None:
 @pytest.mark.parametrize("lengths", [[5, 2], [5, 5], [1, 1]])
 @pytest.mark.parametrize("learns", [True, False])
 def test_bfloat16_is_near_to_single_precision(lengths: list[int], learns: bool) -> None:
-    """Also where all texts are of one length, which torch gives to another library."""
+    """Including texts of equal length, which torch passes to a different backend."""
     torch.manual_seed(0)
     lstm, steps = PackedLSTM(4, 3), torch.randn(2, 5, 4)
     with torch.set_grad_enabled(learns):

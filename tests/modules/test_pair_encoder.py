@@ -1,4 +1,4 @@
-"""The encoder with a head: what decides its numbers, and what must not."""
+"""The encoder with a head: what its outputs depend on, and what they must not depend on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that few texts are several chunks."""
+    """Lower the chunk size, so that a few texts make several chunks."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
 
 
@@ -30,7 +30,7 @@ def model_of(pooling: str = "mean", outputs: int = 3, **changes: Any) -> PairEnc
 
 
 def texts(count: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Random texts of different lengths, the second half of each a reply; padding is 0."""
+    """Return random texts of different lengths, the second half of each a reply; padding is 0."""
     torch.manual_seed(seed)
     lengths = torch.randint(2, 20, (count,))
     lengths[0] = 20
@@ -48,7 +48,7 @@ def read(model: PairEncoder, *inputs: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_numbers_do_not_depend_on_the_batch(pooling: str) -> None:
-    """Not on padding, not on the other texts, not on the chunks that many are read in, and they keep their order."""
+    """Outputs do not depend on padding, the other texts or the chunks, and keep their order."""
     model = model_of(pooling)
     tokens, segments, lengths = texts(70)  # more than five chunks
     together = read(model, tokens, segments, lengths)
@@ -65,7 +65,7 @@ def test_texts_differ() -> None:
 
 
 def test_a_padding_token_within_a_text_is_a_token() -> None:
-    """Somebody may write its name; lengths, not ids, say where a text ends."""
+    """A text may contain the padding token's name; lengths, not ids, mark where a text ends."""
     tokens, segments, lengths = texts(40)
     tokens[3, 1] = 0
     together = read(model_of(), tokens, segments, lengths)
@@ -115,9 +115,12 @@ def test_the_head_reads_the_features(pooling: str) -> None:
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_in_bfloat16_a_text_is_read_alike_in_any_batch_and_nearly_as_in_single_precision(pooling: str) -> None:
-    """A number of bfloat16 is wrong by at most 2^-9, and some 20 follow one another in two layers: 4 % at most. What a
-    batch changes is the order in which numbers are added up, in single precision, before they are rounded alike: single
-    roundings may then go the other way, which is less than all of them going one way."""
+    """Rounding errors stay below 4 %.
+
+    bfloat16 has a rounding error of at most 2^-9, and some 20 roundings in two layers add up to 4 % at most. A batch
+    only changes the order of summation, in single precision, before rounding: some roundings may then go the other way,
+    which is less than all of them going one way.
+    """
     model, (tokens, segments, lengths) = model_of(pooling), texts(70)
     exact = read(model, tokens, segments, lengths)
     with torch.autocast("cpu", torch.bfloat16):

@@ -1,4 +1,4 @@
-"""Token ids of context and reply: which tokens are kept, and what the model is told about them."""
+"""Token ids of context and reply: which tokens are kept, and their segments and lengths."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Spells words letter by letter."""
+    """Return a tokenizer that splits words into characters."""
     return AutoTokenizer.from_pretrained(write_bert(tmp_path_factory.mktemp("tokenizer") / "bert"))
 
 
 def roberta() -> Any:
-    """As RoBERTa's: bytes are tokens, and four special ones stand round a pair."""
+    """Return a tokenizer like RoBERTa's: tokens are bytes, and a pair gets four special tokens."""
     letters = ["<s>", "<pad>", "</s>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     tokenizer = Tokenizer(models.BPE({letter: number for number, letter in enumerate(letters)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -32,7 +32,7 @@ def roberta() -> Any:
 
 
 def test_half_characters_are_read_as_question_marks(bert: Any) -> None:
-    """A terminal's broken input holds them; the tokenizer's library takes none."""
+    """Broken terminal input contains lone surrogates, which the tokenizers library rejects."""
     for found, expected in zip(
         pair_tokens(bert, ["a \ud83d"], ["\udcff b"], 64), pair_tokens(bert, ["a ?"], ["? b"], 64), strict=True
     ):
@@ -40,7 +40,7 @@ def test_half_characters_are_read_as_question_marks(bert: Any) -> None:
 
 
 def read(tokenizer: Any, context: str, reply: str, longest: int = 64) -> tuple[list[str], list[int]]:
-    """Tokens and segments of one pair."""
+    """Return tokens and segments of one pair."""
     tokens, segments, lengths = pair_tokens(tokenizer, [context], [reply], longest)
     assert lengths.tolist() == [tokens.size(1)], "of one text nothing is padding"
     return tokenizer.convert_ids_to_tokens(tokens[0].tolist()), segments[0].tolist()
@@ -51,7 +51,7 @@ def test_a_pair_is_what_the_tokenizer_itself_makes_of_it(bert: Any) -> None:
         tokens, segments, _ = pair_tokens(tokenizer, ["how do you do"], ["well"], 64)
         expected = tokenizer("how do you do", "well", return_token_type_ids=True)
         assert tokens[0].tolist() == expected["input_ids"]
-        if tokenizer is bert:  # RoBERTa knows no segments
+        if tokenizer is bert:  # RoBERTa has no segments
             assert segments[0].tolist() == expected["token_type_ids"]
 
 
@@ -70,12 +70,12 @@ def test_the_separator_within_a_context_is_one_token(bert: Any) -> None:
 
 
 def test_a_long_context_loses_its_oldest_words_and_the_reply_none(bert: Any) -> None:
-    # 10 tokens, 3 of them special: 7 are left, 3 for the reply and 4 for the context.
+    # 10 tokens, 3 of them special: 7 remain, 3 for the reply and 4 for the context.
     assert "".join(read(bert, "a b c d e f g", "x y z", 10)[0]) == "[CLS]defg[SEP]xyz[SEP]"
 
 
 def test_a_long_reply_keeps_its_beginning_and_may_take_what_the_context_leaves(bert: Any) -> None:
-    # Room for 7: half of it, 3, is the reply's for sure, and 5 where the context has only two tokens.
+    # Of 7 tokens the reply is guaranteed half, 3; it gets 5 if the context has only two.
     assert "".join(read(bert, "a b c d e f g", "t u v w x y z", 10)[0]) == "[CLS]defg[SEP]tuv[SEP]"
     assert "".join(read(bert, "a b", "t u v w x y z", 10)[0]) == "[CLS]ab[SEP]tuvwx[SEP]"
 
@@ -85,9 +85,9 @@ def test_a_long_text_alone_keeps_its_beginning(bert: Any) -> None:
 
 
 def test_a_letter_may_be_several_tokens() -> None:
-    """An emoji of one character is four bytes, and each of them is a token."""
+    """An emoji is one character but four bytes, each of them a token."""
     tokens, _ = read(roberta(), "\U0001f600" * 9, "\U0001f622" * 6, 16)
-    assert len(tokens) == 16  # 4 special, 6 of the context, 6 of the reply
+    assert len(tokens) == 16  # 4 special tokens, 6 of the context, 6 of the reply
     assert tokens[0] == "<s>"
     assert [place for place, token in enumerate(tokens) if token == "</s>"] == [7, 8, 15]
 
@@ -132,7 +132,7 @@ def test_a_batch_is_padded_on_the_right(bert: Any) -> None:
 
 
 def test_a_tokenizers_own_limits_have_no_influence(bert: Any) -> None:
-    """Some come with a file that says how to cut and pad, as the default encoder's does."""
+    """Some tokenizers, such as the default encoder's, come with truncation and padding settings."""
     bert.backend_tokenizer.enable_truncation(4)
     bert.backend_tokenizer.enable_padding(length=30)
     assert read(bert, "ab", "cde")[0] == ["[CLS]", "a", "##b", "[SEP]", "c", "##d", "##e", "[SEP]"]

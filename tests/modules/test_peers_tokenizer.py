@@ -1,4 +1,4 @@
-"""The peers' words, against NLTK with its own sentence data where these are at hand."""
+"""The peers' tokenizer, compared with NLTK and, if installed, its sentence data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from parlai_empathy.modules.peers_tokenizer import CONTRACTIONS, peers_words
     [
         ("", ""),
         ("I'm so sorry. It's hard!", "i am so sorry . it is hard !"),
-        ("I can't, I won't.", "i can not , i will not ."),  # NLTK cuts "cannot" in two
-        ("She wouldn't say", "she would n't say"),  # which the peers do not write out
+        ("I can't, I won't.", "i can not , i will not ."),  # NLTK splits "cannot" in two
+        ("She wouldn't say", "she would n't say"),  # not expanded by the peers
         ("Dr. Fell is OK. He left.", "dr. fell is ok. he left ."),
         ("my dog's", "my dog 's"),
         ("wait... what?", "wait ... what ?"),
@@ -32,7 +32,7 @@ def test_turns_are_set_apart() -> None:
 
 
 def test_words_on_the_real_data_are_nltks(real_data: Path) -> None:
-    """All but a few texts: those with an abbreviation that only the trained data know."""
+    """All but a few texts agree; the others have abbreviations that only the trained sentence data contain."""
     from nltk.tokenize import NLTKWordTokenizer
 
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues

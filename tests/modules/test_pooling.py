@@ -1,4 +1,4 @@
-"""Which places of a text count, their mean, and a vector's length."""
+"""Pooling: masks, masked means and scaling vectors to a length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_masked_mean_by_hand() -> None:
     states = torch.tensor([[[1.0, 10.0], [3.0, 20.0], [99.0, 99.0]], [[7.0, 8.0], [99.0, 99.0], [99.0, 99.0]]])
     keep = token_mask(torch.tensor([2, 1]), 3)
     assert keep.tolist() == [[True, True, False], [True, False, False]]
-    # First text: (1 + 3) / 2 = 2 and (10 + 20) / 2 = 15. Second: its one token's state.
+    # First text: (1 + 3) / 2 = 2 and (10 + 20) / 2 = 15. Second: the state of its only token.
     assert masked_mean(states, keep).tolist() == [[2.0, 15.0], [7.0, 8.0]]
 
 

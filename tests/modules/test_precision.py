@@ -1,4 +1,4 @@
-"""Which numbers ``--precision`` means on which device."""
+"""Which data type ``--precision`` selects on which device."""
 
 from __future__ import annotations
 

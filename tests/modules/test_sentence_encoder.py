@@ -1,4 +1,4 @@
-"""Sentence vectors, against the library sentence-transformers and against vectors that are made by hand."""
+"""Sentence vectors, compared with the library sentence-transformers and with vectors computed by hand."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TEXTS = ["I lost my key.", "", "My dog died.\nOh no!\nHe was fifteen.", "we won 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The smallest encoder, with random weights."""
+    """Write the smallest encoder, with random weights."""
     return write_bert(tmp_path_factory.mktemp("encoder") / "bert")
 
 
 def write_library_model(folder: Path, encoder: Path, pooling: str, longest: int) -> Path:
-    """A folder as sentence-transformers has them: what MiniLM's own holds, round the tiny encoder."""
+    """Write a folder in sentence-transformers' format, with MiniLM's modules around the tiny encoder."""
     shutil.copytree(encoder, folder)
     (folder / "1_Pooling").mkdir()
     parts = [
@@ -52,7 +52,7 @@ def write_library_model(folder: Path, encoder: Path, pooling: str, longest: int)
 
 
 def by_hand(folder: Path, text: str, longest: int, pooling: str = "mean") -> np.ndarray:  # type: ignore[type-arg]
-    """One text at a time, without padding: the mean of its tokens' states, or the first, over its length."""
+    """Encode one text without padding: the mean of its tokens' states, or the first one, divided by its norm."""
     tokens = AutoTokenizer.from_pretrained(folder)(text, truncation=True, max_length=longest, return_tensors="pt")
     with torch.no_grad():
         states = AutoModel.from_pretrained(folder).eval()(**tokens).last_hidden_state[0].double().numpy()
@@ -87,7 +87,7 @@ def test_many_texts_are_read_in_several_pieces(tiny: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_any_model_of_the_library_by_its_folder(tiny: Path, tmp_path: Path, pooling: str) -> None:
-    """A folder as the library writes it says itself how its vectors are made."""
+    """A folder written by the library states its pooling."""
     pytest.importorskip("sentence_transformers")
     own = write_library_model(tmp_path / "own", tiny, pooling, longest=20)
     encoder = load_sentence_encoder(str(own), "cpu")

@@ -1,4 +1,4 @@
-"""Rows read from a file: the same as those in memory, wherever they stand; a file that does not fit is refused."""
+"""Rows read from a file: equal to those in memory, at any offset; a file that does not match is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses of true tokens against ParlAI's own, which score the whole padded batch."""
+"""Losses of target tokens, compared with ParlAI's own, which scores the whole padded batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def generator(words: int = WORDS, **changes: Any) -> WordGenerator:
 
 
 def batch(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
-    """Contexts of 1 to 30 words and replies of 1 to 14, padded on the right to multiples of 8."""
+    """Return contexts of 1 to 30 words and replies of 1 to 14, padded on the right to multiples of 8."""
     draw = torch.Generator().manual_seed(seed)
     xs = torch.randint(4, WORDS, (count, 32), generator=draw)
     ys = torch.randint(4, WORDS, (count, 16), generator=draw)
@@ -46,7 +46,7 @@ def batch(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
 
 @pytest.mark.parametrize("count", [1, 5, 40])
 def test_losses_and_gradients_are_those_of_the_whole_batch(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """40 texts are more than is taken at once, to read, to write and to score."""
+    """40 texts exceed one chunk in encoding, decoding and scoring."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
     monkeypatch.setattr(token_losses, "_CPU_SCORES", 60 * WORDS)
     monkeypatch.setattr(token_losses, "_CPU_SCORED", 1)
@@ -109,7 +109,7 @@ def test_training_never_scores_padding_though_whole_scores_are_asked_for() -> No
 
 
 def test_words_that_cannot_follow_are_not_predicted() -> None:
-    """The start token is in no reply: ParlAI forbids it."""
+    """The start token never occurs in a reply: ParlAI forbids it."""
     model = generator().eval()
     xs, ys = batch(2)
     assert (model(xs, ys=ys)[1] != model.START_IDX).all()
@@ -117,9 +117,9 @@ def test_words_that_cannot_follow_are_not_predicted() -> None:
 
 @pytest.mark.parametrize(("layers", "millions"), [({}, 85.12), ({"n_encoder_layers": 5}, 86.20)])
 def test_it_has_the_papers_parameters(layers: dict[str, int], millions: float) -> None:
-    """Rashkin et al. (2019), Table 7: 85.1M, and 86.2M for the Large one; fixed positions do not learn.
+    """Rashkin et al. (2019), Table 7: 85.1M, and 86.2M for the Large model; fixed positions are not trained.
 
-    Built with few words; each word of the others is a row of the one embedding.
+    The model is built with few words; each missing word adds a row to the shared embedding.
     """
     model = generator(24, embedding_size=300, n_layers=4, n_heads=6, ffn_size=1200, **layers)
     learns = sum(weights.numel() for weights in model.parameters() if weights.requires_grad)

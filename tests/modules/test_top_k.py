@@ -1,4 +1,4 @@
-"""The largest of many numbers against sorting all of them."""
+"""The k largest scores, compared with full sorting."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from parlai_empathy.modules.top_k import best_tokens
 
 
 def by_sorting(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Each row sorted; of equal numbers the first."""
+    """Sort each row; of equal scores, the first wins."""
     rows = [sorted(range(len(row)), key=lambda place, row=row: (-row[place], place))[:count] for row in scores.tolist()]
     places = torch.tensor([sorted(row) for row in rows])
     return scores.gather(1, places), places
 
 
-# Widths around one piece of 64, around so many pieces as are asked for, and a vocabulary's.
+# Widths around one piece of 64 and around as many pieces as ``count``, and vocabulary sizes.
 widths = st.sampled_from([1, 5, 63, 64, 65, 255, 256, 257, 320, 700, 2001])
 
 
 @given(st.integers(0, 10_000), widths, st.integers(1, 6), st.sampled_from([1, 2, 5, 1000]))
 def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, different: int) -> None:
-    """With few different numbers nearly all are equal."""
+    """With few distinct values, nearly all scores are equal."""
     draw = torch.Generator().manual_seed(seed)
     scores = torch.randint(different, (7, width), generator=draw).float()
     expected, found = by_sorting(scores, count), best_tokens(scores, count)

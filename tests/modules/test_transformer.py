@@ -1,4 +1,4 @@
-"""The text encoder against ParlAI's own Transformer with the same weights, and its parts against their formulas."""
+"""The text encoder against ParlAI's Transformer with the same weights, and its parts against their formulas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = {"n_layers": 2, "n_heads": 3, "ffn_size": 20, "n_positions": 16}
 
 
 def encoder(dropout: float = 0.0, length: float | None = None) -> TransformerEncoder:
-    """A small encoder all of whose weights are random: biases begin as zeros, and zeros would hide a mix-up."""
+    """Return a small encoder with random weights throughout: biases start as zeros, and zeros would hide a mix-up."""
     torch.manual_seed(3)
     embedding = nn.Embedding(WORDS, DIM, padding_idx=PAD)
     model = TransformerEncoder(embedding, **SIZES, dropout=dropout, length=length)
@@ -34,7 +34,7 @@ def encoder(dropout: float = 0.0, length: float | None = None) -> TransformerEnc
 
 
 def parlais_encoder(ours: TransformerEncoder) -> ParlaisEncoder:
-    """ParlAI's encoder with the weights of ours: post-norm ("aiayn"), scaled embeddings, mean of the tokens."""
+    """Return ParlAI's encoder with our weights: post-norm ("aiayn"), scaled embeddings, mean of the tokens."""
     opt = Opt(**SIZES, embedding_size=DIM, embeddings_scale=True, variant="aiayn", activation="relu", dropout=0.0)
     theirs = ParlaisEncoder(opt, WORDS, ours.embedding, PAD, "mean")
     for their_layer, layer in zip(theirs.layers, ours.layers, strict=True):
@@ -51,7 +51,7 @@ def parlais_encoder(ours: TransformerEncoder) -> ParlaisEncoder:
 
 
 def padded(texts: list[list[int]], extra: int = 0) -> Tensor:
-    """``texts`` in one tensor, with ``extra`` columns of padding behind the longest."""
+    """Return ``texts`` in one tensor, with ``extra`` columns of padding after the longest."""
     longest = max(map(len, texts)) + extra
     return torch.tensor([text + [PAD] * (longest - len(text)) for text in texts])
 
@@ -60,7 +60,7 @@ words = st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=SIZES["n_positi
 batches = st.lists(words, min_size=1, max_size=5)
 
 
-# With gradients torch runs the layers one operation at a time, without them in one fused kernel: two ways to be wrong.
+# With gradients, torch runs the layers one operation at a time; without, in one fused kernel. Test both.
 @pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
 @settings(max_examples=25)
 @given(texts=batches)
@@ -87,7 +87,7 @@ def test_a_text_has_the_same_vector_alone_and_in_a_padded_batch(
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_a_layer_learns_as_torchs_own(dropout: float) -> None:
-    """The same states, and the same gradients of weights and states; with dropout the same numbers on average."""
+    """Same states and same gradients of weights and states; with dropout, the same mean of the outputs."""
     torch.manual_seed(0)
     layer = EncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
     torchs = nn.TransformerEncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
@@ -154,11 +154,11 @@ def test_vectors_are_brought_to_the_wanted_length_and_keep_their_direction() -> 
     torch.testing.assert_close(torch.cosine_similarity(plain, scaled), torch.ones(3))
 
 
-# --- parts -----------------------------------------------------------------------------------------------------------
+# --- the parts -------------------------------------------------------------------------------------------------------
 
 
 def test_first_two_positions_by_hand() -> None:
-    # Position 0: sin 0 = 0 and cos 0 = 1. Position 1 at dimension 4: the frequencies are 1 and 10000^(-2/4) = 0.01, so
+    # Position 0: sin 0 = 0 and cos 0 = 1. Position 1, dimension 4: the frequencies are 1 and 10000^(-2/4) = 0.01, so
     # sin 1 = 0.841471, cos 1 = 0.540302, sin 0.01 = 0.0099998, cos 0.01 = 0.99995.
     expected = [[0.0, 1.0, 0.0, 1.0], [0.841471, 0.540302, 0.0099998, 0.99995]]
     torch.testing.assert_close(sinusoids(2, 4), torch.tensor(expected), atol=1e-6, rtol=0)

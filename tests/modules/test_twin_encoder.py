@@ -1,4 +1,4 @@
-"""Context and reply read apart: what a single logit begins with, and what must not change it."""
+"""Context and reply encoded separately: the initial value of a single logit, and what it must not depend on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def model_of(outputs: int = 1) -> TwinEncoder:
 
 
 def texts(count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Random texts of 2 to 12 tokens; padding is 0."""
+    """Return random texts of 2 to 12 tokens; padding is 0."""
     torch.manual_seed(1)
     lengths = torch.randint(2, 13, (count,))
     tokens = torch.randint(1, 20, (count, 12)) * (torch.arange(12) < lengths.unsqueeze(1))
@@ -33,7 +33,7 @@ def test_before_training_the_logit_is_a_cosine() -> None:
     contexts, replies = torch.tensor([0, 0, 1, 2]), torch.tensor([3, 4, 4, 5])
     logits = model(tokens, segments, lengths, contexts, replies)
 
-    def vector(place: int) -> Tensor:  # by the encoder alone, one text at a time and without padding
+    def vector(place: int) -> Tensor:  # from the encoder alone, one text at a time, without padding
         states: Tensor = model.encoder(input_ids=tokens[place : place + 1, : lengths[place]]).last_hidden_state
         return states[0].mean(dim=0)
 
@@ -49,7 +49,7 @@ def test_before_training_the_logit_is_a_cosine() -> None:
 def test_a_reply_that_stands_alone_has_no_product() -> None:
     model, (tokens, segments, lengths) = model_of(outputs=3), texts(4)
     alone = model(tokens, segments, lengths, torch.tensor([-1, -1]), torch.tensor([2, 3]))
-    # -1 would be the last text's place: it must not count as the context.
+    # As an index, -1 would select the last text, which must not become the context.
     others = model(tokens.flip(0), segments, lengths.flip(0), torch.tensor([-1, -1]), torch.tensor([1, 0]))
     assert torch.allclose(alone, others, atol=1e-5)
     with_context = model(tokens, segments, lengths, torch.tensor([0, 0]), torch.tensor([2, 3]))

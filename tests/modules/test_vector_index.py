@@ -1,4 +1,4 @@
-"""Search: all at once, in blocks and through the index, against sums of products in plain Python and full sorting."""
+"""Search (whole, in blocks and through the index), against plain Python sums of products and full sorting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.modules import vector_index
 from parlai_empathy.modules.vector_index import VectorIndex, exact_search
 
-small = st.integers(-3, 3)  # whole numbers: sums are exact, and many scores are equal
+small = st.integers(-3, 3)  # integers, so that sums are exact and many scores are equal
 
 
 @st.composite
@@ -40,7 +40,7 @@ def test_exact_search_is_sorting_whatever_the_blocks(problem: tuple[Tensor, Tens
         assert row == sorted(dots, reverse=True)[:k]
         assert [dots[place] for place in found] == row
         assert len(set(found)) == len(found)
-        # Of equal scores the earlier comes first; which of several enter as the last ones is open.
+        # Of equal scores the earlier comes first; which of those tied at the end are included is unspecified.
         assert all(row[i] > row[i + 1] or found[i] < found[i + 1] for i in range(len(row) - 1))
 
 
@@ -75,7 +75,7 @@ def recall(index: VectorIndex, queries: Tensor) -> float:
 def test_the_index_finds_nearly_all_best_vectors(index: VectorIndex) -> None:
     assert index.recall >= 0.99
     assert recall(index, QUERIES) == index.recall
-    assert recall(index, clustered(400, seed=5)) >= 0.97  # other queries than it was built for
+    assert recall(index, clustered(400, seed=5)) >= 0.97  # different queries than those it was built with
 
 
 def test_what_the_index_finds_has_its_own_score_in_order(index: VectorIndex) -> None:
@@ -87,7 +87,7 @@ def test_what_the_index_finds_has_its_own_score_in_order(index: VectorIndex) -> 
 
 
 def test_an_index_that_looks_everywhere_is_exact_search(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then only the codes could mislead it, and as many are scored again as there are vectors."""
+    """Then only the quantisation could cause errors, and all vectors are scored again."""
     monkeypatch.setattr(index, "shortlist", len(VECTORS))
     monkeypatch.setattr(index._index, "nprobe", index._index.nlist)
     for found, expected in zip(index.search(QUERIES, 50), exact_search(QUERIES, VECTORS, 50), strict=True):
@@ -103,7 +103,7 @@ def test_more_than_there_are_is_padded(index: VectorIndex, monkeypatch: pytest.M
 
 
 def test_near_copies_have_more_of_them_scored_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four bits cannot tell them apart: as many must be scored again as there are copies."""
+    """Four-bit codes cannot distinguish them: as many must be scored again as there are copies."""
     pytest.importorskip("faiss")
     monkeypatch.setattr(vector_index, "_SHORTLIST", 10)
     draw = torch.Generator().manual_seed(1)
@@ -118,7 +118,7 @@ def test_near_copies_have_more_of_them_scored_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_queries_that_are_like_nothing_look_into_more_lists() -> None:
-    """What is best for them lies far from the centres that are most like them."""
+    """Their best matches are far from the centroids most similar to them."""
     pytest.importorskip("faiss")
     draw = torch.Generator().manual_seed(2)
     vectors = clustered(3000, dim=16) * (0.1 + torch.rand(3000, 1, generator=draw) * 3)
@@ -129,7 +129,7 @@ def test_queries_that_are_like_nothing_look_into_more_lists() -> None:
 
 
 def test_what_cannot_be_found_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing but one vector to score again, more lists would not help: it does not take the time to try."""
+    """If only one vector is scored again, searching more lists does not help, so the build does not try."""
     pytest.importorskip("faiss")
     monkeypatch.setattr(vector_index, "_SHORTLIST", 1)
     monkeypatch.setattr(vector_index, "_LONGEST", 1)
@@ -175,7 +175,7 @@ def test_a_truncated_index_is_not_taken(index: VectorIndex, tmp_path: Path, shar
 
 
 def test_an_index_of_an_earlier_version_is_not_taken(index: VectorIndex, tmp_path: Path) -> None:
-    """It does not say how many to score again."""
+    """It does not contain the shortlist size."""
     path = tmp_path / "pool.index"
     index.save(path, "f00d")
     whole, _, about = path.read_bytes().rpartition(b"\n")

@@ -1,4 +1,4 @@
-"""Word vectors from text files in the layouts of GloVe and fastText, whole and damaged."""
+"""Word vectors from text files in the formats of GloVe and fastText, complete and damaged."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def file_of(folder: Path, text: str | bytes) -> Path:
 
 
 def copied(path: Path, *words: str, dim: int = 3) -> tuple[int, Tensor]:
-    """How many of ``words`` were found, and their rows; what no file touches stays -1."""
+    """Return how many of ``words`` were found, and their rows; rows that are not found stay -1."""
     weight = torch.full((len(words), dim), -1.0)
     return copy_vectors(path, {word: i for i, word in enumerate(words)}, weight), weight
 
 
 def error_of(path: Path, *words: str, dim: int = 3) -> str:
-    """The one-line message with which ``path`` is refused."""
+    """Return the one-line message with which ``path`` is refused."""
     with pytest.raises(ModelFileError) as caught:
         copied(path, *words, dim=dim)
     message = str(caught.value)
@@ -38,7 +38,7 @@ def error_of(path: Path, *words: str, dim: int = 3) -> str:
     return message
 
 
-# --- layouts ---------------------------------------------------------------------------------------------------------
+# --- formats ---------------------------------------------------------------------------------------------------------
 
 
 def test_gloves_layout(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_gloves_layout(tmp_path: Path) -> None:
 
 def test_fasttexts_layout_has_a_header_and_a_space_at_each_end_of_line(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "2 3\nsad 1 2 3 \nglad 4 5 6 \n"), "glad", "2")
-    assert found == 1  # the header's "2" is no word
+    assert found == 1  # the header's "2" is not read as a word
     assert weight.tolist() == [[4, 5, 6], [-1, -1, -1]]
 
 
@@ -66,8 +66,8 @@ def test_a_words_first_line_counts(tmp_path: Path) -> None:
     assert weight.tolist() == [[1, 2, 3]]
 
 
-# A no-break space, a line separator and a next-line character would end a word, or a line, if Python's own ideas of
-# them were used: real files hold such words.
+# Real files contain such words. Python's own rules would split words at a no-break space, and lines at a line separator
+# or a next-line character.
 @pytest.mark.parametrize(
     "word", ["naïve", "😢", "\u00a0", "can\u2028t", "x\u0085y", "x\ry", "\ufeff", "1", "-0.5", "don't", "#"]
 )
@@ -78,7 +78,7 @@ def test_words_with_odd_characters(tmp_path: Path, word: str) -> None:
 
 
 def test_a_word_with_spaces_is_not_taken_for_its_first_part(tmp_path: Path) -> None:
-    # GloVe's largest file has lines of several words, such as an e-mail address behind "at".
+    # GloVe's largest file has entries of several words, such as an e-mail address after "at".
     found, weight = copied(file_of(tmp_path, ". . . 9 9 9\nat me@example.org 9 9 9\nat 1 2 3\n"), "at", ".")
     assert found == 1
     assert weight.tolist() == [[1, 2, 3], [-1, -1, -1]]
@@ -167,11 +167,11 @@ def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory: pytest.Temp
     error_of(path, "sad", "glad")
 
 
-# --- the real thing --------------------------------------------------------------------------------------------------
+# --- real data -------------------------------------------------------------------------------------------------------
 
 
 def columns(path: Path, words: Iterable[str]) -> dict[str, list[float]]:
-    """The lines of ``words``, found the slow way."""
+    """Return the vectors of ``words``, found by splitting every line."""
     wanted = set(words)
     lines = (line.split() for line in path.read_text(encoding="utf-8").split("\n") if line)
     return {fields[0]: [float(field) for field in fields[1:]] for fields in lines if fields[0] in wanted}
