@@ -1,4 +1,4 @@
-"""Trained agents as judges: a tiny one trained for real, and files that are no judge."""
+"""Trained agents as judges: a tiny trained one, and files that are not judges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPLIES = ["fine, thanks", "so sorry to hear that", "not much"]
 
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judge that rates replies from 1 to 5."""
+    """Train a judge that rates replies from 1 to 5."""
     return train_judge(tmp_path_factory.mktemp("judge"))
 
 
@@ -33,7 +33,7 @@ def judge(model_file: Path) -> AgentJudge:
     return AgentJudge(str(model_file), "mine")
 
 
-# --- a judge ---------------------------------------------------------------------------------------------------------
+# --- a trained judge -------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_those_of_the_agent(judge: AgentJudge, model_file: Path) -> None:
@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_agent(judge: AgentJudge, model_file: Path) -> N
 
 def test_each_reply_is_scored_by_itself(judge: AgentJudge) -> None:
     together = judge.score(CONTEXTS, REPLIES)
-    for order in ([0], [1], [2], [2, 0, 1], [0, 0, 1, 2] * 200):  # the last one takes several batches
+    for order in ([0], [1], [2], [2, 0, 1], [0, 0, 1, 2] * 200):  # the last order takes several batches
         again = judge.score([CONTEXTS[place] for place in order], [REPLIES[place] for place in order])
         assert again == pytest.approx(together[order], abs=1e-5)
 
@@ -96,7 +96,7 @@ def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
     assert found == pytest.approx(AgentJudge(str(model_file)).score(CONTEXTS, REPLIES))
 
 
-# --- no judge --------------------------------------------------------------------------------------------------------
+# --- files that are not judges ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("there", [[], ["model"], ["model.opt"]])

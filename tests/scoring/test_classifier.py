@@ -1,4 +1,4 @@
-"""Trained classifiers: tiny ones, trained for real, and files that are none."""
+"""Trained classifiers: tiny trained ones, and files that are not classifiers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = ["My dog died.", "I won a race!", "There is a noise in the house.", "", 
 
 @pytest.fixture(scope="module", params=["fasttext", "text_classifier"])
 def model_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier of emotions."""
+    """Train a classifier of emotions."""
     folder = tmp_path_factory.mktemp("classifier")
     if request.param == "fasttext":
         return train_classifier(folder / "model", num_epochs=5)

@@ -1,4 +1,4 @@
-"""EnDex with tiny models, trained for real on the sample of RED; and models that are none."""
+"""EnDex with tiny models trained on the sample of RED, and files that are not EnDex models."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ REPLIES = ["oh no, where did you see it last?", "nothing", "a text that stands a
 
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tells engaging posts of the sample from others."""
+    """Train a classifier of engaging posts on the sample."""
     return train_judge(tmp_path_factory.mktemp("endex"), task="empathy:red", precision="float32")
 
 
 def options_changed(model_file: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """A copy of a model whose options are others."""
+    """Return a copy of the model with its options changed."""
     folder.mkdir()
     for file in model_file.parent.glob("model*"):
         (folder / file.name).symlink_to(file)
@@ -98,7 +98,7 @@ def test_lengths_are_checked(model_file: Path) -> None:
         judge.score([], [])
 
 
-# --- models that are none --------------------------------------------------------------------------------------------
+# --- files that are not EnDex models ---------------------------------------------------------------------------------
 
 
 def test_without_a_model_there_is_one_line(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_broken_options_are_one_line(model_file: Path, tmp_path: Path) -> None:
         Endex(str(broken))
 
 
-# --- which judge a model makes ---------------------------------------------------------------------------------------
+# --- the judge of each kind of model ---------------------------------------------------------------------------------
 
 
 def test_a_model_of_red_is_an_endex_and_any_other_judge_itself(model_file: Path, tmp_path: Path) -> None:

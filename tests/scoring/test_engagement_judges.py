@@ -1,4 +1,4 @@
-"""Judges by a rule: by hand, as properties, and on the real sets beside the paper's figures."""
+"""Rule-based judges of engagement: by hand, as properties, and on the real data against the paper's figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def scores(judge: RuleJudge, *replies: str) -> list[float]:
     return judge.score([[]] * len(replies), replies).tolist()  # type: ignore[no-any-return]
 
 
-# --- what each says --------------------------------------------------------------------------------------------------
+# --- the scores of each ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def scores(judge: RuleJudge, *replies: str) -> list[float]:
         ("And you? I am fine.", 1, 1, 0),
         ("and you ?  ", 1, 1, 1),
         ("tell me what you mean", 1, 0, 0),
-        ("What's more, it rained.", 1, 0, 0),  # the Treebank's rules part what and 's
+        ("What's more, it rained.", 1, 0, 0),  # the Treebank rules split What's into What and 's
         ("WHO knows", 1, 0, 0),
         ("whoever it was", 0, 0, 0),
         ("somewhat sad", 0, 0, 0),
@@ -49,7 +49,7 @@ def test_questions_by_hand(reply: str, word: int, mark: int, end: int) -> None:
 
 
 def test_specificity_by_hand() -> None:
-    # "the", "on" and "is" are stop words
+    # "the", "on" and "is" are stop words.
     assert scores(Specificity(), "The cat is on the roof!", "is on", "") == [2, 0, 0]
     assert scores(Specificity("log"), "The cat is on the roof!", "is on") == pytest.approx([np.log(3), 0])
 
@@ -80,7 +80,7 @@ def test_chance_is_another_for_another_seed_context_or_reply() -> None:
         (0, ["h", "i"], "hi"),
         (0, ["hi", "hi"], ""),
         (0, [], "hi "),
-        (0, [], "\ud800"),  # half of a surrogate pair, as broken files have it
+        (0, [], "\ud800"),  # a lone surrogate, as in broken files
     ]
     found = [Random(seed).score_one(context, reply) for seed, context, reply in asked]
     assert len(set(found)) == len(asked)
@@ -88,11 +88,11 @@ def test_chance_is_another_for_another_seed_context_or_reply() -> None:
 
 def test_chance_is_even() -> None:
     found = scores(Random(7), *(f"reply {n}" for n in range(4000)))
-    # With 4,000 draws the largest distance from an even distribution is above .035 once in ten thousand times.
+    # With 4,000 draws, the Kolmogorov-Smirnov distance from uniform exceeds .035 once in ten thousand runs.
     assert stats.kstest(found, "uniform").statistic < 0.035
 
 
-# --- what they share -------------------------------------------------------------------------------------------------
+# --- all rule-based judges -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("judge", ALL, ids=lambda judge: judge.name)
@@ -135,7 +135,7 @@ def test_the_baselines() -> None:
         ("predeng_600", Question(), (0.073, 0.074), 0.002),
         ("fed", Question(), (0.320, 0.320), 0.008),
         ("predeng_600", Specificity("log"), (0.076, 0.102), 0.008),
-        # The same number twice is a sign that the paper's scores were of another kind there: docs/engagement.md.
+        # The paper's equal numbers suggest that its scores were of another kind here: docs/engagement.md.
         ("fed", Specificity("log"), (0.254, 0.254), 0.055),
     ],
 )

@@ -1,4 +1,4 @@
-"""Perplexities, beside the library's own loss of one text at a time."""
+"""Perplexities of replies, compared with the library's own loss of one text at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.logged_reply import LoggedReply
 
-# The tiny tokenizer takes each byte for a token.
+# The tiny tokenizer's tokens are bytes.
 TEXTS = ["I am so sorry.", "ok", "Oh no! What happened to your cat, and when did you see it last?", "héllo", "?!"]
 
 
@@ -34,7 +34,7 @@ def fluency(folder: Path) -> Fluency:
 
 
 def one_at_a_time(folder: Path, text: str) -> float:
-    """The exponential of the loss that the library computes of a text that is its own label."""
+    """Return the exponential of the library's loss for a text that is its own label."""
     tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     ids = torch.tensor([tokenizer(text, add_special_tokens=False)["input_ids"]])

@@ -1,4 +1,4 @@
-"""Which reader a log gets, by its name and its first line; and the real logs of other systems."""
+"""Choosing the reader of a log by its name and first line, and the published logs of other systems."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_replies_that_were_chosen_among_candidates_are_told_of(
 
 def test_the_logs_of_published_systems(real_data: Path) -> None:
     moel = read_replies_log(real_data / "peers" / "MoEL_generation_result.txt")
-    # MoEL's arrays have 5,255 test items: grep -c ^Emotion says the same.
+    # MoEL's arrays have 5,255 test items, and so does the log (grep -c ^Emotion).
     assert Counter(reply.system for reply in moel) == dict.fromkeys(("trs", "trs+multitask", "MOE", "MOE+oracle"), 5255)
     assert all(reply.reply and reply.references and reply.context for reply in moel)
     for name in ("EmpDG", "Transformer", "EmoPrepend"):
@@ -133,7 +133,7 @@ def test_the_logs_of_published_systems(real_data: Path) -> None:
 
 @pytest.mark.parametrize("content", [BLOCK, RECORD, CONVERSATION, "\n" + BLOCK])
 def test_a_pipe_is_read_from_its_first_line_to_its_last(content: str) -> None:
-    """As of ``--logs <(zcat log.gz)``: what was looked at cannot be read again. Each line is on its way by itself."""
+    """A pipe, as in ``--logs <(zcat log.gz)``, cannot be read twice. Each line is written separately."""
     reader, writer = os.pipe()
 
     def write() -> None:

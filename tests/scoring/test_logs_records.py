@@ -1,4 +1,4 @@
-"""JSON lines, CSV, and the conversations that ParlAI logs."""
+"""Logs in JSON lines, CSV and ParlAI's format of conversations."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ anything = st.recursive(
 
 
 def outcome(record: dict[str, Any]) -> LoggedReply | str:
-    """The reply, or what is said against it."""
+    """Return the reply, or the message of the error."""
     try:
         (found,) = from_json(record)
     except DataError as error:

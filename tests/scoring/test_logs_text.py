@@ -1,4 +1,4 @@
-"""Text logs of the MoEL line: invented blocks in each of its layouts."""
+"""Text logs of MoEL and similar projects: made-up blocks in each of their layouts."""
 
 from __future__ import annotations
 

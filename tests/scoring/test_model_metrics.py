@@ -1,4 +1,4 @@
-"""What models say of replies: fakes whose answers are known, and a tiny model of empathy that is trained for real."""
+"""Metrics computed by models: fakes with known answers, and a tiny trained model of empathy."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ TAIL = f"version:{__version__}"
 
 
 class FakeJudge:
-    """Finds the level of a reply in its last letter, and level 0 of explorations everywhere."""
+    """Predicts the level given by a reply's last letter, and level 0 for all explorations."""
 
     def __init__(self, *mechanisms: str) -> None:
         self.opt = {"task": "empathy:epitome"}
-        self.model = torch.nn.Identity()  # whose weights are none
+        self.model = torch.nn.Identity()  # a model without weights
         self.mechanisms = mechanisms
         self.asked: list[tuple[Sequence[Sequence[str]], Sequence[str]]] = []
 
@@ -47,7 +47,7 @@ class FakeJudge:
         self.asked.append((contexts, replies))
         levels = [int(reply[-1]) if reply else 0 for reply in replies]
         of = {"emotional_reactions": levels, "explorations": [0] * len(levels)}
-        # The most probable level is not the one that is expected.
+        # The most probable level differs from the expected one.
         return {name: np.array([[0.3, 0.3, 0.3] + 0.1 * np.eye(3)[level] for level in of[name]]) for name in of}
 
 
@@ -65,14 +65,14 @@ def by_key(found: Sequence[Scored]) -> dict[str, Scored]:
 
 def test_levels_by_hand(judge: FakeJudge) -> None:
     found = by_key(Epitome("model").score(REPLIES))
-    # Replies with a context have levels 2, 1 and 0; the first reference of the first and of the last 1 and 2.
+    # Replies with a context have levels 2, 1 and 0; the first references of the first and the last have 1 and 2.
     assert found["epitome_er"].items == (2, None, 1, 0)
     assert found["epitome_er"].number == 1
     assert found["diff_er"].items == ((2 - 1) ** 2, None, None, (0 - 2) ** 2)
     assert found["diff_er"].number == 2.5
     assert [found[key].number for key in ("epitome_ex", "diff_ex")] == [0, 0]
     assert set(found) == {"epitome_er", "diff_er", "epitome_ex", "diff_ex"}, "nothing of what the judge does not know"
-    # The digest of nothing: FIPS 180-2's of the empty message begins so.
+    # No weights: the SHA-256 digest of an empty message (FIPS 180-2) starts with e3b0c442.
     settings = "level:argmax|classifier:empathy:epitome|weights:e3b0c442"
     assert found["epitome_er"].number.signature == f"EPITOME-ER|{settings}|n:3|left_out:1|{TAIL}"
     assert found["diff_er"].number.signature == f"diff-ER|{settings}|n:2|left_out:2|{TAIL}"
@@ -98,7 +98,7 @@ def test_without_contexts_there_are_no_levels(judge: FakeJudge) -> None:
 
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of empathy that has learnt next to nothing."""
+    """Train a model of empathy for two steps."""
     folder = tmp_path_factory.mktemp("epitome")
     TrainModel.main(
         task="empathy:epitome",
@@ -148,7 +148,7 @@ def test_a_judge_of_empathy_is_no_classifier(model_file: Path) -> None:
 
 
 class FakeClassifier:
-    """Says that a text is of the class of its first word."""
+    """Predicts the class named by a text's first word."""
 
     labels = ("sad", "glad", "ask", "agree")
     settings = {"classifier": "some:task", "weights": "0a1b2c3d"}
@@ -255,7 +255,7 @@ def test_a_judges_mean_score_by_hand() -> None:
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 def test_a_judge_whose_scores_are_no_numbers(monkeypatch: pytest.MonkeyPatch, wrong: float) -> None:
-    """Of one such score the mean of all would be none, and JSON has no word for it."""
+    """One such score would make the mean of all not finite, which JSON cannot represent."""
     monkeypatch.setattr(Counting, "score", lambda *_: np.array([1.0, wrong, 2.0, 3.0]))
     with pytest.raises(NotComputableError, match=r"^counts gives a reply no finite score: name another model$"):
         MeanScore(Counting()).score(REPLIES)

@@ -1,4 +1,4 @@
-"""BLEU-4, ROUGE-L and METEOR against values worked out by hand, other implementations, and what must always hold."""
+"""BLEU-4, ROUGE-L and METEOR: by hand, against other implementations, and their invariants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from parlai_empathy.scoring.wordnet import open_wordnet
 Judges = dict[str, OverlapJudge]
 NAMES = ("BLEU-4", "ROUGE-L", "METEOR")
 
-# Few different words, so that they match, repeat and change places; all that the three judges leave as they are.
+# A small vocabulary, so that words match, repeat and change order; no judge normalises any of them.
 words = st.sampled_from(["my", "car", "auto", "starts", "begin", "walking", "walked"])
 texts = st.lists(words, min_size=1, max_size=7).map(" ".join)
 replies = st.lists(words, max_size=7).map(" ".join)
@@ -41,27 +41,27 @@ quick = settings(deadline=None, max_examples=60)
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """NLTK's reader of the tiny WordNet."""
+    """Return NLTK's reader of the tiny WordNet."""
     folder = write_wordnet(tmp_path_factory.mktemp("wordnet") / "dict")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nltk.data, "path", [])
         patch.setenv("WNSEARCHDIR", str(folder))
         reader = open_wordnet()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nltk.data, "path", [*nltk.data.path, str(folder)])  # as it was left, for what is read later
+        patch.setattr(nltk.data, "path", [*nltk.data.path, str(folder)])  # for files read later
         yield reader
 
 
 @pytest.fixture(scope="module")
 def judges(tiny: Any) -> Judges:
-    """The three judges by their names; METEOR knows the synonyms of the tiny WordNet."""
+    """Return the three judges by name; METEOR uses the synonyms of the tiny WordNet."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(overlap, "open_wordnet", lambda: tiny)
         return {judge.name: judge for judge in overlap_judges() if isinstance(judge, OverlapJudge)}
 
 
 def one(judge: OverlapJudge, reply: str, *references: str) -> float:
-    """The score of one reply."""
+    """Return the score of one reply."""
     (score,) = judge.score([["hello"]], [reply], [references])
     return float(score)
 
@@ -70,40 +70,41 @@ def one(judge: OverlapJudge, reply: str, *references: str) -> float:
 
 
 def test_bleu_with_smoothing_by_hand() -> None:
-    # Equally long: no penalty. Matches: 4 of 5 words, 2 of 4 pairs (the cat; here now), 0 of 3 triples, 0 of 2 fours.
+    # Equal length: no penalty. Matches: 4 of 5 words, 2 of 4 bigrams (the cat; here now), 0 of 3 trigrams, 0 of 2
+    # 4-grams.
     # Smoothed, 1/2 of 3 and 1/4 of 2: (4/5 * 2/4 * 1/6 * 1/8) ** (1/4) = (1/120) ** (1/4) = 0.302138.
     assert one(SentenceBleu4(), "the cat is here now", "the cat was here now") == pytest.approx(30.2138, abs=1e-4)
 
 
 def test_bleus_brevity_penalty_by_hand() -> None:
-    # All n-grams match; 4 tokens for 6: exp(1 - 6/4) = 0.606531.
+    # All n-grams match; 4 tokens against 6: exp(1 - 6/4) = 0.606531.
     assert one(SentenceBleu4(), "the cat sat on", "the cat sat on the mat") == pytest.approx(60.6531, abs=1e-4)
 
 
 def test_bleu_of_a_short_reply_uses_the_orders_that_it_has() -> None:
-    # 1 of 2 words, 0 of 1 pair, smoothed to 1/2: sqrt(1/2 * 1/2) = 1/2. There are no triples to fail at.
+    # 1 of 2 words, 0 of 1 bigram, smoothed to 1/2: sqrt(1/2 * 1/2) = 1/2. Without trigrams, higher orders are ignored.
     assert one(SentenceBleu4(), "oh no", "oh dear") == pytest.approx(50)
 
 
 def test_bleu_counts_the_ngrams_of_all_references_together() -> None:
-    # Both words match, each in another reference; the pair in none: sqrt(2/2 * 1/2) = 0.707107. By one of the
-    # references alone it would be sqrt(1/2 * 1/2).
+    # Both words match, each in a different reference; the bigram in none: sqrt(2/2 * 1/2) = 0.707107. With either
+    # reference alone it would be sqrt(1/2 * 1/2).
     assert one(SentenceBleu4(), "a b", "a x", "y b") == pytest.approx(70.7107, abs=1e-4)
 
 
 def test_bleu_takes_the_closest_length() -> None:
-    # Three tokens that all match; of 6 and 4 the latter is closer: exp(1 - 4/3) = 0.716531.
+    # Three tokens, which all match; of the lengths 6 and 4, the latter is closer: exp(1 - 4/3) = 0.716531.
     assert one(SentenceBleu4(), "a b c", "a b c d e f", "x y z a") == pytest.approx(71.6531, abs=1e-4)
 
 
 def test_bleu_keeps_case_and_splits_off_punctuation() -> None:
     assert one(SentenceBleu4(), "Sorry", "sorry") == 0
-    # sorry matches, . and ! do not: 1 of 2 words, 0 of 1 pair, as in "oh no".
+    # sorry matches; . and ! do not: 1 of 2 words, 0 of 1 bigram, as in "oh no".
     assert one(SentenceBleu4(), "sorry.", "sorry!") == pytest.approx(50)
 
 
 def nltks_bleu(reply: str, references: Sequence[str]) -> float:
-    """NLTK's sentence BLEU with NIST's smoothing, which is sacrebleu's ``exp``, by the orders that the reply has."""
+    """Return NLTK's sentence BLEU with NIST's smoothing (sacrebleu's ``exp``), up to the orders that the reply has."""
     tokens = reply.split()
     orders = min(4, len(tokens))
     smoothing = SmoothingFunction().method3
@@ -138,7 +139,7 @@ def test_rouge_leaves_out_case_and_punctuation_and_keeps_word_forms() -> None:
 
 @lru_cache
 def common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """The length of the longest common subsequence, by its definition."""
+    """Return the length of the longest common subsequence, by its definition."""
     if not first or not second:
         return 0
     skipped = max(common(first[1:], second), common(first, second[1:]))
@@ -157,7 +158,7 @@ def test_rouge_is_the_f1_of_the_longest_common_subsequence(judges: Judges, reply
 
 
 def meteor(matches: int, chunks: int, reply: int, reference: int) -> float:
-    """Banerjee and Lavie's formula: 10 P R / (R + 9 P), less the penalty of half the cube of chunks / matches."""
+    """Return Banerjee and Lavie's score: 10 P R / (R + 9 P), reduced by half the cube of chunks / matches."""
     p, r = matches / reply, matches / reference
     return 100 * 10 * p * r / (r + 9 * p) * (1 - 0.5 * (chunks / matches) ** 3)
 
@@ -172,21 +173,21 @@ def test_meteor_of_an_exact_match_by_hand(judges: Judges) -> None:
 def test_meteor_of_a_synonym_by_hand(judges: Judges) -> None:
     # All 4 words match in one chunk, auto as a synonym of car: 1 - 0.5 / 64 = 0.992188.
     assert one(judges["METEOR"], "my auto is red", "my car is red") == pytest.approx(99.2188, abs=1e-4)
-    # A boat is none: 3 of 4 in two chunks, 0.75 * (1 - 0.5 * 8/27) = 0.638889.
+    # "boat" is not a synonym: 3 of 4 in two chunks, 0.75 * (1 - 0.5 * 8/27) = 0.638889.
     assert one(judges["METEOR"], "my boat is red", "my car is red") == pytest.approx(63.8889, abs=1e-4)
 
 
 def test_meteor_of_other_word_forms_and_of_words_elsewhere(judges: Judges) -> None:
-    # walked and walking have one stem.
+    # walked and walking have the same stem.
     assert one(judges["METEOR"], "we walked home", "we walking home") == pytest.approx(meteor(3, 1, 3, 3))
     # "sat down" before "the cat": two chunks.
     assert one(judges["METEOR"], "sat down the cat", "the cat sat down") == pytest.approx(meteor(4, 2, 4, 4))
 
 
 def test_meteors_words(judges: Judges) -> None:
-    # I / 'm / fine / . / Thanks / ! is one chunk of 6, though only the last stop ends the text.
+    # I / 'm / fine / . / Thanks / ! is one chunk of 6; the full stop is split off although more text follows.
     assert one(judges["METEOR"], "I'm fine. Thanks!", "i'm fine. thanks!") == pytest.approx(meteor(6, 1, 6, 6))
-    # Of do / n't / go / . and go / . two match.
+    # Two of do / n't / go / . match those of go / . here.
     assert one(judges["METEOR"], "Don't go.", "Go.") == pytest.approx(meteor(2, 1, 4, 2))
 
 
@@ -213,13 +214,13 @@ def test_meteor_with_the_real_wordnet() -> None:
         judge = Meteor()
     except MissingDependencyError as error:
         pytest.skip(str(error))
-    # All 4 words in one chunk, as with the tiny one.
+    # All 4 words match in one chunk, as with the tiny WordNet.
     assert one(judge, "my auto is red", "my car is red") == pytest.approx(meteor(4, 1, 4, 4))
-    # Blue is not red.
+    # blue and red are not synonyms.
     assert one(judge, "my blue car", "my red car") == pytest.approx(meteor(2, 2, 3, 3))
 
 
-# --- all three -------------------------------------------------------------------------------------------------------
+# --- all three judges ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -246,7 +247,7 @@ def test_each_item_is_scored_by_itself(
     judges: Judges, name: str, pairs: list[tuple[str, list[str]]], seed: int
 ) -> None:
     order = random.Random(seed).sample(range(len(pairs)), len(pairs))
-    shuffled = [(pairs[place][0], pairs[place][1][::-1]) for place in order]  # the references' order means nothing too
+    shuffled = [(pairs[place][0], pairs[place][1][::-1]) for place in order]  # references in any order
     contexts: list[list[str]] = [[] for _ in pairs]
     scores, again = (judges[name].score(contexts, *map(list, zip(*some, strict=True))) for some in (pairs, shuffled))
     assert scores.shape == (len(pairs),)
@@ -263,7 +264,7 @@ def test_an_empty_reply_gets_zero(judges: Judges, name: str, reply: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_blank_references_count_for_nothing(judges: Judges, name: str) -> None:
-    # BLEU would otherwise take the blank one's length for the closest, and charge no penalty.
+    # BLEU would otherwise use the blank reference's length as the closest, and apply no brevity penalty.
     assert one(judges[name], "my", "", "my car starts", " \n") == one(judges[name], "my", "my car starts")
 
 
@@ -361,6 +362,6 @@ def test_true_replies_overlap_more_than_strangers(judges: Judges, name: str, rea
         [pair["human_replies"] for pair in pairs],
     )
     true = np.array([pair["reply_kind"] == "original" for pair in pairs])
-    # Three standard errors of the difference, so that it is no accident.
+    # Three standard errors of the difference, so that it is not due to chance.
     error = math.sqrt(scores[true].var() / true.sum() + scores[~true].var() / (~true).sum())
     assert scores[true].mean() > scores[~true].mean() + 3 * error

@@ -1,4 +1,4 @@
-"""Which metrics there are, what they need, and what is said of those that lack it."""
+"""The metrics of replies, what each needs, and the messages if that is missing."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_models_and_judges_are_loaded(tmp_path: Path) -> None:
     found = {one.key: one for metric in metrics.values() for one in metric.score(replies)}
     assert list(found) == ["fluency", "intent_acc", "emo_acc", "judge_relevance"]
     assert 1 < found["judge_relevance"].number < 5
-    with pytest.raises(OptionError, match=r"does not predict levels of empathy"):  # though with all, nobody named it
+    with pytest.raises(OptionError, match=r"does not predict levels of empathy"):  # also with ``all``
         reply_metrics([ALL], Needs(Words(), {"epitome": str(emotions)}))
 
 

@@ -1,4 +1,4 @@
-"""Numbers with what they are computed from: signatures, replies without a value, and items put together."""
+"""Numbers and the values of their items: signatures, replies without a value, and stacked arrays."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_number_of_another_kind_gets_the_items_together() -> None:
 
 
 def test_rows_of_several_lengths_are_kept_one_by_one() -> None:
-    # As many rows as the longest has numbers: numpy must not take them for a square.
+    # As many rows as the longest has elements: NumPy must not make them a square array.
     found = stacked([np.array([1, 2]), np.array([3])])
     assert (found.shape, found.dtype) == ((2,), object)
     assert [row.tolist() for row in found] == [[1, 2], [3]]

@@ -1,4 +1,4 @@
-"""The lengths that every judge asks for."""
+"""The check of lengths shared by all judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that options show, against what can be made by them."""
+"""The names listed in option help, compared with the metrics and judges that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in a log, which replies are to the same items, and what becomes of metrics that say nothing."""
+"""The systems of a log, replies to the same items, and metrics that cannot be computed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def replies(*texts: str) -> list[LoggedReply]:
     return list(map(LoggedReply, texts))
 
 
-# --- who is in a log -------------------------------------------------------------------------------------------------
+# --- the systems of a log --------------------------------------------------------------------------------------------
 
 
 def test_a_log_of_one_system_has_the_logs_name() -> None:
@@ -59,7 +59,7 @@ def test_a_system_that_answered_nothing_is_refused() -> None:
 
 
 class Fails:
-    """A metric that has nothing to say."""
+    """A metric that raises the given error."""
 
     def __init__(self, error: EmpathyError) -> None:
         self._error = error
@@ -69,7 +69,7 @@ class Fails:
 
 
 class Counts:
-    """How many replies there are, and nothing of each."""
+    """Count the replies, without a value for each."""
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
         return [scored("replies", "Replies", [len(replies)], {})]

@@ -1,4 +1,4 @@
-"""Scorers of single texts: lists of words, tiny classifiers of toxicity, and a tiny trained one of emotions."""
+"""Scorers of single texts: word lists, tiny classifiers of toxicity, and a tiny trained classifier of emotions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def words(folder: Path, content: str) -> ToxicWords:
     ("text", "score"),
     [
         ("You fool!", 1),
-        ("FOOLISH", 0),  # a word is found as a whole alone
+        ("FOOLISH", 0),  # whole words only
         ("tomfool", 0),
         ("(fool)", 1),
         ("fool's gold", 1),
@@ -48,7 +48,7 @@ def words(folder: Path, content: str) -> ToxicWords:
         ("shut  your\nmouth", 1),
         ("shut your own mouth", 0),
         ("a*s", 1),
-        ("aXs", 0),  # marks are marks, and no pattern
+        ("aXs", 0),  # punctuation is matched literally, not as a pattern
         ("stra\u00dfe \u00dcBEL", 1),
         ("# remark", 0),
         ("", 0),
@@ -95,7 +95,7 @@ def test_a_list_that_is_not_there(tmp_path: Path) -> None:
 
 
 def write_classifier(folder: Path, labels: tuple[str, ...], seed: int = 0, **config: Any) -> Path:
-    """A classifier with random weights, as Hugging Face saves it."""
+    """Write a classifier with random weights in Hugging Face's format."""
     write_bert(folder)
     torch.manual_seed(seed)
     sizes = BertConfig.from_pretrained(folder).to_dict()
@@ -103,13 +103,13 @@ def write_classifier(folder: Path, labels: tuple[str, ...], seed: int = 0, **con
     sizes |= {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}, **config}
     model = BertForSequenceClassification(BertConfig(**sizes))
     with torch.no_grad():
-        model.classifier.weight.normal_(std=2)  # so that texts differ
+        model.classifier.weight.normal_(std=2)  # large weights, so that texts get different scores
     model.save_pretrained(folder)
     return folder
 
 
 def logits_of(scorer: ToxicModel, text: str) -> torch.Tensor:
-    """What the model says of a text that is read alone."""
+    """Return the model's logits for a text on its own."""
     with torch.inference_mode():
         found: torch.Tensor = scorer._model(**scorer._tokenizer(text, return_tensors="pt")).logits[0]
     return found
@@ -149,7 +149,7 @@ def test_neither_order_nor_batches_matter(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_text_is_cut_to_what_the_model_can_read(tmp_path: Path) -> None:
     folder = write_classifier(tmp_path / "model", ("ok", "toxic"))
     scorer = ToxicModel(str(folder))
-    long = "very " * 1_000  # the model knows 128 places
+    long = "very " * 1_000  # the model has 128 positions
     assert 0 <= scorer.score([long])[0] <= 1
     assert scorer.score([long])[0] == scorer.score([long + "long"])[0]
 
@@ -181,7 +181,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Classifier:
-    """Trained on GoEmotions' sample for a moment."""
+    """Train briefly on GoEmotions' sample."""
     folder = tmp_path_factory.mktemp("emotions")
     return Classifier(str(train_judge(folder, task="empathy:go_emotions")))
 
@@ -205,7 +205,7 @@ def test_the_signature_names_the_classifier_and_its_weights(classifier: Classifi
 
 
 class _Known:
-    """A classifier that knows these classes alone."""
+    """A classifier with the given classes and equal probabilities."""
 
     settings: dict[str, Any] = {}
 
@@ -222,7 +222,7 @@ def test_a_classifier_of_more_emotions() -> None:
 
 
 def test_a_classifier_of_other_emotions() -> None:
-    """One of EmpatheticDialogues' emotions knows ``caring`` alone, which is a small part of what is positive."""
+    """Of GoEmotions' positive emotions, EmpatheticDialogues has only ``caring``, a small part of them."""
     with pytest.raises(EmpathyError) as caught:
         PositiveEmotion(_Known("caring", "joyful", "excited", "afraid"))  # type: ignore[arg-type]
     assert isinstance(caught.value, OptionError)

@@ -1,4 +1,4 @@
-"""The ways in which replies are cut into tokens."""
+"""The ways to split replies into tokens."""
 
 from __future__ import annotations
 

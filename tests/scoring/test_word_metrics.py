@@ -1,4 +1,4 @@
-"""What is counted in replies' words, beside sacrebleu's numbers and beside what is counted by hand."""
+"""Metrics of the replies' words, compared with sacrebleu and with counting by hand."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def only(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> Scored:
 
 
 def test_the_length_by_hand_of_empty_replies_too() -> None:
-    # Words and marks apart: 8 (I am so sorry to hear that .), 0 and 3 (So sorry !).
+    # Punctuation marks are separate: 8 (I am so sorry to hear that .), 0 and 3 (So sorry !).
     found = only(Length(Words()), REPLIES)
     assert found.number == pytest.approx(11 / 3)
     assert found.number.signature == f"words a reply|{tail('re')}"
@@ -66,7 +66,7 @@ def test_the_length_by_hand_of_empty_replies_too() -> None:
 
 
 def test_variety_by_hand() -> None:
-    # Of the 11 words sorry comes twice: 10 different ones. Pairs: 7 + 0 + 2 = 9, all different.
+    # Of the 11 words only sorry occurs twice: 10 distinct. Bigrams: 7 + 0 + 2 = 9, all distinct.
     found = by_key(Variety(Words()), REPLIES)
     assert found["dist_1"].number == pytest.approx(100 * 10 / 11)
     assert found["dist_2"].number == 100
@@ -77,14 +77,14 @@ def test_variety_by_hand() -> None:
 
 
 def test_split_at_spaces_and_in_lower_case_by_hand() -> None:
-    # 7 (I am so sorry to hear that.) and 2 (So sorry!); so comes twice, the last words have their marks: 8 of 9.
+    # 7 (I am so sorry to hear that.) and 2 (So sorry!); so occurs twice, sorry! differs from sorry: 8 of 9.
     found = by_key(Variety(CUT), REPLIES)
     assert found["dist_1"].number == pytest.approx(100 * 8 / 9)
     assert found["dist_1"].number.signature == f"Dist-1|level:corpus|{tail('space', 'lower')}"
 
 
 def test_variety_within_a_reply_by_hand() -> None:
-    # Without case: "no No no" has 1 word of 3 and 1 pair of 2; "oh no" has all; "oh" has no pair; "" has nothing.
+    # Ignoring case: "no No no" has 1 word of 3 and 1 bigram of 2; "oh no" has all; "oh" has no bigram; "" has nothing.
     found = by_key(Variety(Words("space")), said("no No no", "oh no", "oh", ""))
     assert found["dist_1_reply"].items == (pytest.approx(1 / 3), 1, 1, None)
     assert found["dist_2_reply"].items == (0.5, 1, None, None)
@@ -131,7 +131,7 @@ def test_variety_of_a_real_log_counted_another_way(real_data: Path) -> None:
 
 
 def test_rarity_by_hand() -> None:
-    # As common as can be is 0, as rare as can be 1, and 2 of 1 to 4 lies in the middle of their logarithms.
+    # The most common word has 0, the rarest 1; a count of 2 is half-way between 1 and 4 on a log scale.
     nidf = Nidf({"the": 4, "cat": 2, "sat": 1}, "mine")
     found = only(Rarity(Words(), nidf), said("The cat!", "sat", "dog", ""))
     assert found.items == (pytest.approx(0.25), 1, None, None)
@@ -190,7 +190,7 @@ def test_what_is_kept_of_each_reply_adds_up_to_the_corpus() -> None:
     assert found.items[2] is None
     kept = [BleuStatistics(**found.record(item)) for item in found.items[:2]]
     assert avg_bleu(kept[0] + kept[1]) == found.number
-    # I am so sorry; hear; the last mark: 6 of 8 words. I am so sorry has 3 pairs, of 7.
+    # I am so sorry; hear; the final mark: 6 of 8 words. I am so sorry has 3 bigrams, of 7.
     assert found.record(found.items[0]) == {
         "matches": [6, 3, 2, 1],
         "totals": [8, 7, 6, 5],

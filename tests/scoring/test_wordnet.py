@@ -1,4 +1,4 @@
-"""Where WordNet is looked for, and what is read there: on a tiny one, and on the real one where it is at hand."""
+"""Where WordNet is searched for, and what is read: a tiny one, and the real one where it is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.scoring.wordnet import open_wordnet
 
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No WordNet is installed."""
+    """Hide every installed WordNet."""
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
@@ -36,7 +36,7 @@ def test_synsets_are_read_in_their_order(monkeypatch: pytest.MonkeyPatch, tmp_pa
     reader = open_wordnet()
     assert reader.get_version() == "9.9"
     assert synonyms(reader, "car") == [["car", "auto", "motor_car"], ["car", "wagon"]]
-    assert synonyms(reader, "autos") == [["car", "auto", "motor_car"]]  # the plural's s goes
+    assert synonyms(reader, "autos") == [["car", "auto", "motor_car"]]  # the plural's s is removed
     assert synonyms(reader, "starting") == [["begin", "start"]]
     assert synonyms(reader, "boat") == []
 
@@ -50,7 +50,7 @@ def test_opening_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def put_for_debian(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_wordnet(folder / "debian", version="1.0")  # where the fixture looks
+    write_wordnet(folder / "debian", version="1.0")  # where the fixture expects Debian's
 
 
 def put_in_wnhome(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def put_in_nltks_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def private(data: Path) -> Path:
-    """The folder for corpora in NLTK's data; NLTK reads none that others can write to."""
+    """Return NLTK's folder for corpora, not writable by others, since NLTK would refuse it."""
     for folder in (data, data / "corpora"):
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
@@ -88,7 +88,7 @@ PLACES = [put_for_debian, put_in_wnhome, put_in_wnsearchdir, put_in_nltks_archiv
 @pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize("count", range(1, len(PLACES) + 1))
 def test_the_first_place_that_has_it_is_taken(count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for put in PLACES[:count]:  # the later ones come first
+    for put in PLACES[:count]:  # later places take precedence
         put(tmp_path, monkeypatch)
     reader = open_wordnet()
     assert reader.get_version() == f"{count}.0"
@@ -156,5 +156,5 @@ def test_the_real_one() -> None:
         pytest.skip(str(error))
     assert re.fullmatch(r"\d[\d.]*\+?", reader.get_version())
     assert any({"car", "auto", "automobile"} <= set(words) for words in synonyms(reader, "car"))
-    assert any({"travel", "go"} <= set(words) for words in synonyms(reader, "went"))  # from the list of exceptions
+    assert any({"travel", "go"} <= set(words) for words in synonyms(reader, "went"))  # from the list of irregular forms
     assert not any("car" in words for words in synonyms(reader, "happy"))
