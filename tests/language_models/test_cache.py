@@ -1,4 +1,4 @@
-"""Answers on disk: found again, and not lost."""
+"""The cache of answers on disk."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_other_prompts_have_other_keys(one: str, other: str) -> None:
 
 
 def test_a_key_stays_the_same_in_later_releases() -> None:
-    # What was paid for must be found again: if this changes, it is another format.
+    # Paid answers must be found again: a different key means a new cache format.
     assert cache_key("m", "i", "hello", Sampling()) == (
         "9be346af2a22a61a938f34099d06aa06e30c01ffe002c1583adfe5376ef614ab"
     )

@@ -1,4 +1,4 @@
-"""A language model that is only asked what has not been answered yet."""
+"""A language model that is only asked for answers that are not in the cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 
 
 class Counting(EchoModel):
-    """Echoes, backwards in time, and notes what it is asked; ``break`` breaks it."""
+    """An echo model that answers in reverse order and records its prompts; ``break`` raises an error."""
 
     def __init__(self) -> None:
         super().__init__("counting", context_length=99)
@@ -92,7 +92,7 @@ def test_an_answer_in_pieces_is_kept_and_said_at_once_the_next_time(path: Path) 
     second = model.stream("one two", Sampling(seed=1), told.append)
     assert told[2:] == ["one two"]
     assert (first, second) == (Completion("one two", "stop", 2, 2), Completion("one two", "stop", 2, 2, cached=True))
-    assert model.complete(["one two"], Sampling(seed=1)) == [second]  # whichever way it came
+    assert model.complete(["one two"], Sampling(seed=1)) == [second]  # streamed or not
     assert backend.asked == ["one two"]
     assert (model.usage.requests, model.usage.cached) == (1, 2)
     assert model.stream("one two", Sampling(seed=2), told.append) == first

@@ -1,4 +1,4 @@
-"""Answers of language models."""
+"""Completions of language models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_first_stop_text_counts_wherever_it_stands_in_the_list() -> None:
 @given(st.text(alphabet="ab", max_size=12), st.lists(st.text(alphabet="ab", min_size=1, max_size=3), max_size=3))
 def test_what_is_left_is_the_longest_beginning_without_a_stop_text(text: str, stop: list[str]) -> None:
     left, stopped = cut_at_stop(text, stop)
-    # Letter by letter, as if it were being written: it ends as soon as a stop text begins that is there as a whole.
+    # Position by position, as if generated letter by letter: it ends where the first complete stop text starts.
     begins = (place for place in range(len(text)) if any(text.startswith(one, place) for one in stop))
     first = next(begins, None)
     assert (left, stopped) == (text[:first], first is not None)

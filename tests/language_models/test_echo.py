@@ -1,4 +1,4 @@
-"""The backend that repeats what was said."""
+"""The backend ``echo``, which repeats its input."""
 
 from __future__ import annotations
 

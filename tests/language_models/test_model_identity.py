@@ -1,4 +1,4 @@
-"""Telling two states of a model apart."""
+"""Identifying a local model's weights and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a language model by the name of its backend."""
+"""Opening a language model by backend and name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an unfinished answer can be told."""
+"""Which part of an unfinished answer can be reported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_may_begin_a_stop_text_is_held_back(text: str, told: str) -> None:
 
 @given(TEXTS, STOPS)
 def test_it_is_the_longest_beginning_that_no_stop_text_can_reach(text: str, stop: list[str]) -> None:
-    # Letter by letter: a stop text begins here, or would if the text went on in the right way.
+    # Position by position: a stop text starts here, or would if the text continued accordingly.
     begins = (
         place
         for place in range(len(text))
@@ -67,7 +67,7 @@ def test_spaces_alone_and_the_same_again_are_not_told() -> None:
 
 
 def test_half_a_character_waits_for_its_other_half() -> None:
-    # The three bytes of one character as a tokenizer decodes the first two, and the first half of UTF-16's two.
+    # A tokenizer's decoding of the first two of a character's three bytes, and the first of two UTF-16 surrogates.
     assert told("a\ufffd\ufffd", "a\u20ac", "a\u20ac\ud83d", "a\u20ac\U0001f642") == [
         "a",
         "a\u20ac",

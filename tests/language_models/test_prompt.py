@@ -1,4 +1,4 @@
-"""What may be asked of a language model."""
+"""Prompts and sampling options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parlai_empathy.language_models.prompt import Message, Sampling
 
 
 def test_the_defaults_are_the_papers() -> None:
-    # Lee et al. 2022: davinci with temperature .8, 128 tokens, both penalties .4, nothing cut from the distribution.
+    # Lee et al. 2022: davinci with temperature .8, 128 tokens, both penalties .4, no top-p truncation.
     assert Sampling() == Sampling(0.8, 1.0, 128, 0.4, 0.4, (), None)
 
 

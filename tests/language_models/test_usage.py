@@ -1,4 +1,4 @@
-"""Counts of requests, tokens and money."""
+"""Counts of requests and tokens, and their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backend ``hf``: batches, stop texts, chance, chats and wrong models, on real generation with tiny models."""
+"""The backend ``hf``: batches, stop texts, sampling, chats and wrong models, with real generation by tiny models."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_greedy_answers_are_those_of_plain_generation(model: LocalModel, folder:
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_other_models_and_their_batches(name: str, tmp_path: Path) -> None:
-    # GPT-2 has learned positions, no token for padding and none to begin with.
+    # GPT-2 has learned positions, and neither a padding nor a start token.
     model = LocalModel(str(write_language_model(name, tmp_path)), "cpu", "float32", batch=8)
     prompts = ["a", "bcd efg", "", "xyz " * 10]
     found = model.complete(prompts, GREEDY)
@@ -99,7 +99,7 @@ def test_without_a_seed_the_same_prompt_has_several_answers_that_torchs_seed_dec
 
 
 def test_a_penalty_forbids_what_was_written(model: LocalModel) -> None:
-    # Far greater than any difference of this model's scores, and summed up for each repetition.
+    # Penalties far larger than this model's score differences; they add up over repetitions.
     free, held = alone(model, "an", GREEDY), alone(model, "an", Sampling(0, 1, 24, 2, 2))
     tokens = [len(set(model.tokenizer(text(answer))["input_ids"])) for answer in (free, held)]
     assert tokens[1] > tokens[0]
@@ -112,7 +112,7 @@ def test_stop_texts_end_answers_early_also_inside_of_tokens(stories: LocalModel)
     prompts = ["Once upon a time", "The cat was sad."]
     whole = [text(answer) for answer in stories.complete(prompts, GREEDY)]
     assert whole[0].startswith(", there was a little girl")
-    # "ere was a l" begins inside of " there" and ends inside of " little"; the second answer does not have it.
+    # "ere was a l" starts within " there" and ends within " little"; the second answer does not contain it.
     stop = ("zebra", "ere was a l")
     assert stop[1] not in whole[1]
     found = stories.complete(prompts, Sampling(0, 1, 24, 0, 0, stop))
@@ -172,7 +172,7 @@ def test_an_answer_of_nothing_is_none_and_counted(model: LocalModel) -> None:
 
 
 def streamed(model: LocalModel, prompt: Any, sampling: Sampling) -> tuple[Answer, list[str]]:
-    """The answer, and what was told before it."""
+    """Return the answer and the partial answers reported before it."""
     told: list[str] = []
     answer = model.stream(prompt, sampling, told.append)
     assert all(later.startswith(one) and later != one for one, later in pairwise(told))
@@ -204,11 +204,11 @@ def test_each_token_is_told_and_a_stop_text_never(stories: LocalModel) -> None:
     prompt = "Once upon a time"
     whole, told = streamed(stories, prompt, GREEDY)
     assert told[-1] == text(whole)
-    assert len(told) == 24  # of these tokens each ends a character
-    # "ere was a l" is written in several tokens; what of it may go on in another way is held back.
+    assert len(told) == 24  # each of these tokens ends with a complete character
+    # "ere was a l" spans several tokens; text that may become a stop text is held back.
     answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a l",)))
     assert text(answer) == told[-1] == ", th"
-    # Where it goes on in another way, it is told after all.
+    # If it turns out not to be a stop text, it is reported after all.
     answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a zebra",)))
     assert answer == whole
     assert told[-1] == text(whole)
@@ -216,7 +216,7 @@ def test_each_token_is_told_and_a_stop_text_never(stories: LocalModel) -> None:
 
 
 def test_an_end_token_is_not_told(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    # An ordinary word in the place of the usual end, which decoding would leave out in any case.
+    # An ordinary word as an end token; decoding would leave out the usual one in any case.
     end = stories.tokenizer("little", add_special_tokens=False)["input_ids"][0]
     monkeypatch.setattr(stories, "ends", [2, end])
     monkeypatch.setattr(stories.model.generation_config, "eos_token_id", [2, end])
@@ -243,7 +243,7 @@ def test_whoever_listens_no_more_ends_the_writing(model: LocalModel) -> None:
 
 
 def test_a_chat_is_written_in_the_models_template(model: LocalModel) -> None:
-    # The same as the text that tiny_llama2c's template makes of it; its <s> is what a text begins with anyway.
+    # Equal to the text made by tiny_llama2c's template; its <s> is added to every text anyway.
     as_text = "system: Be kind.\nuser: I am sad\nassistant:"
     assert model.count_tokens(CHAT) == model.count_tokens(as_text)
     assert alone(model, CHAT, GREEDY) == alone(model, as_text, GREEDY)

@@ -1,4 +1,4 @@
-"""Prompts as tokens, with tokenizers of several manners."""
+"""Prompts as tokens, with different kinds of tokenizers."""
 
 from __future__ import annotations
 

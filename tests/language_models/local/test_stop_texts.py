@@ -1,4 +1,4 @@
-"""When the rows of a batch end."""
+"""When the rows of a batch stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parlai_empathy.language_models.local.stop_texts import StopWatch
 
-# A token is one or two letters; as with byte-level tokenizers, no token is empty.
+# Tokens are one or two letters; as in byte-level tokenizers, none is empty.
 VOCABULARY = ["a", "b", "c", "ab", "bc", "ca"]
 
 
@@ -22,7 +22,7 @@ def decode(tokens: list[int]) -> str:
 )
 @settings(max_examples=40)
 def test_a_row_ends_with_the_first_token_that_completes_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
-    prompt = 2  # the first tokens are the prompt's, where a stop text does not count
+    prompt = 2  # the first tokens are the prompt, in which stop texts are ignored
     watch = StopWatch(decode, prompt, stop)
     for time in range(prompt + 1, 31):
         ended = watch(torch.tensor(rows)[:, :time], None)

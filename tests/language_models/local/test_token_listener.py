@@ -1,4 +1,4 @@
-"""Following a local model token by token."""
+"""Reporting a local model's answer token by token."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return AutoTokenizer.from_pretrained(write_language_model("gpt2", tmp_path_factory.mktemp("gpt2")))
 
 
-# Of three bytes the euro sign, of two the umlaut; and a few letters.
+# The three bytes of the euro sign, the two of an umlaut and an invalid byte; the test adds two letters.
 BYTES = [*"\u20ac\u00fc".encode(), 0xFF]
 
 
@@ -47,7 +47,7 @@ def test_what_is_settled_is_never_decoded_otherwise(kind: str, llama: Any, gpt2:
     tokens = [known[choice] for choice in choices]
     whole = tokenizer.decode(tokens)
     for end in range(len(tokens) + 1):
-        # What is left of half a character at the end is for the Teller to hold back.
+        # An incomplete character at the end is held back by the Teller.
         assert whole.startswith(tokenizer.decode(settled(tokenizer, tokens[:end])).rstrip("\ufffd"))
 
 
@@ -56,4 +56,4 @@ def test_only_bytes_at_the_end_are_held_back(llama: Any) -> None:
     assert settled(llama, [a, first, second]) == [a]
     assert settled(llama, [a, first, second, a]) == [a, first, second, a]
     assert settled(llama, [first]) == settled(llama, []) == []
-    assert settled(llama, [a, 99_999]) == [a, 99_999]  # no name: such tokens make no text
+    assert settled(llama, [a, 99_999]) == [a, 99_999]  # ids outside the vocabulary make no text

@@ -1,4 +1,4 @@
-"""How tokens are chosen: penalties and top-p by hand, and chance against the distribution."""
+"""Token sampling: penalties and top-p by hand, and frequencies against the distribution."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_top_p_keeps_as_few_as_have_the_share(scores: list[float], share: float)
 
 
 def test_draws_by_hand() -> None:
-    # Widths .2, .5, 0 and .3 side by side end at .2, .7, .7 and 1.
+    # Intervals of width .2, .5, 0 and .3 side by side end at .2, .7, .7 and 1.
     scores = torch.tensor([[0.2, 0.5, 0.0, 0.3]]).double().log().expand(6, -1)
     numbers = torch.tensor([0.0, 0.19, 0.21, 0.69, 0.71, 1 - 2**-53], dtype=torch.float64)
     assert draw(scores, numbers).tolist() == [0, 0, 1, 1, 3, 3]
@@ -84,7 +84,7 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 
 def drawn(sampling: Sampling, scores: torch.Tensor, rows: int) -> torch.Tensor:
-    """The share of each token among many draws."""
+    """Return each token's relative frequency among many draws."""
     sources = [random_source(row, [1, 2]) for row in range(rows)]
     choose = TokenChoice(sampling, 0, sources)
     tokens = choose(torch.zeros(rows, 0, dtype=torch.long), scores.expand(rows, -1)).argmax(dim=1)
@@ -96,14 +96,14 @@ def test_chance_follows_the_softmax(temperature: float) -> None:
     scores = torch.tensor([0.0, 1.0, 2.0, -1.0])
     expected = (scores / temperature).softmax(dim=0)
     found = drawn(Sampling(temperature, 1.0, 1, 0, 0), scores, 4000)
-    # Standard error: at most sqrt(.25 / 4000) = .008; the seeds are fixed, so that this cannot fail by chance.
+    # Standard error: at most sqrt(.25 / 4000) = .008; the seeds are fixed, so this cannot fail at random.
     assert torch.allclose(found, expected, atol=0.03)
 
 
 def test_what_top_p_leaves_away_is_never_drawn() -> None:
     found = drawn(Sampling(1.0, 0.6, 1, 0, 0), torch.tensor([0.4, 0.3, 0.2, 0.1]).log(), 500)
     assert found[2:].sum() == 0
-    # .4 and .3 of .7
+    # .4 and .3, renormalised by their sum .7
     assert torch.allclose(found[:2], torch.tensor([4 / 7, 3 / 7]), atol=0.07)
 
 

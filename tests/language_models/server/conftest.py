@@ -1,4 +1,4 @@
-"""The server that is asked."""
+"""A local server for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.language_models.echo import EchoModel
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A server whose model repeats what it is told, called ``parrot``."""
+    """Start a server with the model ``parrot``, which repeats its input."""
     with ModelServer(EchoModel("parrot")) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")

@@ -1,4 +1,4 @@
-"""Address and key of a server, from the environment."""
+"""A server's address and key from the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies that a server may send."""
+"""Parsing the response bodies of servers."""
 
 from __future__ import annotations
 

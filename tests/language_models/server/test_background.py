@@ -1,4 +1,4 @@
-"""Asynchronous work beside an ordinary program."""
+"""Running asynchronous work alongside synchronous code."""
 
 from __future__ import annotations
 

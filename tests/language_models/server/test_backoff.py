@@ -1,4 +1,4 @@
-"""How long to wait before a server is asked again."""
+"""How long to wait before a request is retried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_waits_double_up_to_the_longest(attempt: int, first: float) -> None:
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after": "-4"}, 0.0),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),  # past
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),  # in the past
         ({}, None),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),

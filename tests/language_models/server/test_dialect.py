@@ -1,4 +1,4 @@
-"""What a server's refusals say of how requests are to be put."""
+"""Adapting requests to what a server's error messages say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backend ``openai`` with the real client, against a real server on the loopback."""
+"""The backend ``openai`` with the real client, against a real server on the loopback interface."""
 
 from __future__ import annotations
 
@@ -139,12 +139,12 @@ def test_stop_texts_are_cut_off_here_too(server: ModelServer) -> None:
     (answer,) = parrot().complete(["a"], Sampling(stop=("Human:",)))
     assert answer == Completion(" I see. ", "stop", 3, 2)
     parrot().complete(["a"], Sampling(stop=("1", "2", "3", "4", "5")))
-    assert server.requests[-1].body["stop"] == ["1", "2", "3", "4"]  # OpenAI refuses a fifth
+    assert server.requests[-1].body["stop"] == ["1", "2", "3", "4"]  # OpenAI's API rejects a fifth
 
 
 def test_tokens_are_estimated_where_the_server_does_not_count(server: ModelServer) -> None:
     server.next(raw({"choices": [{"text": "Oh dear", "finish_reason": "length"}], "usage": None}))
-    # "four" is one token of four letters at most, "letters" two; "Oh" and "dear" one each.
+    # "four" has at most four letters, one token; "letters" has two tokens; "Oh" and "dear" one each.
     (answer,) = parrot().complete(["four letters"], Sampling())
     assert answer == Completion("Oh dear", "length", 3, 2)
 
@@ -164,7 +164,7 @@ def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_
     all_there = threading.Barrier(4, timeout=20)
 
     def refuse(handler: Any) -> None:
-        all_there.wait()  # none is answered before all have been sent
+        all_there.wait()  # all are sent before any is answered
         status(400, said)(handler)
 
     server.next(*[refuse] * 4)
@@ -177,7 +177,7 @@ def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_
     assert all("max_completion_tokens" in one.body for one in server.requests[4:])
 
 
-# --- what is finished stays ------------------------------------------------------------------------------------------
+# --- answers that are kept -------------------------------------------------------------------------------------------
 
 
 def test_what_is_finished_is_kept_when_another_fails(server: ModelServer, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_those_that_wait_give_up_with_the_one_that_fails(server: ModelServer) ->
     server.next(status(500), refuse_later)
     server.always = status(500)
     begin = time.monotonic()
-    # The first would wait for half a minute at least.
+    # The first retry would wait for at least half a minute.
     assert "(400): bad" in fails(parrot(concurrency=2, first_wait=60.0), ["a", "b"])
     assert time.monotonic() - begin < 25
 
@@ -231,23 +231,23 @@ def test_it_works_where_an_event_loop_runs_already(server: ModelServer) -> None:
     async def in_a_notebook() -> list[Any]:
         return parrot().complete(["hello"], Sampling())
 
-    # In a thread of its own: the browser of other tests keeps a loop running in this one.
+    # In a separate thread: the browser of other tests keeps an event loop running in this one.
     with ThreadPoolExecutor(1) as thread:
         (answer,) = thread.submit(asyncio.run, in_a_notebook()).result(60)
     assert isinstance(answer, Completion)
 
 
-# --- in pieces -------------------------------------------------------------------------------------------------------
+# --- streaming -------------------------------------------------------------------------------------------------------
 
 
 def streamed(model: OpenAIModel, prompt: Any = CHAT, sampling: Sampling | None = None) -> tuple[Any, list[str]]:
-    """The answer, and what was told before it."""
+    """Return the answer and the partial answers reported before it."""
     told: list[str] = []
     return model.stream(prompt, sampling or Sampling(), told.append), told
 
 
 def breaks_off(model: OpenAIModel) -> tuple[str, list[str]]:
-    """The error of an answer in pieces, and what was told before."""
+    """Return the error of a stream that breaks off, and the partial answers before it."""
     told: list[str] = []
     with pytest.raises(LanguageModelError) as caught:
         model.stream(CHAT, Sampling(), told.append)
@@ -256,7 +256,7 @@ def breaks_off(model: OpenAIModel) -> tuple[str, list[str]]:
 
 
 def test_the_same_in_pieces_as_at_once(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real model behind a real server; the counts of tokens are the server's own in both ways."""
+    """A real model behind a real server; both ways use the server's token counts."""
     folder = str(write_llama_folder(tmp_path, real_data))
     local = open_language_model("hf", folder, precision="float32")
     asked = Sampling(max_tokens=20, seed=5, stop=("zebra",))
@@ -376,7 +376,7 @@ def test_nothing_can_go_wrong_behind_the_end(server: ModelServer) -> None:
     for misbehaviour in (cut_after(*whole), cut_after(*whole, connection=False), hang_after(*whole)):
         server.next(misbehaviour)
         answer, _ = streamed(parrot(timeout=1.0), "one two")
-        assert answer == Completion("Oh no!", "stop", 2, 3)  # estimated: "!" is one
+        assert answer == Completion("Oh no!", "stop", 2, 3)  # estimated: "!" is one token
 
 
 def test_who_says_that_nothing_follows_is_believed(server: ModelServer) -> None:

@@ -1,4 +1,4 @@
-"""What goes wrong between the real client and a server on the loopback: asked again, or one line."""
+"""Errors between the real client and a server on the loopback interface: retried, or reported in one line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from parlai_empathy.language_models.server import openai_model
 from parlai_empathy.language_models.server.backoff import wait_before
 from parlai_empathy.language_models.server.openai_model import OpenAIModel
 
-# --- what may pass ---------------------------------------------------------------------------------------------------
+# --- temporary errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
-    """The seconds that would have been waited, none of which is."""
+    """Record the waiting times instead of sleeping."""
     found: list[float] = []
 
     async def note(_: Any, seconds: float) -> None:
@@ -139,7 +139,7 @@ def test_the_server_says_how_long_to_wait(server: ModelServer, monkeypatch: pyte
     found = waits(monkeypatch, model)
     model.complete(["hello"], Sampling())
     assert 7 <= found[0] <= 7.5
-    assert 15 <= found[1] <= 20.5  # a date has whole seconds
+    assert 15 <= found[1] <= 20.5  # HTTP dates have whole seconds
     assert 1 <= found[2] <= 2, "what cannot be read counts as nothing said"
 
 
@@ -176,7 +176,7 @@ def test_waits_are_spread() -> None:
     assert len({wait_before(3, {}, 0.5) for _ in range(20)}) > 10
 
 
-# --- what does not pass ----------------------------------------------------------------------------------------------
+# --- permanent errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -232,13 +232,13 @@ def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch
     assert "hid" not in repr(vars(model))
 
 
-# --- nothing that can be used ----------------------------------------------------------------------------------------
+# --- unusable answers ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("misbehaviour", "reason", "requests"),
     [
-        (choices(), "an empty list of choices", 3),  # it may be better the next time
+        (choices(), "an empty list of choices", 3),  # a retry may succeed
         (no_text(), "no text, finish 'stop'", 1),
         (no_text("length"), "no text, finish 'length'", 1),
         (no_text(refusal="I will not."), "the model refused: I will not.", 1),

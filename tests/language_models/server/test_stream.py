@@ -1,4 +1,4 @@
-"""Bodies that a server may send in pieces."""
+"""Parsing the streamed response bodies of servers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def event(data: Any, raw: bool = False) -> bytes:
 
 
 def read(*pieces: bytes) -> tuple[ServerAnswer, list[str]]:
-    """The answer, and what was told on the way."""
+    """Return the answer and the partial answers reported on the way."""
     told: list[str] = []
     stream = ServerStream(told.append)
     for one in pieces:
@@ -53,7 +53,7 @@ def test_a_text_in_pieces() -> None:
     assert told == ["Oh", "Oh."]
 
 
-# Line separators that are none in JSON, and characters of several bytes, also as two escapes in two pieces.
+# Characters that break lines in Python but not in JSON, and multi-byte characters, also as two escapes in two pieces.
 TRICKY = [piece("a\u2028b\x85"), piece("\u20ac\U0001f642"), piece("\ud83d"), piece("\ude42"), piece(finish="stop")]
 
 
@@ -83,7 +83,7 @@ def test_after_its_end_nothing_counts() -> None:
     stream = ServerStream(lambda text: None)
     stream.take(event(piece("a", "stop")))
     assert (stream.is_whole, stream.is_over) == (True, False)
-    stream.take(b'data: {"choices": [], "usa')  # the connection breaks in the counts
+    stream.take(b'data: {"choices": [], "usa')  # the connection breaks within the token counts
     assert stream.answer() == ServerAnswer("a", "stop", "", None, None)
     stream = ServerStream(lambda text: None)
     stream.take(event(piece("a")) + DONE + b"data: {nonsense}\n\n")

@@ -1,4 +1,4 @@
-"""Estimates of tokens against real tokenizers' counts."""
+"""Estimated token counts, compared with real tokenizers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from parlai_empathy.modules.hugging_face import MINILM, load_tokenizer, source_o
         ("", 0),
         ("dog", 1),
         ("a dog", 2),
-        ("letters", 2),  # four letters a token: 7 / 4
+        ("letters", 2),  # four letters per token: 7 / 4, rounded up
         ("I'm ok.", 5),  # I ' m ok .
         ("2026", 4),
         ("a\n\nb", 3),
-        ("é", 2),  # its bytes
+        ("é", 2),  # its UTF-8 bytes
         ("🙂", 4),
     ],
 )
