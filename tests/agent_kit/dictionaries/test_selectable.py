@@ -1,4 +1,4 @@
-"""The class that chooses between words and a tokenizer, as ParlAI uses it."""
+"""The dictionary that is either words or a tokenizer, as ParlAI uses it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 
 
 class OwnWords(DictionaryAgent):
-    """Another dictionary of words."""
+    """A subclass of ParlAI's dictionary."""
 
 
 class Chosen(ChosenDictionary):
-    """A chooser with that one."""
+    """The class under test, with that subclass for words."""
 
     words = OwnWords
 
@@ -41,11 +41,11 @@ def test_the_tokenizer_of_the_model_that_is_named(bert: str) -> None:
 def test_words_are_made_once_with_the_options_given() -> None:
     dictionary = ChosenDictionary(Opt(dict_lower=True))
     dictionary.add_to_dict(dictionary.tokenize("Hello THERE"))
-    assert dictionary.txt2vec("hello there") == [4, 5]  # behind the four special tokens
+    assert dictionary.txt2vec("hello there") == [4, 5]  # after the four special tokens
 
 
 def test_parlai_finds_it_by_name(bert: str) -> None:
-    """As ``parlai train_model`` does: through a name in the options, before the agent exists."""
+    """As in ``parlai train_model``: from a class name in the options, before the agent exists."""
     for kind, made in ((ChosenDictionary, DictionaryAgent), (Chosen, OwnWords)):
         found = str2class(class2str(kind))
         assert type(found(Opt())) is made

@@ -1,4 +1,4 @@
-"""A Hugging Face tokenizer in the place of ParlAI's dictionary, and the folder that describes an encoder."""
+"""A Hugging Face tokenizer in place of ParlAI's dictionary, and the folder that describes an encoder."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_it_is_written_one_token_a_line(dictionary: TokenizerDictionary, tmp_pat
     lines = (tmp_path / "new" / "model.dict").read_text().splitlines()
     assert lines[: len(WORDS)] == WORDS
     assert len(lines) == len(dictionary)
-    dictionary.save()  # without a name there is nothing to write
+    dictionary.save()  # without a file name nothing is written
 
 
 def test_a_full_disk_leaves_the_former_file(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
         TokenizerDictionary(Opt({"hf_model": str(tmp_path / "nowhere")}))
 
 
-# --- the folder ------------------------------------------------------------------------------------------------------
+# --- the encoder's folder --------------------------------------------------------------------------------------------
 
 
 def described(path: Path, bert: Path, size: int) -> str:
-    """A model file with its folder, whose configuration says ``size``."""
+    """Write a model file and its folder, with ``size`` in the configuration."""
     path.touch()
     save_encoder(str(path), AutoTokenizer.from_pretrained(bert), BertConfig(hidden_size=size))
     return str(path)
@@ -99,7 +99,7 @@ def test_the_models_own_folder_comes_first(tmp_path: Path, bert: Path) -> None:
 
 
 def test_a_folder_without_its_model_describes_nothing(tmp_path: Path, bert: Path) -> None:
-    """It is left over: its encoder would be built with random weights."""
+    """A left-over folder: its encoder would be built with random weights."""
     path = described(tmp_path / "model", bert, 8)
     Path(path).unlink()
     assert encoder_source(Opt({"hf_model": "name", "model_file": path})) == "name"
@@ -108,7 +108,7 @@ def test_a_folder_without_its_model_describes_nothing(tmp_path: Path, bert: Path
 def test_a_newer_folder_takes_the_place_of_an_older_one(tmp_path: Path, bert: Path) -> None:
     path = described(tmp_path / "model", bert, 8)
     (encoder_folder(path) / "left.over").touch()
-    (tmp_path / "model.encoder.part").mkdir()  # of a run that was killed
+    (tmp_path / "model.encoder.part").mkdir()  # left by a run that was killed
     described(tmp_path / "model", bert, 16)
     assert BertConfig.from_pretrained(encoder_folder(path)).hidden_size == 16
     assert sorted(each.name for each in tmp_path.iterdir()) == ["model", "model.encoder"]

@@ -1,4 +1,4 @@
-"""Words keep their spelling and their numbers."""
+"""The dictionary of words: their spelling and ids."""
 
 from __future__ import annotations
 

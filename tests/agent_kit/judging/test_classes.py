@@ -1,4 +1,4 @@
-"""Classes: what of them is true, what a model's numbers say about them. Expected values are derived by hand."""
+"""Classes: their targets, and what a model's outputs mean. Expected values are derived by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_classes_as_numbers(classes: list[str] | None, expected: list[float] | N
 
 
 def test_probabilities_by_hand() -> None:
-    # The shares of e^0, e^0 and e^(ln 2).
+    # The softmax of (0, 0, ln 2): the shares of e^0, e^0 and e^(ln 2).
     assert MOODS.probabilities(torch.tensor([[0.0, 0.0, math.log(2)]]))[0].tolist() == pytest.approx([0.25, 0.25, 0.5])
 
 
@@ -45,7 +45,7 @@ def test_a_place_on_a_scale_is_no_probability() -> None:
         PLACED.probabilities(torch.zeros(1, 1))
 
 
-# --- what is true ----------------------------------------------------------------------------------------------------
+# --- targets ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_place_on_a_scale_is_no_probability() -> None:
     [
         ({"labels": ["4"]}, [0, 0, 0, 1, 0]),
         ({"eval_labels": ["1"]}, [1, 0, 0, 0, 0]),
-        ({"labels": ["5", "2"]}, [0, 0.5, 0, 0, 0.5]),  # both are true
-        ({"labels": ["4"], "ratings": [3, 4, 5, 5]}, [0, 0, 0.25, 0.25, 0.5]),  # each rater counts alike
+        ({"labels": ["5", "2"]}, [0, 0.5, 0, 0, 0.5]),  # both are correct
+        ({"labels": ["4"], "ratings": [3, 4, 5, 5]}, [0, 0, 0.25, 0.25, 0.5]),  # each rater has the same weight
         ({"labels": ["4"], "rating_mean": 3.75}, [0, 0, 0.25, 0.75, 0]),  # .25 x 3 + .75 x 4 = 3.75
         ({"labels": ["4"], "rating_mean": 4.0}, [0, 0, 0, 1, 0]),
         ({"labels": ["4"], "rating_mean": 5}, [0, 0, 0, 0, 1]),
@@ -101,7 +101,7 @@ def test_what_is_none_of_the_classes_is_named(message: dict[str, Any], reason: s
     assert str(caught.value) == f"{reason} this judge's classes (1, 2, 3, 4, 5): check --task and --classes"
 
 
-# --- what a model says -----------------------------------------------------------------------------------------------
+# --- outputs ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_logit_for_each_class_or_one() -> None:
@@ -109,14 +109,14 @@ def test_a_logit_for_each_class_or_one() -> None:
 
 
 def test_the_score_of_logits_is_the_expected_class() -> None:
-    # Softmax of (0, 0, 0, 0, ln 4): four times 1/8, and 4/8 for the fifth. (1 + 2 + 3 + 4) / 8 + 5 / 2 = 3.75.
+    # The softmax of (0, 0, 0, 0, ln 4): four times 1/8, and 4/8 for the fifth. (1 + 2 + 3 + 4) / 8 + 5 / 2 = 3.75.
     logits = torch.tensor([[0, 0, 0, 0, math.log(4)], [0, 0, 0, 0, 0]])
     assert RATED.scores(logits).tolist() == pytest.approx([3.75, 3.0])
     assert RATED.chosen(logits) == ["5", "1"], "the most probable one; of equals the first"
 
 
 def test_the_score_of_one_logit_is_its_place_on_the_scale() -> None:
-    # Sigmoids 1/2, 3/4, 1/10: 3, 4, and 1 + 4/10, whose nearest class is 1.
+    # The sigmoids are 1/2, 3/4 and 1/10: scores 3, 4, and 1 + 4/10, whose nearest class is 1.
     logits = torch.tensor([[0.0], [math.log(3)], [-math.log(9)]])
     assert PLACED.scores(logits).tolist() == pytest.approx([3.0, 4.0, 1.4])
     assert PLACED.chosen(logits) == ["3", "4", "1"]
@@ -142,7 +142,7 @@ def test_classes_that_are_no_numbers_give_no_score() -> None:
 
 def test_losses_by_hand() -> None:
     ratings = [{"labels": ["5"]}, {"labels": ["3"], "ratings": [1, 5]}]
-    # All logits alike: ln 5 whatever is true.
+    # All logits are equal: the loss is ln 5 for any target.
     assert RATED.losses(torch.zeros(2, 5), ratings).tolist() == pytest.approx([math.log(5)] * 2)
-    # The middle, 3, is two steps from 5, and none from the mean of 1 and 5.
+    # The middle, 3, is two steps from 5, and none from 3, the mean of 1 and 5.
     assert PLACED.losses(torch.zeros(2, 1), ratings).tolist() == pytest.approx([4.0, 0.0])

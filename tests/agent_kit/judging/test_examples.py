@@ -1,4 +1,4 @@
-"""Lines and turns become what is judged."""
+"""Converting lines and turns into pairs of context and reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all judges share, with a model that counts words: trained for a moment on the samples, then questioned."""
+"""The base class of all judges, with a model that counts words, trained briefly on the samples."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ RATE, CHOOSE = "empathy:humod:Relevance", "empathy:humod:NextUtterance"
 FEEL, ANSWER = "empathy:empathetic_dialogues:SituationEmotion", "empathy:humod:DiverseReplies"
 
 
-BUCKETS = 64  # of words
+BUCKETS = 64  # hash buckets for words
 
 
 class Counts(nn.Module):
     def __init__(self, hidden: int, outputs: int) -> None:
         super().__init__()
         self.body = nn.Linear(BUCKETS + 2, hidden)
-        self.unused = nn.Linear(1, 1)  # as some encoders have
+        self.unused = nn.Linear(1, 1)  # as in some encoders
         self.head = nn.Linear(hidden, outputs)
 
     def forward(self, counts: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class Counts(nn.Module):
 
 @register_agent("counting_judge")
 class CountingJudge(JudgeAgent):
-    """Judges by a reply's words, and by the numbers of turns before it and of words that it shares with them."""
+    """Judges by a reply's words, the number of turns before it, and the number of words shared with them."""
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -82,7 +82,7 @@ def train(model_file: Path, task: str = RATE, **changes: Any) -> tuple[dict[str,
 
 
 def messages(task: str, fold: str = "test") -> list[dict[str, Any]]:
-    """The task's messages, straight from its teacher, with their lines apart."""
+    """Return the task's messages from its teacher, with their lines split."""
     opt = ParlaiParser(True, False).parse_args(["--task", task, "--datatype", fold])
     (teacher,) = create_task_agent_from_taskname(Opt({**opt, "edition": "sample"}))
     given = [teacher.act() for _ in range(teacher.num_examples())]
@@ -94,7 +94,7 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor], part: str = "") -> bo
 
 
 def talk(agent: Any, texts: list[str]) -> list[str]:
-    """One conversation, with history."""
+    """Return the answers of one conversation with history."""
     answers = []
     for text in texts:
         agent.observe(Message({"text": text, "episode_done": False}))
@@ -104,7 +104,7 @@ def talk(agent: Any, texts: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rates from 1 to 5."""
+    """Train a judge that rates from 1 to 5."""
     path = tmp_path_factory.mktemp("rater") / "model"
     train(path)
     return path
@@ -112,7 +112,7 @@ def rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def placer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rates by a place on the scale."""
+    """Train a judge with a single output, a position on the scale."""
     path = tmp_path_factory.mktemp("placer") / "model"
     train(path, loss="mse")
     return path
@@ -120,7 +120,7 @@ def placer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def chooser(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tells true replies from others."""
+    """Train a judge that tells true replies from others."""
     path = tmp_path_factory.mktemp("chooser") / "model"
     train(path, CHOOSE)
     return path
@@ -128,7 +128,7 @@ def chooser(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def feeler(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Knows emotions."""
+    """Train a classifier of emotions."""
     path = tmp_path_factory.mktemp("feeler") / "model"
     train(path, FEEL)
     return path
@@ -174,7 +174,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, chooser: Path) -> No
 
 
 def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
-    """The checkpoint that is left is one of before the end, as of a killed run."""
+    """The remaining checkpoint is from before the end, as after a killed run."""
     train(tmp_path / "model", num_epochs=2, lr_scheduler="invsqrt", optimizer="adam")
     first = json.loads((tmp_path / "model.checkpoint.trainstats").read_text())
     states = torch.load(tmp_path / "model.checkpoint", weights_only=False)
@@ -195,7 +195,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
     ("task", "metric", "best"), [(RATE, "loss", min), (RATE, "pearson", max), (CHOOSE, "hits@1", max)]
 )
 def test_the_best_model_is_kept_whichever_way_is_up(tmp_path: Path, task: str, metric: str, best: Any) -> None:
-    """And none is so good that training ends before it has come to its end."""
+    """And no value of the metric ends training early."""
     train(tmp_path / "model", task, validation_metric=metric, num_epochs=5, learningrate=0.5)
     stats = json.loads((tmp_path / "model.trainstats").read_text())
     values = [report[metric] for report in stats["valid_reports"]]
@@ -213,7 +213,7 @@ def test_a_finished_training_that_is_run_again_changes_nothing(tmp_path: Path) -
 
 @pytest.mark.usefixtures("process_group")
 def test_several_processes_train_one_model(tmp_path: Path, rater: Path) -> None:
-    """Parts that are never used must not stop them; here there is one process, wrapped as each of several is."""
+    """Unused parameters must not cause an error; a single process is wrapped here as each of several is."""
     train(tmp_path / "model", dict_file=f"{rater}.dict")
     agent = load(tmp_path / "model")
     assert isinstance(agent.model, DistributedDataParallel)
@@ -232,7 +232,7 @@ def test_reports_on_ratings_equal_a_plain_computation(name: str, request: pytest
     assert float(report["pearson"]) == pytest.approx(stats.pearsonr(scores, ratings)[0])
     assert float(report["spearman"]) == pytest.approx(stats.spearmanr(scores, ratings)[0])
     assert f"n:{len(rated)}|split:test" in report["pearson"].signature
-    if name == "placer":  # its loss is the squared distance, and its answer the class next to the score
+    if name == "placer":  # the loss is the squared error, and the answer the class nearest to the score
         assert float(report["loss"]) == pytest.approx(np.mean((scores - ratings) ** 2), rel=1e-5)
         right = [float(min("12345", key=lambda star: abs(float(star) - s))) == float(m["eval_labels"][0])
                  for s, m in zip(scores, rated, strict=True)]  # fmt: skip
@@ -240,7 +240,7 @@ def test_reports_on_ratings_equal_a_plain_computation(name: str, request: pytest
 
 
 def test_ratings_on_another_scale_are_correlated_and_are_no_target(rater: Path) -> None:
-    report = evaluate(rater, "empathy:engagement:Fed")  # rated 0 to 2, and this judge knows 1 to 5
+    report = evaluate(rater, "empathy:engagement:Fed")  # rated 0 to 2; this judge's classes are 1 to 5
     assert -1 <= float(report["pearson"]) <= 1
     assert "loss" not in report
 
@@ -281,7 +281,7 @@ def test_classes_that_are_no_numbers_give_no_score(feeler: Path) -> None:
     assert "pearson" not in evaluate(feeler, FEEL)
 
 
-# --- for other models to build on ------------------------------------------------------------------------------------
+# --- probabilities and features for other models ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["rater", "feeler"])
@@ -295,7 +295,7 @@ def test_probabilities_come_from_the_logits(name: str, request: pytest.FixtureRe
     assert np.abs(probabilities.sum(axis=1) - 1).max() < 1e-12
     for number in (0, 7, 299):
         pair = TextPair(tuple(turn.strip() for turn in contexts[number] if turn.strip()), replies[number].strip())
-        with torch.no_grad():  # in evaluation since class_probabilities
+        with torch.no_grad():  # class_probabilities has set evaluation mode
             logits = agent.logits([pair])[0].double().numpy()
         assert probabilities[number] == pytest.approx(np.exp(logits) / np.exp(logits).sum(), abs=1e-6)
     assert len(set(probabilities[:, 0].round(6))) > 10, "they differ, so that a wrong order would show"
@@ -313,7 +313,7 @@ def test_features_are_what_the_head_reads(name: str, request: pytest.FixtureRequ
     agent = load(request.getfixturevalue(name))
     contexts = [["word " * (number % 7)] * (number % 4) for number in range(300)]
     replies = ["reply " * (number % 11) + str(number) for number in range(300)]
-    agent.model.train()  # as it is between the steps of a training
+    agent.model.train()  # as between training steps
     features = agent.features(contexts, replies)
     assert features.shape == (300, agent.feature_size)
     assert agent.feature_size == 8
@@ -340,7 +340,7 @@ def test_reports_on_choices_equal_a_plain_computation(chooser: Path) -> None:
     for message in messages(CHOOSE):
         first, second = agent.score_pairs([message["lines"]] * 2, message["label_candidates"])
         is_first = message["label_candidates"][0] in message["eval_labels"]
-        hits.append(first >= second if is_first else second > first)  # of equals the first candidate is taken
+        hits.append(first >= second if is_first else second > first)  # on ties the first candidate is chosen
         losses.append(-np.log([first, 1 - second] if is_first else [1 - first, second]).mean())
     assert float(report["hits@1"]) == pytest.approx(np.mean(hits))
     assert float(report["loss"]) == pytest.approx(np.mean(losses), rel=1e-5)
@@ -386,7 +386,7 @@ def test_numbers_do_not_depend_on_the_batch_size(name: str, task: str, request: 
         assert float(reports[0][key]) == pytest.approx(float(reports[1][key]), rel=1e-4)
 
 
-# --- beginning with another model, saving, sharing -------------------------------------------------------------------
+# --- initialising, saving and sharing --------------------------------------------------------------------------------
 
 
 def test_a_judge_begins_with_another_s_weights_and_a_head_of_its_own(tmp_path: Path, chooser: Path) -> None:
@@ -400,7 +400,7 @@ def test_a_judge_begins_with_another_s_weights_and_a_head_of_its_own(tmp_path: P
 
 
 def test_a_judge_keeps_the_words_of_the_one_that_it_begins_with(tmp_path: Path, feeler: Path) -> None:
-    """ParlAI has built a dictionary of the new task's beside the model by then."""
+    """By then ParlAI has built a dictionary from the new task beside the model."""
     train(tmp_path / "model", RATE, init_model=str(feeler), max_train_steps=1)
     assert (tmp_path / "model.dict").read_text() == Path(f"{feeler}.dict").read_text()
     assert load(tmp_path / "model").dict.tok2ind == load(feeler).dict.tok2ind
@@ -450,7 +450,7 @@ def test_a_broken_model_is_named(tmp_path: Path, rater: Path) -> None:
 
 
 def test_what_a_judge_says_in_a_chat(rater: Path, placer: Path, chooser: Path, feeler: Path) -> None:
-    """The class with its score or its probability; of replies the probability alone."""
+    """Answers are the class with its score or probability; for replies, the probability only."""
     texts = ["how are you", "how is that"]
     for path in (rater, placer):
         agent = load(path, interactive_mode=True)

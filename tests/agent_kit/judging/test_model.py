@@ -1,4 +1,4 @@
-"""A model run over many pairs. How it begins, is saved and is shared is tested with a whole agent in test_judge.py."""
+"""Running a model on many pairs; test_judge.py tests initialising, saving and sharing with a whole agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parlai_empathy.agent_kit.judging.model import PairModelAgent
 
 
 class Lengths(nn.Module):
-    """Reads the lengths of context and reply."""
+    """Outputs the lengths of context and reply."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Lengths(nn.Module):
 
 
 class LengthAgent(PairModelAgent):
-    """Without ParlAI's part, which needs a command line."""
+    """An agent without ParlAI's initialisation, which needs a command line."""
 
     outputs = 1
 

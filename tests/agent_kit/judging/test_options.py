@@ -1,4 +1,4 @@
-"""The judges' options: what they recommend where, and values that cannot work."""
+"""The judges' options: their defaults for each command, and invalid values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_each_option_says_what_it_is() -> None:
     assert all(action.help for action in group._group_actions)
 
 
-# --- values that cannot work -----------------------------------------------------------------------------------------
+# --- invalid values --------------------------------------------------------------------------------------------------
 
 
 def test_good_values_pass() -> None:

@@ -1,4 +1,4 @@
-"""True replies against others: which ones are drawn, what is lost, and in which order they come."""
+"""Choosing between true and other replies: drawing, losses and ranking."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_pairs_of_a_choice() -> None:
     assert TWO_AND_THREE[0].pairs == [TextPair(("x",), "a"), TextPair(("x",), "b")]
 
 
-# --- drawing ---------------------------------------------------------------------------------------------------------
+# --- drawing other replies -------------------------------------------------------------------------------------------
 
 
 def test_own_candidates_come_before_the_replies_of_others() -> None:
@@ -92,11 +92,11 @@ def test_nothing_to_choose_from_is_an_error() -> None:
         full_choices([{"lines": ["1"]}])
 
 
-# --- losses and order ------------------------------------------------------------------------------------------------
+# --- losses and ranking ----------------------------------------------------------------------------------------------
 
 
 def test_true_replies_and_others_weigh_half_each() -> None:
-    # A true reply at ln 3 has ln 4/3, a wrong one ln 4; a logit of 0 has ln 2 either way.
+    # A true reply at ln 3 has a loss of ln 4/3, a wrong one of ln 4; a logit of 0 has ln 2 in both cases.
     logits = torch.tensor([math.log(3), math.log(3), math.log(3), 0.0, math.log(3)])
     losses = reply_losses(logits, TWO_AND_THREE, "ce", 0.5)
     wrong = (math.log(4) + math.log(2)) / 2

@@ -1,4 +1,4 @@
-"""Classes of tasks: of ours, of several at once, and of tasks that have none."""
+"""Finding a task's classes: one task, several, and tasks without classes."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def options(task: str, **changes: Any) -> Opt:
             (f"empathy:red{teacher}", ["not engaging", "engaging"])
             for teacher in ("", ":NegativeSamples", ":EE", ":Test")
         ),
-        ("empathy:humod:NextUtterance", None),  # two candidates each, but not the same ones
+        ("empathy:humod:NextUtterance", None),  # two candidates each, but different ones
         ("empathy:humod", None),  # no candidates
-        ("empathy:empathetic_dialogues", None),  # candidates in evaluation alone
+        ("empathy:empathetic_dialogues", None),  # candidates only in evaluation
         ("empathy:humod:Relevance,empathy:humod:Relevance:humod_split=rated", STARS),
         ("empathy:humod:NextUtterance,empathy:humod", None),
     ],
@@ -67,7 +67,7 @@ def test_without_a_task_there_is_nothing_to_ask(opt: dict[str, Any]) -> None:
 
 
 def test_a_file_of_one_example_is_enough(tmp_path: Path) -> None:
-    """Fewer examples than are looked at otherwise, and a single candidate, which is no choice between classes."""
+    """Fewer examples than are usually inspected, and a single candidate, which defines no classes."""
     for name, candidates, expected in (("two", "yes|no", ["yes", "no"]), ("one", "yes", None)):
         path = tmp_path / f"{name}.txt"
         path.write_text(f"text:Is it?\tlabels:yes\tlabel_candidates:{candidates}\tepisode_done:True\n")

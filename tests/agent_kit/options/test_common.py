@@ -1,4 +1,4 @@
-"""What several agents' options have in common: a context's end that is cut, and sizes that make a Transformer."""
+"""Options shared by several agents: truncation of contexts, and valid sizes of a Transformer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cut(which: str, tokens: list[int], whole: list[int]) -> list[int]:
 
 
 def test_a_long_context_loses_the_end_that_is_asked_for() -> None:
-    assert cut("oldest", [3, 4], [1, 2, 3, 4]) == [3, 4]  # as ParlAI has cut it
+    assert cut("oldest", [3, 4], [1, 2, 3, 4]) == [3, 4]  # as ParlAI truncated it
     assert cut("newest", [3, 4], [1, 2, 3, 4]) == [1, 2]
 
 

@@ -1,4 +1,4 @@
-"""Options that decide about other options' defaults, on a parser of ParlAI's."""
+"""Options that change other options' defaults, on a parser of ParlAI's."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def parser(*others: str) -> ParlaiParser:
 
 def parsed(*arguments: str, others: tuple[str, ...] = ("--metrics",)) -> dict[str, Any]:
     made = parser(*others)
-    made.parse_args(list(arguments))  # which is when the defaults change
+    made.parse_args(list(arguments))  # this changes the defaults
     return dict(made.parse_args(list(arguments)))
 
 
@@ -83,14 +83,14 @@ def test_which_commands_do_not(script: Any) -> None:
     assert "metrics" not in {action.dest for action in script.setup_args()._actions}
 
 
-# --- choices in a file (-o) ------------------------------------------------------------------------------------------
+# --- choices from a file (-o) ----------------------------------------------------------------------------------------
 
 TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
 
 
 @pytest.fixture
 def from_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The options of a training, as the ``parlai`` command has them: it asks for an agent's options twice."""
+    """Return the options of a training as ``parlai`` parses them, which adds an agent's options twice."""
     monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
 
     def options(of_file: Mapping[str, Any], *arguments: str) -> dict[str, Any]:

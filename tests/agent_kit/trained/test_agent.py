@@ -1,4 +1,4 @@
-"""Finding trained agents: what a file must have beside it, and what an agent must be able to do."""
+"""Finding trained agents: the files they need, and the methods they must have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHERWISE = "cannot do it: name another"
 
 
 def a_model(folder: Path, options: Any) -> Path:
-    """A file and its options, which nobody can load."""
+    """Write a file with options that cannot be loaded as a model."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model").write_bytes(b"no weights")
     raw = options if isinstance(options, bytes) else json.dumps(options).encode()
@@ -76,7 +76,7 @@ def test_a_folder_is_no_model(name: str) -> None:
     [
         (b"", "JSONDecodeError: "),
         (b"{", "JSONDecodeError: "),
-        (b"\x80\x04.", "UnicodeDecodeError: "),  # ParlAI would unpickle it
+        (b"\x80\x04.", "UnicodeDecodeError: "),  # ParlAI would unpickle this
         ([], "TypeError: "),
         ({"model": 1}, "TypeError: "),
         ({}, "KeyError: 'model'"),

@@ -1,4 +1,4 @@
-"""Models that others are built on: which file is taken, what is wrong with it, and what becomes of the copy."""
+"""Frozen models that others build on: finding the file, its errors, and the copy beside the new model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDINGS = ("", ".opt", ".dict")
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a classifier of emotions and another model of each kind."""
+    """Train two classifiers of emotions and a model of another kind in one folder."""
     folder = tmp_path_factory.mktemp("models")
     train_classifier(folder / "emotions")
     train_classifier(folder / "others", seed=8, max_train_steps=1)
@@ -37,13 +37,13 @@ def copy_of(model: Path, folder: Path) -> Path:
 
 
 def training(folder: Path, classifier: Path | None, **options: Any) -> Opt:
-    """The options of a model that shall be trained on a classifier."""
+    """Return the options for training a model on top of a classifier."""
     named = {"classifier": str(classifier)} if classifier else {}
     return Opt({"model_file": str(folder / "new"), "datatype": "train", **named, **options})
 
 
 def begun(folder: Path, classifier: Path) -> Opt:
-    """The same, where the model has been saved."""
+    """The same after the model was saved."""
     opt = training(folder, classifier)
     PART.load(opt)
     (folder / "new").touch()
@@ -58,7 +58,7 @@ def failure(opt: Opt) -> EmpathyError:
     return caught.value
 
 
-# --- what is named ---------------------------------------------------------------------------------------------------
+# --- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_loaded_does_not_learn(models: Path, tmp_path: Path) -> None:

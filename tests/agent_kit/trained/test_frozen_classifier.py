@@ -1,4 +1,4 @@
-"""What a frozen classifier says, against the agent that it is made of."""
+"""A frozen classifier's predictions, compared with the agent it was loaded from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def classifier(model_file: Path) -> FrozenClassifier:
 
 
 def said(model_file: Path, text: str) -> dict[str, float]:
-    """The probability of each class when the agent is given a text's lines."""
+    """Return the agent's probability of each class for a text, split into lines."""
     agent, (*before, last) = load(model_file), text.split("\n")
     return dict(zip(agent.classes, agent.class_probabilities([before], [last])[0], strict=True))
 
@@ -43,7 +43,7 @@ def test_labels_are_the_agents_most_probable_classes(classifier: FrozenClassifie
 
 
 def test_it_tells_texts_apart(classifier: FrozenClassifier) -> None:
-    """Else a test of labels could not fail."""
+    """Otherwise the tests of labels could not fail."""
     assert len(set(classifier.top_labels(TEXTS, 1))) > 1
 
 

@@ -1,4 +1,4 @@
-"""Beginning with another model: it has to be there, and brings its options, its dictionary and its weights."""
+"""Initialising from another model: it must exist, and its options, dictionary and weights are used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from parlai_empathy.errors import ModelFileError
 
 
 class Net(nn.Module):
-    """A body and a head."""
+    """A model with a body and a head."""
 
     def __init__(self, body: int = 3, outputs: int = 1) -> None:
         super().__init__()
@@ -36,13 +36,13 @@ def is_equal(net: Net, other: Net, part: str = "") -> bool:
     return all(torch.equal(weights[name], others[name]) for name in weights if name.startswith(part))
 
 
-# --- a model to begin with must be there -----------------------------------------------------------------------------
+# --- the other model must exist --------------------------------------------------------------------------------------
 
 
 def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
     with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
         check_init_model({"init_model": "no/where"}, None, TorchAgent)
-    check_init_model({"init_model": "no/where"}, "model", TorchAgent)  # a training that goes on has its own by then
+    check_init_model({"init_model": "no/where"}, "model", TorchAgent)  # a resumed training has its own model
     check_init_model({"init_model": None}, None, TorchAgent)
     check_init_model({}, None, TorchAgent)
 
@@ -67,7 +67,7 @@ def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
     train_base(tmp_path / "other", model="empathy:multitask", init_model=str(tmp_path / "retrieval"))
 
 
-# --- beginning with another's ----------------------------------------------------------------------------------------
+# --- the other model's weights ---------------------------------------------------------------------------------------
 
 
 def test_a_model_like_it_gives_all_its_weights() -> None:
@@ -85,7 +85,7 @@ def test_a_head_with_other_outputs_stays_new() -> None:
 
 
 def test_of_a_head_of_another_size_nothing_is_taken() -> None:
-    """Its bias would fit; but it belongs to weights that do not."""
+    """Its bias would fit, but its weights do not."""
     net, other = Net(), Net()
     other.head = nn.Linear(9, 1)
     bias = net.head.bias.clone()
@@ -97,7 +97,7 @@ def test_of_a_head_of_another_size_nothing_is_taken() -> None:
 @pytest.mark.parametrize(
     ("net", "weights", "name"),
     [
-        (Net(), Net(body=4).state_dict(), "body.bias"),  # another size
+        (Net(), Net(body=4).state_dict(), "body.bias"),  # a different size
         (Net(), {**Net().state_dict(), "extra": torch.zeros(1)}, "extra"),
         (Net(), {name: value for name, value in Net().state_dict().items() if name != "body.weight"}, "body.weight"),
         (Net(), {}, "body.bias"),
@@ -108,7 +108,7 @@ def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tenso
         begin_with(net, weights, "a/m")
 
 
-# --- options of the other model --------------------------------------------------------------------------------------
+# --- the other model's options ---------------------------------------------------------------------------------------
 
 
 def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
@@ -131,13 +131,13 @@ def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
     assert kept() == unchanged, "ParlAI has read the model's own options by then"
 
 
-# --- a training that goes on from its checkpoint ---------------------------------------------------------------------
+# --- resuming from a checkpoint --------------------------------------------------------------------------------------
 
 SHORT = {"precision": "float32", "text_truncate": 16, "label_truncate": 16, "pool_max_tokens": -1}
 
 
 def to_begin_with(kind: str, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """A file to begin with, and the options of a training that does."""
+    """Return a file to initialise from, and the options of a training that does."""
     retrieval = {"model": "empathy:retrieval", **SHORT}
     if kind == "a published Transformer":
         return write(folder / "paper.mdl", transformer_state()), retrieval
@@ -158,7 +158,7 @@ def to_begin_with(kind: str, folder: Path) -> tuple[Path, dict[str, Any]]:
 def test_an_interrupted_training_goes_on_as_what_it_began_with(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before there is a model, all that it took from the other one is known to its checkpoint alone."""
+    """Before the first model is saved, only the checkpoint has the options taken from the other one."""
     first, options = to_begin_with(kind, tmp_path)
     command = {
         **{"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error", "seed": 1, "batchsize": 8},
@@ -185,7 +185,7 @@ def test_an_interrupted_training_goes_on_as_what_it_began_with(
     assert [one.opt.get(name) for name in names] == [other.opt.get(name) for name in names]
 
 
-# --- what reads as the other model reads -----------------------------------------------------------------------------
+# --- the other model's way of reading text ---------------------------------------------------------------------------
 
 
 def test_a_model_brings_how_it_reads(tmp_path: Path) -> None:

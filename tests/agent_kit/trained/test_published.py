@@ -1,4 +1,4 @@
-"""The authors' checkpoints: what is read of small ones computes what theirs do."""
+"""The authors' published checkpoints: small ones compute the same here as in the authors' code."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_their_words() -> None:
 
 @pytest.fixture
 def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """An object of a class of the library that the authors used, which is not installed."""
+    """Return an instance of a class from the authors' library, which is not installed."""
     module = types.ModuleType("pytorch_pretrained_bert.tokenization")
     kinds = {name: type(name, (), {"__module__": module.__name__}) for name in ("BertTokenizer", "BasicTokenizer")}
     for name, kind in kinds.items():
@@ -151,7 +151,7 @@ def test_an_extra_layer_of_bert_is_refused(tmp_path: Path) -> None:
         read_published(write(tmp_path / "bert.mdl", state, word_dict(PIECES)))
 
 
-# --- what cannot be read ---------------------------------------------------------------------------------------------
+# --- unreadable files ------------------------------------------------------------------------------------------------
 
 
 def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:

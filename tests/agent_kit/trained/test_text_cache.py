@@ -1,4 +1,4 @@
-"""What is computed once, against computing it each time."""
+"""Caching what is computed from texts, compared with computing it each time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_values_are_those_of_the_texts_however_little_room_there_is(calls: list[
 
 
 def asked(remembered: Remembered[str], texts: str) -> str:
-    """The texts that had to be computed for a call."""
+    """Return the texts that had to be computed for a call."""
     computed: list[str] = []
 
     def compute(places: list[int]) -> list[str]:
@@ -36,7 +36,7 @@ def test_each_text_is_computed_once() -> None:
 
 
 def test_a_full_one_keeps_what_it_has() -> None:
-    """Of four texts that come again in each epoch, two need not be computed again; the oldest ones, left out, would."""
+    """Of four texts repeated in each epoch, two are cached; with eviction of the oldest, none would be."""
     remembered: Remembered[str] = Remembered(2)
     assert asked(remembered, "abcd") == "abcd"
     assert asked(remembered, "abcd") == "cd"

@@ -1,4 +1,4 @@
-"""Model files: what is read of them, and what is refused."""
+"""Loading model files: what is read, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.errors import ModelFileError
 
 
 class Net(nn.Module):
-    """A body and a head."""
+    """A model with a body and a head."""
 
     def __init__(self, body: int = 3, outputs: int = 1) -> None:
         super().__init__()
@@ -45,13 +45,13 @@ def test_weights_and_all_else_are_read(tmp_path: Path) -> None:
     assert is_equal(net, saved)
 
 
-# What ParlAI's schedulers leave in a file: `numpy.sqrt` of a number.
+# ParlAI's schedulers save NumPy scalars such as this.
 RATE = np.sqrt(np.float64(0.5))
 
 
 @pytest.mark.parametrize("module", ["numpy.core.multiarray", "numpy._core.multiarray"])
 def test_numbers_of_numpy_1_and_2_are_read(tmp_path: Path, module: str) -> None:
-    """The function that makes them has moved; a file may be older than the NumPy that reads it, or newer."""
+    """The function that unpickles them has moved; a file may be older or newer than the installed NumPy."""
     path = tmp_path / "model"
     torch.save({"model": Net().state_dict(), "lr_scheduler": {"_last_lr": [RATE]}}, path)
     pickled = written_by(path, module)
@@ -60,7 +60,7 @@ def test_numbers_of_numpy_1_and_2_are_read(tmp_path: Path, module: str) -> None:
 
 
 def written_by(path: Path, module: str) -> bytes:
-    """Rewrite a model file as a NumPy whose function lives in ``module`` would have; returns the new pickle."""
+    """Rewrite a model file as if saved by the NumPy with the function in ``module``, and return the new pickle."""
     with zipfile.ZipFile(path) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     (name,) = (name for name in files if name.endswith("/data.pkl"))

@@ -1,4 +1,4 @@
-"""What training steps draw from: the same again where a training goes on, and else something else."""
+"""Random numbers of training steps: reproduced when a training resumes, and different otherwise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def first(seed: Any, step: int) -> float:
 
 def test_a_step_of_a_seed_draws_the_same_again() -> None:
     assert first(1, 7) == first(1, 7)
-    assert random_of_step({}, 7).random() == first(None, 7)  # ParlAI has no seed by default
+    assert random_of_step({}, 7).random() == first(None, 7)  # ParlAI has no default seed
 
 
 def test_seeds_steps_and_processes_draw_differently(monkeypatch: pytest.MonkeyPatch) -> None:

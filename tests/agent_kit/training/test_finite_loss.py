@@ -1,4 +1,4 @@
-"""A loss that is no number ends a training."""
+"""A loss that is not finite stops training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps in one pass against torch's own, one operation after the other."""
+"""Fused optimiser steps, compared with torch's default implementation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 
 
 class Plain(TorchAgent):
-    """An agent with an optimiser alone, ParlAI's."""
+    """An agent with only an optimiser, ParlAI's."""
 
     def __init__(self, opt: Opt, weights: torch.Tensor) -> None:
         self.opt = opt
@@ -28,7 +28,7 @@ class Plain(TorchAgent):
 
 
 class Fused(FusedOptimizer, Plain):
-    """The same with ours."""
+    """The same with the fused optimiser."""
 
 
 def trained(kind: type[Plain], optimizer: str) -> tuple[Plain, torch.Tensor]:

@@ -1,4 +1,4 @@
-"""How many steps a training has; the sample has 288 examples for training."""
+"""The number of steps of a training; the sample has 288 training examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updates of a training that goes on, with each kind of schedule and without one."""
+"""The update count of a resumed training, with each kind of schedule and without one."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Plain(TorchAgent):
 
 
 class Counting(UpdateCount, Plain):
-    """One that counts on."""
+    """An agent that continues its update count."""
 
 
 class Linear(LinearRate, Counting):
-    """One with a schedule of ours, put before it as judges have it."""
+    """The same with our schedule, in the judges' order of base classes."""
 
     def __init__(self, scheduler: str) -> None:
         Plain.__init__(self, scheduler)
