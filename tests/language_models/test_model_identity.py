@@ -1,4 +1,4 @@
-"""Identifying a local model's weights and files."""
+"""The identity of a local model: a digest of its files, or the hub's commit."""
 
 from __future__ import annotations
 

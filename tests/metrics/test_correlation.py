@@ -61,8 +61,7 @@ def test_p_values_by_hand() -> None:
     # For four items and r = .8: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution
     # function is 1/2 + t / (2 sqrt(2 + t^2)); here t / sqrt(2 + t^2) = .8, so the two tails have 1 - .8.
     assert correlation("pearson", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(0.2)
-    # The same order has rho = 1, the 3 orders with two neighbours swapped have .8, and as many have the negatives: 8 of
-    # 24.
+    # The same order has rho = 1, the 3 with two neighbours swapped .8, and as many have the negatives: 8 of 24.
     assert correlation("spearman", [1, 2, 3, 4], [1, 3, 2, 4], resamples=9).p_value == pytest.approx(8 / 24)
     # Three items, rho = 1: 2 of 6. Five items, rho = .9: the same order and 4 swaps of neighbours, and their negatives.
     assert correlation("spearman", [1, 2, 3], [2, 4, 5], resamples=9).p_value == pytest.approx(2 / 6)
@@ -83,7 +82,7 @@ def test_p_values_of_few_items_are_shares_of_all_orders(
     assume(len(set(x)) > 1 and len(set(y)) > 1)
     strengths = [abs(scipys(x, order).statistic) for order in permutations(y)]
     share = sum(one >= strengths[0] - 1e-9 for one in strengths) / len(strengths)
-    # The test calls _p_value: so few items mostly have constant resamples, so there is no interval and no full result.
+    # Most resamples of so few items are constant, so correlation() would find no interval.
     assert _p_value(kind, np.array(x, float), np.array(y, float)) == (pytest.approx(share), "exact")
 
 

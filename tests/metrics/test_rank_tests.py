@@ -112,8 +112,7 @@ def test_two_samples_that_do_not_overlap() -> None:
 
 
 def test_no_p_value_is_above_1() -> None:
-    """The 29 twos split 14 to 15, as evenly as possible; the splits of 60 values are too many for a float's
-    precision."""
+    """29 twos split as evenly as possible, 14 to 15; the splits of 60 values are too many for a float's precision."""
     assert rank_sum([1] * 16 + [2] * 14, [1] * 15 + [2] * 15).p_value == 1.0
 
 

@@ -32,8 +32,8 @@ def test_pieces_give_the_same_as_the_whole(cuts: list[int]) -> None:
 
 
 def test_spearman_is_pearsons_correlation_of_the_ranks() -> None:
-    # Ranks of the scores: 1, 5, 3, 4, 2; of the ratings: 1, 5, 2, 4, 3. Squared differences: 0 0 1 0 1. 1 - 6 x 2 / (5
-    # x 24) = .9.
+    # Ranks of the scores: 1, 5, 3, 4, 2; of the ratings: 1, 5, 2, 4, 3. Squared differences: 0 0 1 0 1.
+    # 1 - 6 x 2 / (5 x 24) = .9.
     assert ScoreCorrelation("spearman", SCORES, RATINGS).value() == pytest.approx(0.9)
 
 

@@ -133,7 +133,7 @@ def test_a_language_models_configuration_says_its_kind(name: str, tmp_path: Path
 
 
 def test_an_encoder_writes_no_text(folder: Path) -> None:
-    """BERT has a head for tokens too, but a masked one."""
+    """BERT has a language modelling head too, but for masked tokens."""
     with pytest.raises(ModelFileError) as caught:
         load_language_model(str(folder))
     assert message(caught) == (

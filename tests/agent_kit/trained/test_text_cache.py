@@ -36,7 +36,7 @@ def test_each_text_is_computed_once() -> None:
 
 
 def test_a_full_one_keeps_what_it_has() -> None:
-    """Of four texts repeated in each epoch, two are cached; with eviction of the oldest, none would be."""
+    """Of four texts repeated in each epoch, two are found again; with eviction of the oldest, none would be."""
     remembered: Remembered[str] = Remembered(2)
     assert asked(remembered, "abcd") == "abcd"
     assert asked(remembered, "abcd") == "cd"
