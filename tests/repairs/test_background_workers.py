@@ -1,6 +1,4 @@
-"""``--num-workers``: a training with processes beside it begins without a dictionary, knows its seed, and is stopped
-as any other.
-"""
+"""``--num-workers``: trainings with worker processes start without a dictionary, are seeded, and stop like others."""
 
 from __future__ import annotations
 
@@ -47,12 +45,12 @@ def test_one_worker_and_a_seed_give_one_model(tmp_path: Path) -> None:
 
 
 class Begun(Exception):
-    """The worker has come to its world."""
+    """Raised when the worker creates its world."""
 
 
 @pytest.fixture
 def first_draw(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Asks for the first number that a worker draws."""
+    """A function that returns the first random number of a worker."""
 
     def stop(*_: Any, **__: Any) -> None:
         raise Begun
@@ -82,7 +80,7 @@ def test_without_a_seed_a_worker_is_left_to_chance(first_draw: Any) -> None:
 
 @pytest.fixture
 def worker() -> Iterator[Any]:
-    """Starts one worker, which waits for ever; of another parent than its training if it is left alone."""
+    """A function that starts a waiting worker and signals it; if ``left_alone``, its parent is not its training."""
     with contextlib.ExitStack() as stack:
 
         def begin(number: int = signal.SIGINT, left_alone: bool = False) -> Any:
@@ -135,7 +133,7 @@ def test_a_step_is_finished_when_all_workers_have_got_the_signal(
     def pressed_parley(self: Any) -> None:
         for pid in (os.getpid(), *self._process_pool.pids()):
             os.kill(pid, number)
-        for _ in range(20):  # more than are waiting
+        for _ in range(20):  # more than there are batches in the queue
             parley(self)
 
     monkeypatch.setattr(BackgroundDriverWorld, "parley", pressed_parley)
@@ -157,7 +155,7 @@ def test_a_worker_that_has_just_begun_outlives_signals_too(
     monkeypatch.setattr(background_workers, "_launch_behind_a_training", pressed_launch)
     train(tmp_path / "model", "empathy:retrieval", **WORKER)
     assert (tmp_path / "model").is_file()
-    assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # it still ends the training
+    assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # not blocked: it still ends the training
 
 
 def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: Path) -> None:
@@ -166,7 +164,7 @@ def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: 
         unrepaired("parlai.scripts.build_dict").build_dict(opt)
     build_dict(opt)
     assert (tmp_path / "words").is_file()
-    assert opt["num_workers"] == 1  # the options themselves are as they were
+    assert opt["num_workers"] == 1  # the given options are unchanged
 
 
 def test_still_needed_parlai_seeds_no_worker() -> None:

@@ -1,4 +1,4 @@
-"""ParlAI's default scheduler of the learning rate works with torch as it is."""
+"""ParlAI's default learning-rate scheduler works with the installed torch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plateau(module: Any) -> Any:
 def test_default_scheduler_reduces_the_rate_on_a_plateau() -> None:
     scheduler = plateau(lr_scheduler)
     rates = []
-    # Patience 1: the second bad epoch in a row (losses 2, 2 after 1) halves the rate; the count then starts again.
+    # Patience 1: the second bad epoch in a row (losses 2, 2 after 1) halves the rate; the count then restarts.
     for loss in (1.0, 2.0, 2.0, 2.0, 2.0, 0.5):
         scheduler.valid_step({"loss": AverageMetric(loss)})
         rates.append(scheduler.scheduler.optimizer.param_groups[0]["lr"])
@@ -32,7 +32,7 @@ def test_default_scheduler_is_saved_and_loaded() -> None:
         scheduler.valid_step({"loss": AverageMetric(loss)})
     again = plateau(lr_scheduler)
     again.load_state({"number_training_updates": 7, "lr_scheduler": scheduler.get_state_dict()})
-    again.valid_step({"loss": AverageMetric(2.0)})  # the second bad epoch, the first being remembered
+    again.valid_step({"loss": AverageMetric(2.0)})  # the second bad epoch; the saved state holds the first
     assert again.scheduler.optimizer.param_groups[0]["lr"] == 0.5
 
 

@@ -1,4 +1,4 @@
-"""A training ends with a validation of what it learnt last, a resumed one keeps what was best, and one is over once."""
+"""A training ends with a validation, a resumed one keeps its best model, and a finished one trains no further."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONCE: dict[str, Any] = {"num_epochs": 1, "batchsize": 100, "save_after_valid": T
 
 
 def validated(module: Any, folder: Path, **options: Any) -> list[int]:
-    """Train with a module's loop; returns after how many steps it validated."""
+    """Train with a module's loop; return the steps at which it validated."""
     module.TrainModel.main(**TINY, **options, model_file=str(folder / "model"))
     stats = json.loads((folder / "model.trainstats").read_text())
     return [report["train_steps"] for report in stats["valid_reports"]]
@@ -30,7 +30,7 @@ def validated(module: Any, folder: Path, **options: Any) -> list[int]:
         ({"max_train_steps": 3, "batchsize": 8}, [3]),
         ({"max_train_time": 0.001, "batchsize": 8}, [1]),
         ({"max_train_steps": 3, "batchsize": 8, "validation_every_n_steps": 2}, [2, 3]),
-        # A schedule of the rate, which ends the training too.
+        # A learning-rate schedule, which also ends the training.
         ({"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}, [2]),
     ],
 )
@@ -43,7 +43,7 @@ def test_a_training_ends_with_a_validation(tmp_path: Path, options: dict[str, An
 def test_the_end_is_logged_once_and_whole(tmp_path: Path) -> None:
     validated(train_model_module, tmp_path, num_epochs=1, batchsize=100)
     reports = json.loads((tmp_path / "model.trainstats").read_text())["train_reports"]
-    assert [(report["train_steps"], report["exs"]) for report in reports] == [(7, 700)]  # 624 examples, in hundreds
+    assert [(report["train_steps"], report["exs"]) for report in reports] == [(7, 700)]  # 624 examples, 100 a batch
 
 
 def test_what_was_validated_at_the_last_step_is_not_validated_again(tmp_path: Path) -> None:
@@ -61,16 +61,16 @@ def test_still_needed_parlai_ends_without_validating_what_it_learnt_last(tmp_pat
     assert validated(module, tmp_path, max_train_steps=3, batchsize=8) == []
 
 
-# --- the best model stays --------------------------------------------------------------------------------------------
+# --- the best model is kept -------------------------------------------------------------------------------------------
 
 
 def spoil_the_checkpoint(folder: Path) -> None:
-    """Other weights in the checkpoint of a training that is over, as after a bad last epoch; nothing beats its best."""
+    """Zero a finished training's checkpoint, as after a bad last epoch; no later score beats its best."""
     checkpoint = torch.load(folder / "model.checkpoint", weights_only=False)
     checkpoint["model"] = {name: torch.zeros_like(weights) for name, weights in checkpoint["model"].items()}
     torch.save(checkpoint, folder / "model.checkpoint")
     stats = folder / "model.checkpoint.trainstats"
-    stats.write_text(json.dumps({**json.loads(stats.read_text()), "best_valid": 2.0}))  # of what is at most 1
+    stats.write_text(json.dumps({**json.loads(stats.read_text()), "best_valid": 2.0}))  # the metric is at most 1
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -84,7 +84,7 @@ def stats_of(folder: Path) -> dict[str, Any]:
 
 
 def kept_its_best(module: Any, folder: Path) -> bool:
-    """Train, spoil the checkpoint, train an epoch more: whether the model is still what it was."""
+    """Train, spoil the checkpoint, and train one more epoch; return whether the model is unchanged."""
     validated(train_model_module, folder, **ONCE)
     before = weights(folder)
     spoil_the_checkpoint(folder)
@@ -117,11 +117,11 @@ def test_a_resumed_training_validates_when_it_would_have(tmp_path: Path) -> None
     assert validated(train_model_module, tmp_path, **options, max_train_steps=8) == [4, 8]
 
 
-# --- what is over is over --------------------------------------------------------------------------------------------
+# --- a finished training stays finished -------------------------------------------------------------------------------
 
 
 def steps_and_updates(module: Any, folder: Path, update_freq: dict[str, int]) -> list[int]:
-    """Two steps of two batches each, then resumed with ``update_freq``; returns its steps, and those of the agent."""
+    """Take two steps of two batches each, resume with ``update_freq``; return the loop's steps and the agent's."""
     options = {**TINY, "batchsize": 32, "model_file": str(folder / "model"), "save_after_valid": True}
     module.TrainModel.main(**options, max_train_steps=2, update_freq=2)
     module.TrainModel.main(**options, max_train_steps=5, **update_freq)
@@ -140,7 +140,7 @@ def test_still_needed_parlai_counts_steps_that_were_not_taken(tmp_path: Path) ->
     options = train_model_module.setup_args().parse_kwargs(**options, update_freq=1)
     for module, steps in ((train_model_module, 3), (unrepaired("parlai.scripts.train_model"), 5)):
         loop = module.TrainLoop(options)
-        assert (loop.parleys + 1) // loop.update_freq == steps  # after the next
+        assert (loop.parleys + 1) // loop.update_freq == steps  # after the next batch
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from parlai_as_it_comes import unrepaired
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """ParlAI's GPT-2 agent with four letters, a space and two tiny random layers, of files made here."""
+    """ParlAI's GPT-2 agent with a vocabulary of four letters and a space, and two tiny random layers."""
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("gpt2")
     vocabulary = {token: i for i, token in enumerate(["a", "b", "c", "d", "Ġ", "<|endoftext|>"])}
@@ -23,7 +23,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (folder / "merges.txt").write_text("#version: 0.2\n")
     torch.manual_seed(0)
     sizes = {"vocab_size": len(vocabulary), "n_positions": 64, "n_embd": 16, "n_layer": 2, "n_head": 2}
-    # Large weights: the next token must depend much on those before, or a wrong cache would not show.
+    # Large weights: the next token must depend strongly on those before it, or a wrong cache has no visible effect.
     config = transformers.GPT2Config(**sizes, initializer_range=0.5, bos_token_id=5, eos_token_id=5)
     transformers.GPT2Model(config).save_pretrained(folder)
     return create_agent(
@@ -43,7 +43,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def sum_of_log_probabilities(agent: Any, context: torch.Tensor, tokens: torch.Tensor) -> float:
-    """Of ``tokens`` after ``context``, by one pass over all of them, without a cache. Padding is not attended to."""
+    """Score ``tokens`` after ``context`` in one forward pass over all of them, without a cache, with padding masked."""
     everything = torch.cat([context, tokens])
     mask = everything != agent.NULL_IDX
     hidden = agent.model.decoder.transformer(
@@ -77,7 +77,7 @@ def test_gpt2_answers(gpt2: Any) -> None:
 
 def test_tuples_of_older_transformers_are_reordered_as_before() -> None:
     module = pytest.importorskip("parlai.agents.hugging_face.gpt2")
-    layer = torch.arange(6.0).view(2, 3, 1)  # keys and values, of 3 hypotheses
+    layer = torch.arange(6.0).view(2, 3, 1)  # keys and values of 3 hypotheses
     [reordered] = module.HFGPT2Model.reorder_decoder_incremental_state(None, (layer,), torch.tensor([2, 0, 0]))
     assert reordered.squeeze(-1).tolist() == [[2, 0, 0], [5, 3, 3]]
 

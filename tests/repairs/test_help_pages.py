@@ -1,4 +1,4 @@
-"""A command's page of help has each option once, in the group that it was declared in."""
+"""A command's help page lists each option once, in the group in which it was declared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_as_it_comes import unrepaired
 
 
 def page(module: Any, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command prints that ends with it."""
+    """Run a command that prints and exits, and return what it prints."""
     module.SCRIPT_REGISTRY.update(script.SCRIPT_REGISTRY)
     with pytest.raises(SystemExit, match=r"^0$"):
         module.superscript_main([*arguments])
@@ -20,12 +20,12 @@ def page(module: Any, capsys: pytest.CaptureFixture[str], *arguments: str) -> st
 
 
 def listed(text: str) -> Counter[str]:
-    """How often each option is explained."""
+    """Count how often each option is listed."""
     return Counter(re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE))
 
 
 def group_of(option: str, text: str) -> str:
-    """The title that stands above an option."""
+    """Return the title of an option's group."""
     above = text[: text.index(f"\n  {option}")]
     return re.findall(r"^(\S.*):$", above, re.MULTILINE)[-1]
 

@@ -34,7 +34,7 @@ def press_ctrl_c() -> None:
 
 
 def press_in_step(monkeypatch: pytest.MonkeyPatch, step: int, times: int = 1) -> None:
-    """Press Ctrl-C in the middle of a training's step, counted from 1."""
+    """Press Ctrl-C in the middle of a training step, counted from 1."""
     trains, steps = RetrievalAgent.train_step, iter(range(1, 1000))
 
     def train_step(self: Any, batch: Any) -> Any:
@@ -47,7 +47,7 @@ def press_in_step(monkeypatch: pytest.MonkeyPatch, step: int, times: int = 1) ->
 
 
 def stop(model_file: Path | None, module: ModuleType = train_model_module, **options: Any) -> None:
-    """Begin a training, which must end by Ctrl-C."""
+    """Run a training that must end by Ctrl-C."""
     file = {"model_file": str(model_file)} if model_file else {}
     with pytest.raises(KeyboardInterrupt):
         module.TrainModel.main(**{**ENDLESS, **options, **file})
@@ -91,7 +91,7 @@ def test_a_validation_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     stop(tmp_path / "model", validation_every_n_steps=2)
     assert evaluated == [1]
     assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
-    assert not (tmp_path / "model").exists()  # what is best is not known yet
+    assert not (tmp_path / "model").exists()  # no validation has selected a best model yet
 
 
 def test_a_validation_that_was_left_at_the_end_is_made_up_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_what_was_pressed_after_the_last_step_is_not_forgotten(monkeypatch: pyte
 
     def pressed_create(opt: Any) -> Any:
         created.append(1)
-        if len(created) == 2:  # the best model, for the evaluation at the end
+        if len(created) == 2:  # the best model, loaded for the final evaluation
             press_ctrl_c()
         return create(opt)
 
@@ -160,7 +160,7 @@ def test_a_save_is_not_spoilt_and_the_wish_not_forgotten(monkeypatch: pytest.Mon
     monkeypatch.setattr(RetrievalAgent, "save", pressed_save)
     stop(tmp_path / "model", save_every_n_secs=0.001)
     checkpoint = str(tmp_path / "model.checkpoint")
-    assert saved == [checkpoint, checkpoint]  # ParlAI saves again what it thinks was interrupted, and forgets the rest
+    assert saved == [checkpoint, checkpoint]  # ParlAI alone would repeat the save and forget Ctrl-C
     assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
 
 
@@ -215,15 +215,15 @@ def test_one_process_or_several_end_with_a_checkpoint(
     try:
         wait_for(lambda: validated() or training.poll() is not None)
         before = steps_in(tmp_path / "model.checkpoint.trainstats")
-        time.sleep(0.5)  # by then there are more steps, and so is what is saved
-        os.killpg(training.pid, number)  # as a terminal does, or a scheduler
+        time.sleep(0.5)  # time for more steps than are saved
+        os.killpg(training.pid, number)  # as a terminal or a job scheduler does
         out, err = training.communicate(timeout=PATIENCE)
     finally:
         if training.poll() is None:
             os.killpg(training.pid, signal.SIGKILL)
     assert training.returncode == 130
     assert "Traceback" not in out + err
-    assert "\nStopped.\n" in err  # before what Python says of the processes that it has ended
+    assert "\nStopped.\n" in err  # before Python's messages about terminated processes
     steps = steps_in(tmp_path / "model.checkpoint.trainstats")
     assert f"Saved after {steps} steps in model.checkpoint: the same command goes on" in out + err
     assert steps > before

@@ -1,4 +1,4 @@
-"""What a command lacks, or does not know, is one line, where ParlAI ends in a traceback."""
+"""Missing tasks, models and option files, and unknown options, give one-line errors where ParlAI gives tracebacks."""
 
 from __future__ import annotations
 

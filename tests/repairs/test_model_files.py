@@ -1,4 +1,4 @@
-"""A model's files beside its weights: ``kill -9`` leaves the older ones whole, and what is missing gets one line."""
+"""The files beside a model's weights: ``kill -9`` leaves older ones intact; missing ones give a one-line error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def train(path: Path, epochs: int = 1) -> None:
     TrainModel.main(*SAMPLE, *TINY, "--model-file", str(path), "--num-epochs", str(epochs))
 
 
-# --- written whole or not at all --------------------------------------------------------------------------------------
+# --- atomic writes ----------------------------------------------------------------------------------------------------
 
 # The process dies when the first three characters of its JSON are on disk.
 DIE_IN_A_WRITE = """
@@ -110,7 +110,7 @@ def test_weights_that_find_no_room_are_named_and_leave_none_taken(tmp_path: Path
 
 @pytest.fixture
 def parlais() -> Any:
-    """ParlAI's module of options as it is without us."""
+    """ParlAI's module of options, unrepaired."""
     package_resources.lend_pkg_resources()
     try:
         return unrepaired("parlai.core.opt")
@@ -133,7 +133,7 @@ def test_a_training_leaves_nothing_unfinished(trained: Path) -> None:
 
 
 def test_of_several_processes_only_the_first_touches_the_stats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one moved what the first was still writing, or ended because the first had moved it."""
+    """Otherwise another one moves the file that the first is still writing, or fails because the first has moved it."""
     being_written = tmp_path / "model.unfinished.trainstats"
     being_written.write_text('{"parl')
     monkeypatch.setattr(train_model, "is_primary_worker", lambda: False)
@@ -206,7 +206,7 @@ def test_options_that_are_cut_short(trained: Path, tmp_path: Path, content: str)
 
 
 def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: Path) -> None:
-    """Only what is missing is told of; what goes wrong later is not mistaken for it."""
+    """Only missing files are reported as missing; later errors keep their own messages."""
     path = copy_of(trained, tmp_path)
     path.write_bytes(path.read_bytes()[:1000])
     assert f"{path} is cut off or damaged" in message(path)

@@ -1,4 +1,4 @@
-"""An agent without weights is not trained: its options are kept; the others are trained as before."""
+"""Training an agent without weights only saves its options; other agents are trained as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evaluation's files come to be where their folder is missing."""
+"""An evaluation creates the missing folders of its output files."""
 
 from __future__ import annotations
 

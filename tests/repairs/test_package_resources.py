@@ -1,4 +1,4 @@
-"""ParlAI's options load where setuptools has no ``pkg_resources``."""
+"""ParlAI's options load if setuptools has no ``pkg_resources``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_options_load_without_setuptools_pkg_resources(tmp_path: Path) -> None:
 
 def test_stand_in_answers_as_pkg_resources_does() -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the real one says that it is deprecated
+        warnings.simplefilter("ignore")  # the real one warns that it is deprecated
         real = pytest.importorskip("pkg_resources")
     for package, name in [
         ("parlai", "__init__.py"),
@@ -49,7 +49,7 @@ def test_stand_in_answers_as_pkg_resources_does() -> None:
         ("parlai", "core"),
     ]:
         assert package_resources.resource_filename(package, name) == real.resource_filename(package, name)
-        if name != "core":  # the real one also finds folders; ParlAI only ever asks for files
+        if name != "core":  # the real one also finds folders; ParlAI only looks up files
             assert package_resources.resource_exists(package, name) == real.resource_exists(package, name)
     for function in (package_resources.resource_exists, real.resource_exists):
         with pytest.raises(ModuleNotFoundError):

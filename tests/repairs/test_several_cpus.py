@@ -37,7 +37,7 @@ def are_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> b
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a model that two processes have trained, in a folder without a dictionary."""
+    """The folder of a model that two processes have trained, starting without a dictionary."""
     folder = tmp_path_factory.mktemp("trained")
     succeeded(multiprocessing_train(folder, *TWO, "--seed", "1"))
     return folder
@@ -53,7 +53,7 @@ def test_two_processes_train(trained: Path) -> None:
 
 @pytest.fixture(scope="module")
 def reports(trained: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The final test of the training, whose examples two processes shared, and an evaluation by one process."""
+    """The reports of the training's final test, shared by two processes, and of an evaluation by one process."""
     of_two = json.loads((trained / "model.trainstats").read_text())["final_test_report"]
     evaluation = ("-mf", "model", *SAMPLE, "-dt", "test", "--report-filename", "alone.json")
     succeeded(parlai_command("eval_model", *evaluation, cwd=trained))
@@ -78,7 +78,7 @@ def test_two_processes_evaluate_and_sign_the_sum(trained: Path) -> None:
     of_train = json.loads((trained / "model.trainstats").read_text())["final_test_report"]
     assert report["p_at_1_100_shuffled"] == pytest.approx(of_train["p_at_1_100_shuffled"], rel=1e-6)
     signatures = [line for line in (result.stdout + result.stderr).splitlines() if "P@k,100|protocol:ordered" in line]
-    # The test fold has 142 replies; blocks of 100 leave 100 of them. Neither process alone has a block.
+    # Of the test fold's 142 replies, blocks of 100 cover 100. Neither process alone has a full block.
     assert signatures
     assert all("|n:100|" in line for line in signatures)
 
@@ -99,7 +99,7 @@ def test_no_process_at_all_is_an_error_in_one_line(tmp_path: Path, number: str) 
 
 
 def test_missing_data_end_all_processes_with_one_line(tmp_path: Path) -> None:
-    # The first process fails before the two have met; the second must not go on waiting for it, nor `run` for both.
+    # The first process fails before the two connect: the second must not keep waiting for it, nor `run` for both.
     no_data = ("-t", "empathy:empathetic_dialogues", "--edition", "full", "-dp", "data")
     result = multiprocessing_train(tmp_path, *TWO, *no_data, EMPATHY_MIRROR="no_mirror")
     assert result.returncode == 1
@@ -129,7 +129,7 @@ def test_one_failing_process_ends_them_all(tmp_path: Path, rank: str) -> None:
 
 
 def test_distributed_train_under_slurm(trained: Path, tmp_path: Path) -> None:
-    scontrol = tmp_path / "bin" / "scontrol"  # what SLURM has for listing the hosts of a job
+    scontrol = tmp_path / "bin" / "scontrol"  # SLURM's command that lists the hosts of a job
     scontrol.parent.mkdir()
     scontrol.write_text('#!/bin/sh\n[ "$1 $2 $3" = "show hostnames node[1-2]" ] && echo localhost\n')
     scontrol.chmod(0o755)
@@ -156,7 +156,7 @@ def test_distributed_train_under_slurm(trained: Path, tmp_path: Path) -> None:
     assert not are_equal(weights(tmp_path / "model"), weights(trained / "model"))  # another seed
 
 
-# --- part by part ----------------------------------------------------------------------------------------------------
+# --- single functions -------------------------------------------------------------------------------------------------
 
 
 def options(**values: Any) -> Any:
@@ -171,11 +171,11 @@ def test_the_first_process_alone_builds_the_dictionary(tmp_path: Path) -> None:
     assert not (tmp_path / "model.dict").exists()
     several_cpus._build_dictionary(opt, rank=0)
     assert (tmp_path / "model.dict").exists()
-    assert opt["dict_file"] is None  # the options themselves are as they were
+    assert opt["dict_file"] is None  # the given options are unchanged
 
 
 def test_a_dictionary_is_built_where_it_is_asked_for_and_not_built_twice(tmp_path: Path) -> None:
-    opt = options(dict_file=str(tmp_path / "words"))  # and no model file, which ParlAI allows
+    opt = options(dict_file=str(tmp_path / "words"))  # without a model file, which ParlAI allows
     several_cpus._build_dictionary(opt, rank=0)
     assert (tmp_path / "words").exists()
     (tmp_path / "words").write_text("untouched\t1\n")
@@ -195,7 +195,7 @@ def test_on_cpus_wrappers_and_joins_name_no_device(process_group: None) -> None:
     plain = torch.nn.parallel.DistributedDataParallel
     with several_cpus._wrap_without_devices(weakref.WeakSet()):
         wrapper = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2), device_ids=[-1])
-        assert isinstance(wrapper, plain)  # ParlAI asks
+        assert isinstance(wrapper, plain)  # ParlAI checks this
     assert torch.nn.parallel.DistributedDataParallel is plain
     for loop in (JoinableTrainLoop, JoinableEvaluator):
         assert loop.join_device.fget(None) == torch.device("cpu")
@@ -205,7 +205,7 @@ def test_still_needed_parlai_takes_gpus_for_granted(process_group: None) -> None
     distributed: Any = unrepaired("parlai.utils.distributed")
     assert 'backend="nccl"' in inspect.getsource(distributed.distributed_context)
     assert ".cuda()" in inspect.getsource(distributed.all_gather_list)
-    assert "[self.opt['gpu']]" in source_of("parlai.core.torch_ranker_agent")  # what it calls the GPU of its wrapper
+    assert "[self.opt['gpu']]" in source_of("parlai.core.torch_ranker_agent")  # the device of its wrapper
     with pytest.raises((ValueError, RuntimeError, AssertionError)):
         torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2), device_ids=[-1])
     assert "self.__device = opt['gpu']" in source_of("parlai.utils.fsdp")

@@ -1,4 +1,4 @@
-"""Options with which ParlAI would end half-way or never: refused before a training begins, or without a loss."""
+"""Options with which ParlAI would fail midway or never end: rejected before training, or without losing progress."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval", "batchsiz
 
 
 def refused(**changes: Any) -> str:
-    """What is said of a training."""
+    """Return the error message of a training."""
     with pytest.raises(OptionError) as error:
         TrainModel.main(**{**TINY, **changes})
     assert len(str(error.value).splitlines()) == 1
     return str(error.value)
 
 
-# --- before it begins ------------------------------------------------------------------------------------------------
+# --- before training --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, -3])

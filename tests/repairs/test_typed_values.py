@@ -1,4 +1,4 @@
-"""``--option=value``: the value as it is typed, and above what a saved model remembers."""
+"""``--option=value``: the value is kept as typed, and overrides a saved model's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_parlai_still_changes_values_and_passes_them_over() -> None:
 
 def test_values_stay_as_they_are_typed() -> None:
     assert parsed(ParlaiParser(True, False), ["--image_mode=no_image"])["image_mode"] == "no_image"
-    # A value may hold the sign, and options of another command, which that command reads by itself.
+    # A value may contain "=", or options of another command, which that command parses itself.
     assert params.fix_underscores(["--a_b=c_d=e_f", "--x_y", "-z_z", "a_b", "=_", 3, "--eval_args=--p_q r_s"]) == [
         *("--a-b=c_d=e_f", "--x-y", "-z-z", "a_b", "=_", 3, "--eval-args=--p_q r_s")
     ]
