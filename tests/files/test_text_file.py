@@ -1,4 +1,4 @@
-"""Reading text files that people bring: what is in them, to the last sign, or one line that says what is wrong."""
+"""Reading users' text files: their exact content, or a one-line error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes to a folder, and who waits."""
+"""Threads and processes write to a folder one at a time."""
 
 from __future__ import annotations
 

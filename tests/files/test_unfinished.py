@@ -1,4 +1,4 @@
-"""What killed processes left goes, and what others write stays."""
+"""Unfinished files of killed processes are deleted; those of running ones stay."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with whole_file(folder / "pool", is_shared=True) as file, own_folder(folder, "bu
 
 
 def write(folder: Path) -> None:
-    """What another process does to write the same."""
+    """Write the same file and folder as another process."""
     with whole_file(folder / "pool", is_shared=True) as file, own_folder(folder, "build") as build:
         for path in (file, build / "data"):
             path.write_text("whole")
@@ -65,7 +65,7 @@ def test_what_this_process_writes_stays(tmp_path: Path) -> None:
 
 
 def of_another_host(path: Path) -> Path:
-    """The same as another host names it."""
+    """Return the path with another host's identifier in its name."""
     return path.with_name(re.sub(r"\.[0-9a-f]{8}-", ".00c0ffee-", path.name))
 
 
