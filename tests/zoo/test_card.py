@@ -1,4 +1,4 @@
-"""Model cards: the files are what the list says, and a card tells what its model is."""
+"""Model cards: the files match the list of models, and each card describes its model."""
 
 from __future__ import annotations
 

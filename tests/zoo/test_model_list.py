@@ -1,4 +1,4 @@
-"""The zoo's list: every model is found by ParlAI, and every command is one that ParlAI understands."""
+"""The zoo's list: ParlAI finds every model and accepts every training command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parsed(model: ZooModel) -> dict[str, object]:
 
 
 def agent_of(model: ZooModel) -> str:
-    """The folder of the recipe's agent, and its base where it has one."""
+    """Return the folder of the recipe's agent, with its base if it has one."""
     match = re.search(r"-m empathy:(\S+)", model.recipe or "")
     assert match
     return match[1]
@@ -73,11 +73,11 @@ def test_each_recipe_is_a_command_that_train_model_understands(model: ZooModel) 
     folder, *base = agent_of(model).split("/")
     if not (AGENTS / folder / f"{[folder, *base][-1]}.py").is_file():
         pytest.skip(f"there is no agent {agent_of(model)} yet")
-    opt = parsed(model)  # ParlAI refuses what it does not know
+    opt = parsed(model)  # ParlAI rejects unknown options
     assert opt["model"] == f"empathy:{agent_of(model)}"
     assert str(opt["task"]).startswith("empathy:")
-    assert opt["seed"] is not None  # without a seed nobody gets the same model again
-    assert opt.get("model_file") is None  # where it goes is added by whoever trains it
+    assert opt["seed"] is not None  # without a seed the model cannot be reproduced
+    assert opt.get("model_file") is None  # chosen by the user who trains it
 
 
 @pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
@@ -93,7 +93,7 @@ def test_the_papers_recipe_is_the_papers_training() -> None:
 
 
 def test_expected_numbers_are_those_of_the_leaderboard() -> None:
-    """A figure of the paper stands in two lists, and is the same in both."""
+    """The paper's figures are in two lists, which must agree."""
     columns = {"P@1,100": "p_at_1", "PPL": "ppl", "AVG BLEU": "avg_bleu"}
     columns["emotion accuracy from the situation"] = "emotion_situation"
     known = {(column, value) for one in PUBLISHED for column, value in one.values.items()}

@@ -1,4 +1,4 @@
-"""``zoo:empathy/<name>/model`` through ParlAI's own look-up: already there, on a mirror, or to be trained."""
+"""``zoo:empathy/<name>/model`` through ParlAI's own look-up: local models, those on a mirror, and untrained ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A mirror's folder of the model, complete; each file says its own name."""
+    """A mirror's complete folder of the model; each file contains its own name."""
     folder = tmp_path / "mirror" / "models" / "empathy" / NAME
     folder.mkdir(parents=True)
     for name in FILES:
@@ -59,7 +59,7 @@ def test_a_model_that_was_trained_there_is_taken_as_it_is(tmp_path: Path) -> Non
     assert [file.name for file in model.parent.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("prefix", ["zoo", "models"])  # ParlAI takes both
+@pytest.mark.parametrize("prefix", ["zoo", "models"])  # ParlAI accepts both
 def test_a_model_is_brought_from_a_mirror(tmp_path: Path, mirror: Path, prefix: str) -> None:
     found = Path(modelzoo_path(str(tmp_path / "data"), f"{prefix}:empathy/{NAME}/model"))
     assert found == tmp_path / "data" / "models" / "empathy" / NAME / "model"
@@ -98,7 +98,7 @@ def test_a_model_that_is_nowhere_is_explained_with_the_command_that_trains_it_th
     assert match
     opt = TrainModel.setup_args().parse_args(shlex.split(match[1]))
     assert opt["model_file"] == str(tmp_path / "models" / "empathy" / NAME / "model")
-    assert not (tmp_path / "models").exists()  # looking for it makes nothing
+    assert not (tmp_path / "models").exists()  # the look-up creates nothing
 
 
 @pytest.mark.parametrize("path", ["zoo:empathy/retrieval_simple/model", "zoo:empathy/model"])
@@ -112,11 +112,11 @@ def test_parlais_own_zoo_is_still_found() -> None:
     assert callable(importlib.import_module("parlai.zoo.blender.blender_90M").download)
 
 
-# --- models that somebody publishes ----------------------------------------------------------------------------------
+# --- published models -------------------------------------------------------------------------------------------------
 
 
 class Answer:
-    """What a server says."""
+    """A server's response."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -144,7 +144,7 @@ PUBLISHED = ZooModel("pub", "A published file", None, (), file="model.mdl", url=
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A server that has every file; the addresses that it was asked for."""
+    """The addresses that are requested; the server has every file."""
     addresses: list[str] = []
 
     def get(url: str, **_: object) -> Answer:
