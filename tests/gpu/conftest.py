@@ -1,4 +1,4 @@
-"""A GPU for each test of this folder: the machine's own, or a pretended one."""
+"""A GPU for the tests of this folder: a real one if available, otherwise a pretended one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu.pretended import NoPretendedGpu, pretend_a_gpu
 def _gpu(tmp_path_factory: pytest.TempPathFactory) -> None:
     if torch.cuda.is_available():
         return
-    # A folder of this run: what an earlier one left half built would be waited for without an end.
+    # A new folder for each run: PyTorch would wait for ever for a build that an earlier run left unfinished.
     run = tmp_path_factory.getbasetemp()
     try:
         pretend_a_gpu((run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "pretended_gpu")

@@ -1,9 +1,8 @@
-"""A GPU that is none, so that what runs on a GPU can be tested without one.
+"""A pretended GPU, with which GPU code can be tested on machines without one.
 
-PyTorch without CUDA knows the device ``cuda`` by name, and can do nothing there. ``pretended.cpp`` gives it memory and
-a way to do everything: on the CPU. Tensors say that they are on ``cuda:0``, and a model and a batch that are not on the
-same device fail with the words that a GPU has for it. What is not seen: what a GPU computes otherwise, how fast, in how
-much memory, and several of them.
+PyTorch without CUDA knows the device ``cuda`` by name, but implements nothing for it. ``pretended.cpp`` gives it memory
+and runs every operation on the CPU. Tensors report the device ``cuda:0``; a model and a batch on different devices fail
+with the message of a real GPU. Not covered: numerical differences, speed and memory of real GPUs, and several GPUs.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ SOURCE = Path(__file__).with_suffix(".cpp")
 
 
 class NoPretendedGpu(Exception):
-    """It could not be built: no C++ compiler, ninja, setuptools or header of Python's, or another PyTorch."""
+    """It cannot be built: no C++ compiler, ninja, setuptools or Python headers, or an unsuitable PyTorch."""
 
 
 def pretend_a_gpu(folder: Path) -> None:
-    """Give this process a GPU.
+    """Give this process a pretended GPU.
 
-    :param folder: where it is built, which takes half a minute; processes that are given the same one build it once.
+    :param folder: the build folder; the build takes half a minute, and processes that share the folder build once.
     :raises NoPretendedGpu: if it cannot be built.
     """
     if torch.version.cuda or torch.version.hip:
         raise NoPretendedGpu(f"PyTorch {torch.__version__} looks for a real one; only a build for CPUs can pretend one")
-    import_module("torch._inductor.utils")  # before there is a GPU, about which it asks more than there is to say
-    # Where ninja is if the environment was not activated.
+    import_module("torch._inductor.utils")  # before there is a GPU: it queries properties that are not pretended
+    # The folder of ninja, if the environment is not activated.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     try:
         from torch.utils import cpp_extension  # needs setuptools
 
         folder.mkdir(exist_ok=True)
         cpp_extension.load("pretended_gpu", [str(SOURCE)], extra_cflags=["-O1", "-w"], build_directory=str(folder))
-    except Exception as error:  # each thing that is missing raises something else
+    except Exception as error:  # each missing part raises another type
         raise NoPretendedGpu((str(error).strip() or repr(error)).splitlines()[0]) from error
     for change, value in _CUDA.items():
         setattr(cuda, change, value)
@@ -52,7 +51,7 @@ def pretend_a_gpu(folder: Path) -> None:
 
 
 def is_pretended() -> bool:
-    """Whether this process's GPU is none."""
+    """Whether this process's GPU is a pretended one."""
     return cuda.get_device_name() == _CUDA["get_device_name"]()
 
 
@@ -70,7 +69,7 @@ _CUDA: dict[str, Any] = {
     **dict.fromkeys(("set_device", "synchronize", "reset_peak_memory_stats"), lambda device=None: None),
     **dict.fromkeys(("_exchange_device", "_maybe_exchange_device"), lambda device: 0),
     **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved"), lambda device=None: 0),
-    **dict.fromkeys(("manual_seed", "manual_seed_all"), lambda seed: None),  # it draws as the CPU does
+    **dict.fromkeys(("manual_seed", "manual_seed_all"), lambda seed: None),  # it shares the CPU's random generator
     "get_rng_state": lambda device=None: torch.get_rng_state(),
     "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
     "device_count": lambda: 1,

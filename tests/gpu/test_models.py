@@ -1,4 +1,4 @@
-"""Models that no agent has, beside the CPU: language models, sentence encoders, classifiers of texts."""
+"""Models that are not agents give the CPU's results: language models, sentence encoders, text classifiers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = ["I am so sorry.", "ok", "Oh no! What happened to your cat, and when did
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
-    """Calls a function as if there were no GPU."""
+    """A function that calls another as if there were no GPU."""
 
     def call(function: Callable[[], Any]) -> Any:
         with monkeypatch.context() as change:

@@ -1,4 +1,4 @@
-"""The pretended GPU refuses what a GPU refuses; on a real one these tests say that they ask for the right thing."""
+"""The pretended GPU fails where a real one fails; on a real GPU, the same tests verify their own expectations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every agent learns, is measured and goes on training on a GPU as on the CPU."""
+"""Every agent trains, is evaluated and resumes training on a GPU as on the CPU."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BRIEF: dict[str, Any] = {
     "loglevel": "error",
 }
 WORDS = {**SIZES, "dropout": 0.0}
-FEW = {"validation_max_exs": 24, "short_final_eval": True}  # examples, which take long to write
+FEW = {"validation_max_exs": 24, "short_final_eval": True}  # few examples: generation is slow
 EMOTION = {"task": "empathy:empathetic_dialogues:SituationEmotion"}
 RELEVANCE = {"task": "empathy:humod:Relevance"}
-# Where an agent is built on a model, the model's name stands in braces: one of `parts`.
+# A name in braces is a key of `parts`: the model on which the agent is built.
 TRAININGS: dict[str, dict[str, Any]] = {
     "retrieval": {"model": "empathy:retrieval", **WORDS},
     "retrieval, of Hugging Face": {
@@ -79,7 +79,7 @@ TRAININGS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="session")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Models that others are made of."""
+    """The paths of models on which others are built."""
     folder = tmp_path_factory.mktemp("parts")
     torch.manual_seed(0)
     made = {
@@ -94,24 +94,24 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def train(model_file: Path, name: str, parts: dict[str, str], **changes: Any) -> dict[str, float]:
-    """Train; returns what was measured of the test fold."""
+    """Train, and return the metrics of the test fold."""
     options = {**BRIEF, **TRAININGS[name], **changes}
     named = {key: value.format(**parts) if isinstance(value, str) else value for key, value in options.items()}
     return measured(TrainModel.main(**named, model_file=str(model_file))[1])
 
 
-# How fast it was, where, and how many words replies have of which hardly any was learnt: a last digit decides.
+# Speed, memory, and distinct n-grams: the replies of barely trained models depend on the last digits of scores.
 ELSEWHERE = re.compile(r"[a-z]+ps|gpu_mem|dist_\d")
 
 
 def measured(report: dict[str, Any]) -> dict[str, float]:
-    """A report's numbers that are the same on every device."""
+    """Return the metrics that are the same on every device."""
     return {name: float(value) for name, value in report.items() if not ELSEWHERE.fullmatch(name)}
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model that learnt on a GPU."""
+    """A model trained on a GPU."""
 
     name: str
     model_file: Path

@@ -1,4 +1,4 @@
-"""What an agent answers on a GPU is what it answers on the CPU."""
+"""Agents reply on a GPU as on the CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEARCHES: list[dict[str, Any]] = [
     {"inference": "greedy"},
     {"inference": "beam", "beam_size": 3, "beam_context_block_ngram": 2},
     {"inference": "diversebeam", "beam_size": 4, "beam_groups": 2, "beam_min_length": 4},
-    {"inference": "beam", "beam_size": 2, "verbose": True},  # ParlAI's own loop
+    {"inference": "beam", "beam_size": 2, "verbose": True},  # ParlAI's own search loop
     {"inference": "nucleus", "topp": 0.9},
     {"inference": "topk", "topk": 3, "temperature": 1.5},
 ]
