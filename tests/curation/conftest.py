@@ -1,4 +1,4 @@
-"""What the tests of curation share: how an error has to look."""
+"""The shared fixture of the curation tests: a check of error messages."""
 
 from __future__ import annotations
 

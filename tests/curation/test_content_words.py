@@ -1,4 +1,4 @@
-"""Content words, counted in many texts at once, are those that the plain function finds in each."""
+"""Counting content words in many texts at once agrees with the plain function for each text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS = st.lists(st.tuples(WORDS, SPACES), max_size=8).map(lambda pairs: "".join
 
 
 def ready(texts: list[str | None]) -> Any:
-    """The texts as they come to the count: an array of pyarrow."""
+    """Return the texts as the counting function receives them: a pyarrow array."""
     table = pyarrow.table({"n": range(len(texts)), "t": pyarrow.array(texts, pyarrow.string())})
     with duckdb.connect() as database:
         database.register("texts", table)
@@ -60,6 +60,6 @@ def test_what_answers_are_of_one_type() -> None:
 
 
 def test_the_kelvin_sign_alone_becomes_a_letter_of_ascii() -> None:
-    """All other letters beyond ASCII stay beyond it, in a word that is not common."""
+    """All other non-ASCII letters stay non-ASCII in lower case, so that their word is no stop word."""
     beyond = map(chr, range(128, sys.maxunicode + 1))
     assert [letter for letter in beyond if letter.lower().isascii()] == ["\u212a"]

@@ -1,4 +1,4 @@
-"""The whole way from dumps to RED: against a plain Python loop, on any threads, and on what is no dump."""
+"""The whole pipeline from dumps to RED: against a plain Python loop, on random threads, and on invalid dumps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ POSTS = random_posts(LARGE, seed=2)
 
 
 def assert_same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
-    """The rows of ``red.parquet`` are the plain loop's posts, in its order."""
+    """Assert that the rows of ``red.parquet`` are the plain loop's posts, in its order."""
     assert [row["id"] for row in found] == [post["id"] for post in expected]
     for row, post in zip(found, expected, strict=True):
         numbers = {name: value for name, value in post.items() if isinstance(value, float)}
@@ -54,7 +54,7 @@ def assert_same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> 
 
 
 def assert_all_counted(curated: Curated) -> None:
-    """Each line that is not blank stands in the counts once."""
+    """Assert that each non-blank line is counted once."""
     bad = sum(sum(account.bad.values()) for account in curated.accounts)
     assert sum(curated.fates.values()) + bad == sum(account.lines for account in curated.accounts)
 
@@ -98,7 +98,7 @@ def test_the_real_dumps(tmp_path: Path, real_data: Path) -> None:
     assert len(records(tmp_path)) > 100
 
 
-# --- what does not matter, and what does -----------------------------------------------------------------------------
+# --- what changes the result, and what does not -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_emotions_of_the_replies_are_added_up(dumps: list[Path], tmp_path: Path)
         assert row["ee"] <= row["re"]
         replies = [post for post in POSTS if post.get("parent_id") == row["id"]]
         scores = [round(min(1, len(own_text(post)) / 60), 6) for post in replies]
-        assert row["ee"] <= sum(scores) + 1e-9  # some replies are earlier than the post, a bot's, or read twice
+        assert row["ee"] <= sum(scores) + 1e-9  # some replies precede the post, are a bot's, or are read twice
         if row["re"] == len(replies):
             assert row["ee"] == pytest.approx(sum(scores))
     assert said.keys() >= {row["id"] for row in found}
@@ -197,7 +197,7 @@ def test_emotions_of_the_replies_are_added_up(dumps: list[Path], tmp_path: Path)
 
 
 def own_text(post: dict[str, Any]) -> str:
-    """What the scorer reads of a post: nothing of one without words of its own."""
+    """Return the text of a post that the scorer reads, which is empty if it has no words of its own."""
     text = cleaning.decoded(post["body"])
     own = cleaning.QUOTED_LINE.sub("", text)
     return "" if cleaning.flaw_of(text, post["author"] or "") else own
@@ -287,7 +287,7 @@ def test_emotion_alone_needs_a_scorer(dumps: list[Path], tmp_path: Path, assert_
     assert_one_line(caught.value, "--weights: only ee has a weight", "--emotion-model")
 
 
-# --- what is no dump -------------------------------------------------------------------------------------------------
+# --- invalid dumps ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_a_folder_that_is_a_file(dumps: list[Path], tmp_path: Path, assert_one_l
 def test_a_full_disk(
     dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path, done: bool, assert_one_line: OneLine
 ) -> None:
-    """As if it were full: no file may grow beyond 300 bytes. First while dumps are unpacked, then for red.parquet."""
+    """Simulate it with a limit of 300 bytes a file, first while dumps are unpacked, then for red.parquet."""
     if done:
         run(dumps, tmp_path)
         (tmp_path / "red.parquet").unlink()
@@ -433,7 +433,7 @@ def test_a_killed_run_goes_on_to_the_same_data_set(
     assert subprocess.run(arguments, capture_output=True, check=False).returncode == -signal.SIGKILL
     assert not (out / "red.parquet").exists()
     kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
-    assert len(kept) > 2  # two parts, and batches of texts
+    assert len(kept) > 2  # two parts, and batches of scores
     options: dict[str, Any] = {"emotion": ByLength("emotion"), "toxicity": ByLength("toxicity")}
     for folder in (out, tmp_path / "whole"):
         run(dumps, folder, recipe={"toxic_above": 0.99}, **options)

@@ -1,4 +1,4 @@
-"""DuckDB: what it says of memory and disks becomes one line of ours."""
+"""DuckDB: its errors about memory and disks become one-line errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_ctrl_c_while_duckdb_computes() -> None:
 
 
 def test_ctrl_c_while_duckdb_calls_python() -> None:
-    """DuckDB calls that an error of the function, and so does Arrow of what is read as a stream."""
+    """DuckDB reports it as an error of the function, as does Arrow for input that is read as a stream."""
     with connect("1GB", 1) as connection:
         connection.create_function("stop", press_ctrl_c, ["BIGINT"], "BIGINT")
         with pytest.raises(duckdb.InvalidInputException):

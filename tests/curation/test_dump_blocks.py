@@ -1,4 +1,4 @@
-"""Blocks of whole lines: the lines of a file, whatever is in it, and archives that are cut, damaged or empty."""
+"""Blocks of whole lines: files with any content, and archives that are truncated, damaged or empty."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from parlai_empathy.tasks.reddit import lines as reading
 from parlai_empathy.tasks.reddit.lines import LONGEST_LINE, read_lines
 
 OneLine = Callable[..., None]
-SHORT = 12  # bytes: what a line may have at most where a test makes the limit smaller
+SHORT = 12  # bytes: the maximum length of a line in tests that lower the limit
 TEXT = b"".join(b"line %d %s\n" % (n, b"x" * (n % 90)) for n in range(3_000))
 
 
 def found_in(path: Path, size: int) -> Iterator[tuple[int, str | None]]:
-    """The lines of a dump with their numbers, from its blocks."""
+    """Yield the numbers and lines of a dump, from its blocks."""
     for block in read_blocks(path, size):
         rows = lines_of(block).to_pylist()
         assert all((row["line"] is None) == (row["unreadable"] is not None) for row in rows)
@@ -32,7 +32,7 @@ def found_in(path: Path, size: int) -> Iterator[tuple[int, str | None]]:
 
 
 def text_of(line: bytes | None) -> str | None:
-    """What a line says; None if it is no text."""
+    """Return a line as text, or None if it is not UTF-8."""
     try:
         return None if line is None else line.decode("utf-8")
     except UnicodeDecodeError:
@@ -40,7 +40,7 @@ def text_of(line: bytes | None) -> str | None:
 
 
 def without_end(line: str | None) -> str | None:
-    """A line of a block, which may bring its end."""
+    """Remove the line feed with which a block's line may end."""
     return line if line is None else line.removesuffix("\n")
 
 
@@ -61,7 +61,7 @@ def test_the_lines_are_those_that_are_read_one_by_one(pieces: list[bytes], size:
         expected = [(number, text_of(line)) for number, line in read_lines(path)]
         found = [(number, without_end(line)) for number, line in found_in(path, size)]
         assert found[: len(expected)] == expected
-        assert all(not line for _, line in found[len(expected) :])  # what a last line end ends is no line
+        assert all(not line for _, line in found[len(expected) :])  # only an empty rest after the last line feed
 
 
 @settings(deadline=None)

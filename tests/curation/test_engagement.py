@@ -1,4 +1,4 @@
-"""How engaging posts are: the formulas by hand, and what cannot be measured."""
+"""How engaging posts are: the formulas against computations by hand, and posts that cannot be measured."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 def measured(
     engine: Engine, folder: Path, posts: list[dict[str, Any]], dimensions: tuple[str, ...] = ALL, **recipe: Any
 ) -> tuple[Measures, dict[str, dict[str, Any]]]:
-    """The measures, and the table of posts by name."""
+    """Return the measures, and the rows of posts by name."""
     layout = pyarrow.schema([("name", "string"), *((name, "int64") for name in (*ALL, "pv"))])
     parquet.write_table(pyarrow.Table.from_pylist(posts, layout), folder / "candidates.parquet")
     engine.view("candidates", [folder / "candidates.parquet"])
@@ -49,10 +49,10 @@ def measured(
 
 def test_by_hand(engine: Engine, tmp_path: Path) -> None:
     measures, rows = measured(engine, tmp_path, POSTS)
-    # Votes below 0 are none, so be's are 0, 2 and 1; ee has no constant of the paper's and takes its median.
+    # Negative votes count as 0, so be is 0, 2 and 1; the paper gives no constant for ee, so its median is used.
     assert measures.medians == {"ee": 1.0, "ae": 6, "be": 1, "re": 2, "pv": 4}
     assert measures.alphas == {"ee": 1.0, "ae": 18, "be": 2, "re": 1}
-    # Adjusted: x + (median pv / median x) * (x / pv) * x. Of b, ae: 18 + 4/6 * 18/10 * 18 = 39.6; be: 2 + 4 * .2 * 2
+    # Adjusted: x + (median pv / median x) * (x / pv) * x. For b, ae: 18 + 4/6 * 18/10 * 18 = 39.6; be: 2 + 4 * .2 * 2
     # = 3.6; re: 3 + 2 * .3 * 3 = 4.8; ee: 2 + 4 * .2 * 2 = 3.6. Normalised: y / (y + alpha).
     b = rows["t1_b"]
     assert [b[f"{name}_adjusted"] for name in ALL] == pytest.approx([3.6, 39.6, 3.6, 4.8])
@@ -60,10 +60,10 @@ def test_by_hand(engine: Engine, tmp_path: Path) -> None:
     assert [b[f"{name}_norm"] for name in ALL] == pytest.approx(norms)
     whole = (2 * norms[0] + 3 * norms[1] + 1 * norms[2] + 3 * norms[3]) / 9
     assert b["engagement"] == round(whole * MILLION)
-    # Of a, ee: .5 + 4 * .25 * .5 = 1; ae: 4 + 4/6 * 2 * 4 = 28/3; be: 0; re: 1 + 2 * .5 * 1 = 2.
+    # For a, ee: .5 + 4 * .25 * .5 = 1; ae: 4 + 4/6 * 2 * 4 = 28/3; be: 0; re: 1 + 2 * .5 * 1 = 2.
     a = rows["t1_a"]
     assert [a[f"{name}_norm"] for name in ALL] == pytest.approx([1 / 2, (28 / 3) / (28 / 3 + 18), 0, 2 / 3])
-    assert a["be"] == -3  # the raw number is kept
+    assert a["be"] == -3  # the raw value is kept
 
 
 def test_mean_and_deviation_are_the_populations(engine: Engine, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_constants_that_are_given(engine: Engine, tmp_path: Path) -> None:
     measures, rows = measured(engine, tmp_path, POSTS, WITHOUT_EMOTION, **given)
     assert (measures.medians["re"], measures.medians["pv"], measures.medians["ae"]) == (8, 16, 6)
     assert measures.alphas == {"ae": 6, "be": 1, "re": 0.1}
-    # re of c: 2 + 16/8 * 2/4 * 2 = 4, and nothing else has a weight
+    # re of c: 2 + 16/8 * 2/4 * 2 = 4; no other dimension has a weight
     assert rows["t1_c"]["engagement"] == round(4 / 4.1 * MILLION)
 
 

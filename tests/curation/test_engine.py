@@ -1,4 +1,4 @@
-"""DuckDB as an engine: views, tables and rows, what it leaves on disk, and names that are none."""
+"""DuckDB as an engine: views, tables and rows, files left on disk, and unknown engines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_view_is_of_all_its_files_whatever_they_are_called(engine: Engine, tmp
         parquet.write_table(pyarrow.table({"n": [number]}), file)
     engine.view("numbers", files)
     assert sorted(engine.rows("SELECT n FROM numbers")) == [(number,) for number in range(6)]
-    engine.view("numbers", files[:1])  # the name may be used again
+    engine.view("numbers", files[:1])  # a name can be reused
     assert engine.rows("SELECT n FROM numbers") == [(0,)]
 
 
@@ -53,7 +53,7 @@ def test_exactly_so_many_rows_come_together_and_in_order(engine: Engine, size: i
 
 
 class _Uneven:
-    """An engine whose tables have other sizes than those that were asked for."""
+    """An engine whose tables do not have the requested sizes."""
 
     def batches(self, query: str, size: int) -> Iterator[Any]:
         for start, end in ((0, 1), (1, 1), (1, 9), (9, 10)):

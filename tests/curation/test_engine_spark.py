@@ -26,7 +26,7 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 
 OneLine = Callable[..., None]
 
-# Small data: what Spark does to spread work over many machines would take most of the time.
+# The data are small: most of the time would go to Spark's distribution of work over many machines.
 SETTINGS = {
     "spark.sql.shuffle.partitions": 2,
     "spark.sql.codegen.wholeStage": "false",
@@ -38,7 +38,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """One session for all tests."""
+    """A session that all tests share."""
     settings = " ".join(f"--conf {name}='{value}'" for name, value in SETTINGS.items())
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_SUBMIT_ARGS", f"{settings} pyspark-shell")
@@ -48,14 +48,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def both(spark: Engine, dumps: list[Path], folder: Path, **options: Any) -> tuple[Curated, Curated]:
-    """What DuckDB and Spark make of the same dumps, in two folders."""
+    """Curate the same dumps with DuckDB and Spark, in two folders."""
     recipe = options.pop("recipe", {"kappa": KAPPA})
     plan = Plan(dumps, folder / "spark", Recipe(**recipe), with_ids=True, memory="1GB", threads=1, **options)
     return run(dumps, folder / "duckdb", recipe=recipe, **options), curate(plan, spark)
 
 
 def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:
-    """Both data sets are the same to the last digit, and so is all that the card says."""
+    """Assert that both data sets are identical, and so are the numbers of their cards."""
     assert records(folder / "spark") == records(folder / "duckdb")
     assert (folder / "spark" / "red.parquet").read_bytes() == (folder / "duckdb" / "red.parquet").read_bytes()
     names = ("fates", "measures", "chosen", "subreddits", "histogram", "scorers", "added")
@@ -65,7 +65,7 @@ def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:
 
 
 def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With scorers of texts and negative samples, in batches that end in the middle; in a folder with an odd name."""
+    """With text scorers and negative samples, in batches that do not fit the data, in a folder with an odd name."""
     monkeypatch.setattr(selection, "_ROWS", 7)
     monkeypatch.setattr(text_scores, "BATCH", 50)
     dumps = [*sorted(SAMPLE.glob("*.jsonl")), write_dump(tmp_path / "a{1}[*].jsonl", random_posts(2 * LARGE, seed=9))]

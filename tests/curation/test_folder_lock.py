@@ -1,4 +1,4 @@
-"""One run at a time in a folder, and none kept out for ever."""
+"""Only one run at a time uses a folder, and no lock outlives its process."""
 
 from __future__ import annotations
 

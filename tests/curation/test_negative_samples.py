@@ -1,4 +1,4 @@
-"""Negative samples: what each of the four ways does to a post."""
+"""Negative samples: how each of the four methods changes a post."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sample(kind: str, post: str = POST, words: tuple[str, ...] = ("NEW",), seed:
 
 
 def is_part(part: list[str], whole: list[str]) -> bool:
-    """Whether words stand in others in their order."""
+    """Whether one list of words is a subsequence of another."""
     rest = iter(whole)
     return all(word in rest for word in part)
 

@@ -1,4 +1,4 @@
-"""The queries over lines: they say of each what plain Python says, and count what is no post by its reason."""
+"""The queries over lines agree with plain Python, and count lines that are not posts by reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from parlai_empathy.tasks.reddit import cleaning
 from parlai_empathy.tasks.reddit.lines import read_lines
 from parlai_empathy.tasks.reddit.records import Post, post_of_line
 
-FIRST = 2  # the number of a test's first line: at a file's very beginning a mark of its encoding may stand
+FIRST = 2  # the number of a test's first line: line 1 may start with a byte order mark
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def read(reader: LineReader, lines: Sequence[bytes]) -> Read:
 
 
 def read_records(reader: LineReader, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The posts of records, none of which is bad, in their order."""
+    """Return the posts of valid records, in their order."""
     found = read(reader, [json.dumps(record).encode() for record in records])
     assert not found.bad
     posts: list[dict[str, Any]] = found.posts.sort_by("number").to_pylist()
@@ -49,7 +49,7 @@ def read_records(reader: LineReader, records: Sequence[dict[str, Any]]) -> list[
 
 
 def plain(text: str, author: str) -> tuple[str | None, str | None, int]:
-    """The flaw of a post, its text, and its content words, one pattern after another."""
+    """Return a post's flaw, text and number of content words, applying one pattern after another."""
     text = cleaning.decoded(text)
     own = cleaning.QUOTED_LINE.sub("", text)
     flaw = cleaning.flaw_of(text, author) or ("quote" if own != text else None)
@@ -57,7 +57,7 @@ def plain(text: str, author: str) -> tuple[str | None, str | None, int]:
 
 
 def assert_agree(reader: LineReader, texts: Sequence[tuple[str, str]]) -> None:
-    """What the queries say of texts by authors is what Python says."""
+    """Assert that the queries agree with plain Python on the given texts and authors."""
     records = [comment(f"{place:x}", "t1_zz", body=text, author=author) for place, (text, author) in enumerate(texts)]
     for post, (text, author) in zip(read_records(reader, records), texts, strict=True):
         assert (post["flaw"], post["text"], post["words"]) == plain(text, author), (text, author)
@@ -65,7 +65,7 @@ def assert_agree(reader: LineReader, texts: Sequence[tuple[str, str]]) -> None:
 
 @functools.cache
 def characters() -> frozenset[str]:
-    """What Unicode has assigned both in Python's version of it, which is another in each Python, and in DuckDB's."""
+    """Return the characters assigned in both Python's and DuckDB's version of Unicode; Python's versions differ."""
     known = [c for n in range(sys.maxunicode + 1) if unicodedata.category(c := chr(n)) not in ("Cs", "Cn", "Co")]
     with connect("1GB", 1) as database:
         database.register("known", pyarrow.table({"c": known}))
@@ -73,7 +73,7 @@ def characters() -> frozenset[str]:
         return frozenset(c for (c,) in database.sql(query).fetchall())
 
 
-# What the patterns look for, whole and in pieces, in any case, and between white space of any kind.
+# Texts that the patterns match, whole and in parts, in any letter case, and all kinds of white space.
 PIECES = st.sampled_from(
     [
         *("[deleted]", "[Removed by Reddit]", "[ removed ]", "[", "]", "(", ")", "](", "[a](b)", "[a](b(c)d)"),
@@ -114,12 +114,12 @@ NAMES = st.sampled_from(
         ("wWw.e.f", "links only", 0),
         ("I am a b^o^t", "by a bot", 0),
         ("I'm\u00a0a\u3000bot", "by a bot", 0),
-        ("\u00e9I'm a bot", None, 2),  # to Python an accent is part of a word, and bot is none here
-        ("http://e.f\u00a0lanterns", None, 1),  # a space that does not break ends an address too
+        ("\u00e9I'm a bot", None, 2),  # to Python é is a word character, so this is not "I'm a bot"
+        ("http://e.f\u00a0lanterns", None, 1),  # a no-break space also ends an address
         ("\u00a0[deleted]\u2003", "deleted", 0),
         ("\u3000> a quote\nlanterns", "quote", 1),
         ("\u3000\u2028", "empty", 0),
-        ("\u0130s", None, 1),  # in small letters that is an i, a dot above it, and an s
+        ("\u0130s", None, 1),  # its lower case is an i, a combining dot above, and an s
     ],
 )
 def test_letters_and_spaces_beyond_ascii(reader: LineReader, text: str, flaw: str | None, words: int) -> None:
@@ -168,7 +168,7 @@ def test_a_submission_says_its_title_and_its_text(reader: LineReader) -> None:
 
 
 def test_the_words_of_what_answers_a_submission_are_not_counted(reader: LineReader) -> None:
-    """Nobody asks for them: only replies to comments are counted by their words."""
+    """They are never used: only the words of replies to comments count."""
     found = read_records(reader, [comment("a", "t3_s0"), comment("b", "t1_a")])
     assert [post["words"] for post in found] == [0, 3]  # bread, rises, slowly.
 
@@ -187,7 +187,7 @@ def test_all_real_comments(reader: LineReader, real_data: Path) -> None:
 
 
 def changed(name: str, text: str) -> bytes:
-    """A comment with a field as it is written in JSON."""
+    """Return a comment's line with the given JSON text as a field's value."""
     return json.dumps(comment("a1", "t1_a0", **{name: "@"})).replace('"@"', text).encode()
 
 
@@ -196,7 +196,7 @@ def without(name: str) -> bytes:
 
 
 GOOD_LINE = json.dumps(comment("a1", "t1_a0")).encode()
-LONE = rb'"\ud800 alone"'  # half of a pair of escapes: no character
+LONE = rb'"\ud800 alone"'  # half of a surrogate pair: not a character
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ LONE = rb'"\ud800 alone"'  # half of a pair of escapes: no character
         (GOOD_LINE + b"}", "not JSON"),
         (GOOD_LINE + b"\0", "not JSON"),
         (b"\0\0\0", "not JSON"),
-        (b"\xef\xbb\xbf" + GOOD_LINE, "not JSON"),  # a mark of the encoding belongs at a file's beginning
+        (b"\xef\xbb\xbf" + GOOD_LINE, "not JSON"),  # a byte order mark is valid only at the start of a file
         (changed("body", LONE.decode()), "not JSON"),
-        (changed("body", '"a\tb"'), "not JSON"),  # JSON wants such characters written as escapes
+        (changed("body", '"a\tb"'), "not JSON"),  # JSON requires control characters to be escaped
         (b"[" * 200_000, "not JSON"),
         (b"null", "no object"),
         (b"[1, 2]", "no object"),
@@ -300,7 +300,7 @@ def test_what_is_no_post_is_counted_by_its_reason(reader: LineReader, line: byte
         ("body", r'"\ud83d\ude00 x"', "text", "\U0001f600 x"),
         ("body", '"NaN"', "text", "NaN"),
         ("body", '"[1]"', "text", "[1]"),
-        ("id", "17", "name", "t1_17"),  # an id of digits alone, which some program took for a number
+        ("id", "17", "name", "t1_17"),  # an id of digits alone, which some program converted to a number
         ("unknown", "[" * 50_000 + "]" * 50_000, "name", "t1_a1"),
         ("unknown", str(10**40), "name", "t1_a1"),
     ],
@@ -339,7 +339,7 @@ FIELDS = st.sampled_from([*comment("a", "t1_b"), "title", "selftext", "ups"])
 
 @st.composite
 def broken_lines(draw: st.DrawFn) -> bytes:
-    """A line that was a post, with some of its fields changed or left out, and then perhaps some of its bytes."""
+    """Draw a post's line with some fields changed or missing, and perhaps some bytes replaced."""
     post = draw(st.sampled_from([comment("a", "t1_b"), submission("c")]))
     post |= draw(st.dictionaries(FIELDS, JSON, max_size=3))
     for name in draw(st.lists(FIELDS, max_size=1)):
@@ -352,7 +352,7 @@ def broken_lines(draw: st.DrawFn) -> bytes:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.binary(max_size=30) | broken_lines(), max_size=30))
 def test_each_line_that_is_not_blank_is_a_post_or_bad(reader: LineReader, lines: list[bytes]) -> None:
-    lines = b"\n".join(lines).split(b"\n")  # what is drawn may have line ends in it
+    lines = b"\n".join(lines).split(b"\n")  # drawn lines may contain line feeds
     found = read(reader, lines)
     lines_read = len(found.posts) + found.bad.total()
     assert lines_read == sum(bool(line.strip(b" \t\r\f")) for line in lines)
@@ -371,11 +371,11 @@ def test_what_plain_python_takes_for_a_post_is_one(reader: LineReader, lines: li
 
 
 def is_plain(line: bytes) -> bool:
-    """Whether a line has a score that can be, no smaller number than 1 as its time, and a subreddit in one line."""
+    """Whether a line has a plausible score, a time of at least 1, and a one-line subreddit."""
     record = json.loads(line)
     score = record.get("score", record.get("ups"))
     has_score = isinstance(score, int) and abs(score) <= 1_000_000_000
     begins = record["subreddit"][:1]
     named = bool(begins) and begins not in "[{" and "\n" not in record["subreddit"]
-    # Python takes a title that is null, a field twice, and half of a pair of escapes, for something else.
+    # Python treats null titles, repeated fields and half surrogate pairs differently.
     return has_score and named and float(record["created_utc"]) >= 1 and b"\\ud" not in line

@@ -1,4 +1,4 @@
-"""The constants of RED: the paper's by default, and those that cannot work."""
+"""The constants of RED: the paper's by default, and invalid ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parlai_empathy.errors import OptionError
 
 
 def test_the_papers_constants() -> None:
-    """Xu et al. 2022: RE 3, AE 3, EE 2 and BE 1 of nine; an edited reply is 10 words; kappa 1; 80 to 20."""
+    """Xu et al. 2022: RE 3, AE 3, EE 2 and BE 1 of nine; an edited reply counts as 10 words; kappa 1; 80 to 20."""
     recipe = Recipe()
     assert recipe.weights == {"ee": 2, "ae": 3, "be": 1, "re": 3}
     assert recipe.alphas == {"ae": 18, "be": 2, "re": 1}

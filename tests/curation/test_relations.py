@@ -1,4 +1,4 @@
-"""Who answers whom: small threads, whose outcome is derived by hand."""
+"""Which post a comment replies to: small threads, with results derived by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Related = Callable[..., Found]
 
 @pytest.fixture
 def related(tmp_path: Path) -> Related:
-    """A function from posts to the fate of each comment, and the reactions that posts got."""
+    """A function that maps posts to the fate of each comment and the reactions to each post."""
 
     def found(*posts: dict[str, Any], recipe: Recipe | None = None) -> Found:
         parts = unpack([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "parts", "1GB", 1)
@@ -48,7 +48,7 @@ def test_a_thread(related: Related) -> None:
         comment("d", "t1_b", created_utc=103),
     )
     assert fates == dict.fromkeys("abcd")
-    # cake, rises, quickly, soup, does. are the content words of the longer reply: never and and are not
+    # The longer reply's content words are "cake", "rises", "quickly", "soup" and "does."; "and" and "never" are not
     assert reactions == {"s0": (1, 0, 0), "a": (2, 5, 1), "b": (1, 3, 0)}
 
 
@@ -86,7 +86,7 @@ def test_what_is_answered_decides(related: Related, parent: dict[str, Any], fate
     ],
 )
 def test_a_reply_that_is_left_out(related: Related, reply: dict[str, Any], fate: str, is_reaction: bool) -> None:
-    recipe = Recipe(subreddits=("Baking",))  # in any case
+    recipe = Recipe(subreddits=("Baking",))  # letter case is ignored
     posts = submission("s0"), comment("a", "t3_s0"), comment("b", "t1_a", **{"created_utc": 101, **reply})
     fates, reactions = related(*posts, recipe=recipe)
     assert fates == {"a": None, "b": fate}
@@ -98,7 +98,7 @@ def test_a_reply_that_is_left_out(related: Related, reply: dict[str, Any], fate:
     [("a", "b", True), ("b", "a", False), ("z", "10", True), ("10", "z", False)],
 )
 def test_in_the_same_second_names_count_up(related: Related, first: str, second: str, is_later: bool) -> None:
-    """Reddit's ids count up in base 36, so that a longer one is later."""
+    """Reddit's ids are numbers in base 36 that count up, so a longer one is later."""
     fates, reactions = related(submission("s0"), comment(first, "t3_s0"), comment(second, f"t1_{first}"))
     assert fates == {first: None, second: None if is_later else "not later than what it answers"}
     assert (first in reactions) == is_later
@@ -127,7 +127,7 @@ def test_what_is_read_twice_counts_once_as_it_was_read_first(related: Related) -
         submission("s0", title="Again"),
     )
     assert fates == {"a": None, "b": None, "b again": "read twice"}
-    assert reactions == {"s0": (1, 0, 0), "a": (1, 0, 0)}  # one is a stop word
+    assert reactions == {"s0": (1, 0, 0), "a": (1, 0, 0)}  # "one" is a stop word
 
 
 def test_a_reply_may_come_before_what_it_answers_in_the_dump(related: Related) -> None:
@@ -156,6 +156,6 @@ def test_a_place_is_of_one_post_alone_and_the_order_of_parts_does_not_matter(tmp
         found.append(engine.rows("SELECT place, substr(name, 4) FROM posts ORDER BY place"))
     engine.close()
     assert found[0] == found[1]
-    assert [name for _, name in found[0]] == list("abcdef")  # no line that is bad
+    assert [name for _, name in found[0]] == list("abcdef")  # no bad line
     assert [place % (1 << 40) for place, _ in found[0]] == [1, 2, 3, 2, 1, 2]  # the line's number
     assert len({place for place, _ in found[0]}) == 6

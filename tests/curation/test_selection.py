@@ -1,4 +1,4 @@
-"""The two ends: which posts are chosen, what their rows say, and the negative samples beside them."""
+"""The two classes: which posts are selected, their rows, and the negative samples."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     engine.close()
 
 
-# --- who is chosen ---------------------------------------------------------------------------------------------------
+# --- which posts are selected -----------------------------------------------------------------------------------------
 
 VALUES = [100, 200, 300, 500, 500, 500, 500, 700, 800]
-MEAN, DEVIATION = 500.0, 200.0  # as if measured: what lies beyond 300 and 700 is chosen, they themselves are not
+MEAN, DEVIATION = 500.0, 200.0  # assumed: values below 300 or above 700 are selected
 
 
 def ends(engine: Engine, values: list[int], kappa: float = 1.0, seed: int = 0) -> tuple[Chosen, dict[str, int]]:
@@ -56,7 +56,7 @@ def test_posts_beyond_both_distances_as_many_of_each(engine: Engine) -> None:
 
 def test_a_smaller_distance_takes_more(engine: Engine) -> None:
     assert ends(engine, VALUES, kappa=0.99)[0] == Chosen((3, 2), 2)
-    assert ends(engine, VALUES, kappa=0)[0] == Chosen((3, 2), 2)  # those at the mean are neither
+    assert ends(engine, VALUES, kappa=0)[0] == Chosen((3, 2), 2)  # those at the mean are in neither class
 
 
 def test_the_seed_decides_who_is_left_out_of_the_larger_class(engine: Engine) -> None:
@@ -124,7 +124,7 @@ def test_shares_at_the_edge(dump: Path, tmp_path: Path, share: float, folds: set
 
 
 def test_a_share_of_all_hashes_is_valid() -> None:
-    assert selection._hex(0.5) == "80000000"  # eight digits: half of 16 to the eighth
+    assert selection._hex(0.5) == "80000000"  # eight digits: half of 16 ** 8
     assert selection._hex(0.2) == "33333333"
     assert selection._hex(0) == "00000000"
     assert selection._hex(1) > "ffffffff"
@@ -141,7 +141,7 @@ def test_without_ids_the_rest_is_the_same(
 
 
 def test_quoted_lines_are_not_in_a_parent(tmp_path: Path) -> None:
-    """Of what is answered only what its author said is kept, and links without their addresses."""
+    """A parent keeps only its author's own words, and the texts of links without their addresses."""
     posts = [submission("s0"), comment("a", "t3_s0", body="> said before\nMy [own](http://e.f) words", created_utc=20)]
     for number, score in enumerate((1, 1, 1, 50, 50)):
         body = "Bread rises slowly. " * score
@@ -190,7 +190,7 @@ def test_the_seed_decides_which_posts_get_one(dump: Path, tmp_path: Path) -> Non
         found = records(tmp_path / str(seed))
         chosen.append({row["id"] for row in found if row["source"] == "reaction"})
         spoilt.append({row["id"] for row in found if row["source"] != "reaction"})
-    both = chosen[0] & chosen[1]  # the seed decides of the larger class's posts, too, who is chosen
+    both = chosen[0] & chosen[1]  # the seed also decides which posts of the larger class are selected
     assert len(both) > 30
     assert spoilt[0] & both != spoilt[1] & both
 

@@ -1,4 +1,4 @@
-"""Scores of texts: batches of fixed composition, kept one by one, so that a run goes on where another ended."""
+"""Scores of texts: batches with fixed contents are saved one by one, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZE = 4
 
 
 class Lengths:
-    """Scores a text by its last digit, in tenths, and remembers what it was asked."""
+    """Scores a text by its last digit, in tenths, and records the texts of each call."""
 
     signature = "lengths"
 

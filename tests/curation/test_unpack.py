@@ -1,4 +1,4 @@
-"""Parts of dumps: made once, whole or not at all, with an account of each line and without the name of an author."""
+"""Parts of dumps: written once and atomically, with every line accounted for and without authors' names."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def unpacked(dumps: list[Path], folder: Path, threads: int = 1) -> list[Part]:
 
 
 def rows(part: Part) -> list[dict[str, Any]]:
-    """The posts of a part in the order of the dump, without what they come from."""
+    """Return the posts of a part in the order of the dump, without its bad lines."""
     table = parquet.read_table(part.file).sort_by("number")
     return [row for row in table.to_pylist() if row["bad"] is None]
 
 
 def state(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """When the files of a folder were changed, and what is in them."""
+    """Return the modification times and contents of a folder's files."""
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
 
 
@@ -77,7 +77,7 @@ def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) ->
     write_dump(one, POSTS[:-1])
     changed = unpacked([one, other], tmp_path / "parts")
     assert (len(rows(changed[0])), changed[1]) == (59, first[1])
-    os.utime(other, ns=(0, 0))  # of the same size, but written at another time
+    os.utime(other, ns=(0, 0))  # of the same size, but with another modification time
     assert unpacked([other], tmp_path / "parts")[0].file != first[1].file
 
 
@@ -186,7 +186,7 @@ def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_en
     assert part.account.lines == len(read)
     place = f"{dump}, line {len(read) + 1}: " if read else f"{dump}: "
     assert part.account.broken.startswith(f"{place}reading failed (")
-    assert read or ending == ".xz"  # which is read in larger pieces than this dump has
+    assert read or ending == ".xz"  # .xz is read in blocks larger than this dump
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_en
         ("a.bz2", b"", 0, "reading failed"),
         ("a.xz", b"", 0, "reading failed"),
         ("a.zst", b"corrupt from the start", 0, "reading failed"),
-        ("a.jsonl", lines([comment("a", "t1_b")])[0].encode(), 1, ""),  # no line end in all of the file
+        ("a.jsonl", lines([comment("a", "t1_b")])[0].encode(), 1, ""),  # no line feed in the whole file
         ("a.jsonl", b"\xef\xbb\xbf" + lines([comment("a", "t1_b")])[0].encode(), 1, ""),
         ("a.jsonl", b"\xef\xbb\xbf", 0, ""),
     ],
