@@ -1,4 +1,4 @@
-"""What the tests of tasks share: no mirror but the test's own, and how an error has to look."""
+"""Fixtures of the task tests: mirrors, loaded teachers, and a check of error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from parlai_empathy.tasks import builder
 
 @pytest.fixture(autouse=True)
 def no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may have a mirror or a proxy: neither shall answer here."""
+    """Ignore a mirror or proxy that the environment sets."""
     monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
@@ -44,7 +44,7 @@ def ed_mirror(mirror_of: Callable[[Path, str], Path], fixtures: Path) -> Path:
 
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    """What ParlAI's logger says, which stands apart from Python's tree of loggers."""
+    """Capture ParlAI's logger too, which is outside Python's logger hierarchy."""
     monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
     return caplog
 
@@ -70,7 +70,7 @@ def load_teacher(tmp_path: Path) -> Callable[..., Any]:
 
 @pytest.fixture
 def load(load_teacher: Callable[..., Any]) -> Callable[..., Any]:
-    """The same by the fold, whose examples come in order."""
+    """A function that loads a teacher by fold, with its examples in order."""
     datatypes = {"train": "train:ordered", "valid": "valid", "test": "test"}
     return lambda task, fold="train", **options: load_teacher(task, **{"datatype": datatypes[fold], **options})
 
@@ -94,7 +94,7 @@ def mirror_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that are asked for a file; nothing goes to the network, and each gives the same bytes."""
+    """The requested addresses; nothing uses the network, and every address returns the same bytes."""
     addresses = []
 
     def answer(url: str, target: Path) -> None:

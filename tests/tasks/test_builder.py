@@ -1,4 +1,4 @@
-"""The builder against a real server, real archives and real folders. Only the waits between two tries are cut short."""
+"""The builder with a real server, real archives and real folders. Only the waits between two tries are skipped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def tar_gz(files: dict[str, bytes]) -> bytes:
-    """A packed archive of ``files``."""
+    """Pack ``files`` into a .tar.gz archive."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name, content in files.items():
@@ -51,7 +51,7 @@ def tar_gz(files: dict[str, bytes]) -> bytes:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """Likewise as a zip file."""
+    """Pack ``files`` into a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("inner/", b"")
@@ -61,7 +61,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def source_of(archive: bytes, url: str = "http://127.0.0.1:9/toy.tar.gz", version: str = "1.0") -> Source:
-    """A data set whose official archive is ``archive``. (Nothing listens at port 9.)"""
+    """Return a data set whose official archive is ``archive``. (Nothing listens on port 9.)"""
     file = DownloadableFile(url, ARCHIVE, hashlib.sha256(archive).hexdigest())
     return Source(folder="toy", version=version, archive=file, files=tuple(FILES))
 
@@ -71,7 +71,7 @@ def without_archive() -> Source:
 
 
 def content_of(home: Path) -> dict[str, bytes]:
-    """All files below ``home`` but the version mark."""
+    """Return all files below ``home`` except the version mark."""
     found = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert found.pop(".built", None) is not None
     return found
@@ -89,7 +89,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The empty folder of our data set on a mirror folder."""
+    """The empty folder of our data set in a mirror folder."""
     folder = tmp_path / "mirror" / "toy"
     folder.mkdir(parents=True)
     monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
@@ -98,7 +98,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that the builder would have waited between its tries."""
+    """The seconds that the builder would wait between its tries."""
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
     return waited
@@ -126,7 +126,7 @@ def says(status: int) -> Answer:
 
 
 class Server:
-    """A web server on 127.0.0.1. ``answers`` holds, for a path, one answer a request; the last one stays."""
+    """A web server on 127.0.0.1. ``answers`` holds a path's answers, one per request; the last one is repeated."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}
@@ -140,7 +140,7 @@ class Server:
                 (queue.pop(0) if len(queue) > 1 else queue[0])(self)
 
             def log_message(self, *_: object) -> None:
-                """Quietly."""
+                """Log nothing."""
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}"
@@ -275,7 +275,7 @@ def test_archive_on_a_mirror_url(data: Path, server: Server, ending: str, monkey
     archive = tar_gz(FILES)
     server.answers[f"/base/toy/{ARCHIVE}"] = [sends(archive)]
     home = obtain(str(data), source_of(archive))
-    assert content_of(home) == FILES  # hence no archive left in it
+    assert content_of(home) == FILES  # the archive is removed
     assert names_in(data) == ["toy"]
     assert server.asked == [f"/base/toy/{ARCHIVE}"]
 
@@ -285,7 +285,7 @@ def test_loose_files_on_a_mirror_url_after_a_no_to_the_archive(data: Path, serve
     server.answers[f"/toy/{ARCHIVE}"] = [says(status)]
     server.holds_loose_files()
     assert content_of(obtain(str(data), source_of(b"any"))) == FILES
-    assert server.asked == [f"/toy/{ARCHIVE}", "/toy/a.csv", "/toy/b.csv"]  # a plain no is not asked twice
+    assert server.asked == [f"/toy/{ARCHIVE}", "/toy/a.csv", "/toy/b.csv"]  # a definite refusal is not retried
 
 
 def test_a_mirror_url_with_neither(data: Path, server: Server, waits: list[float], assert_one_line: OneLine) -> None:
@@ -328,7 +328,7 @@ def test_a_connection_that_is_cut_each_time(
         obtain(str(data), without_archive())
     assert_one_line(caught.value, f"{server.url}/toy/a.csv", "the connection was lost", "EMPATHY_MIRROR")
     assert server.asked == ["/toy/a.csv"] * 3
-    assert names_in(data) == []  # above all no half a.csv
+    assert names_in(data) == []  # in particular no partial a.csv
 
 
 def test_a_server_that_is_not_there(
@@ -345,7 +345,7 @@ def test_a_server_that_is_not_there(
 
 
 def test_a_server_may_compress_on_the_way(data: Path, server: Server) -> None:
-    """Then Content-Length counts the compressed bytes, of which far fewer arrive than are written."""
+    """Content-Length then counts the compressed bytes, which are far fewer than those written."""
     for name, content in FILES.items():
         server.answers[f"/toy/{Path(name).name}"] = [sends(gzip.compress(content), Content_Encoding="gzip")]
     assert content_of(obtain(str(data), without_archive())) == FILES
@@ -404,7 +404,7 @@ def only_file(url: str) -> Source:
 def test_a_single_file_comes_from_its_official_address(
     data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is there to compare it with, so its SHA-256 is told."""
+    """There is no published checksum to compare, so its SHA-256 is logged."""
     monkeypatch.delenv("EMPATHY_MIRROR")
     server.answers["/official/The_File.txt"] = [sends(body := b"what came\n" * 1000)]
     source = only_file(f"{server.url}/official/The_File.txt")
@@ -413,7 +413,7 @@ def test_a_single_file_comes_from_its_official_address(
     told = f"{server.url}/official/The_File.txt: SHA-256 {hashlib.sha256(body).hexdigest()} (none is published"
     assert [record.levelname for record in log.records if record.message.startswith(told)] == ["INFO"]
     assert obtain(str(data), source) == home
-    assert server.asked == ["/official/The_File.txt"]  # once
+    assert server.asked == ["/official/The_File.txt"]  # only once
 
 
 def test_a_single_file_with_a_checksum_is_verified(
@@ -461,7 +461,7 @@ def test_a_mirror_folder_is_asked_instead_of_a_single_files_address(data: Path, 
 
 
 def test_a_mirror_without_the_single_file(data: Path, server: Server, mirror: Path, assert_one_line: OneLine) -> None:
-    """The official address is not asked: who sets a mirror may have no network, or want none."""
+    """The official address is not used: a user who sets a mirror may have no network, or want none."""
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), only_file(f"{server.url}/official"))
     assert_one_line(caught.value, mirror / "only.txt", "EMPATHY_MIRROR must hold toy/only.txt")
@@ -502,7 +502,7 @@ def source_of_zip(archive: bytes) -> Source:
 
 
 def test_a_zip_file_is_unpacked(data: Path, mirror: Path, tmp_path: Path) -> None:
-    """What it holds beside the named files is not, least of all what would land elsewhere."""
+    """Other members than the named files are not extracted, especially not outside of the folder."""
     (mirror / "toy.zip").write_bytes(archive := zipped({**FILES, "../../evil": b"!", "inner/README": b"!"}))
     assert content_of(obtain(str(data), source_of_zip(archive))) == FILES
     assert list(tmp_path.rglob("evil")) == []
@@ -525,7 +525,7 @@ def test_a_zip_file_without_one_of_the_files(data: Path, mirror: Path, assert_on
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged"])
 def test_a_broken_zip_file(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
     whole = zipped(FILES)
-    place = whole.index(b"inner/a.csv") + len(b"inner/a.csv")  # where its packed content begins
+    place = whole.index(b"inner/a.csv") + len(b"inner/a.csv")  # the start of its packed content
     damaged = whole[:place] + b"\x07" * 8 + whole[place + 8 :]  # RFC 1951: no block is of type 3
     broken = {"empty": b"", "text": b"no archive", "cut": whole[:-30], "damaged": damaged}
     (mirror / "toy.zip").write_bytes(broken[kind])
@@ -535,7 +535,7 @@ def test_a_broken_zip_file(data: Path, mirror: Path, kind: str, assert_one_line:
     assert names_in(data) == []
 
 
-# --- archives that are not what they should be -----------------------------------------------------------------------
+# --- invalid archives -------------------------------------------------------------------------------------------------
 
 
 def test_wrong_checksum_on_a_mirror_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
@@ -596,7 +596,7 @@ def test_a_link_in_an_archive_is_no_file(data: Path, mirror: Path, assert_one_li
 
 
 def test_only_the_named_files_are_taken(data: Path, mirror: Path, tmp_path: Path) -> None:
-    """Not those that would land elsewhere; and a name may begin with ``./``, as ``tar .`` writes it."""
+    """Members outside of the folder are ignored; names may begin with ``./``, as ``tar .`` writes them."""
     files = {"../../evil": b"!", str(tmp_path / "evil"): b"!", "inner/README": b"!"}
     files |= {f"./{name}": content for name, content in FILES.items()}
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(files))
@@ -625,7 +625,7 @@ def test_a_read_only_data_folder(data: Path, mirror: Path, assert_one_line: OneL
 
 
 def test_others_may_read_what_was_built(data: Path, mirror: Path, tmp_path: Path) -> None:
-    """A temporary folder is its owner's alone; what is moved out of it must not be, on a machine that people share."""
+    """Temporary folders are private, but data that are moved out of them must be readable for other users."""
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     home = obtain(str(data), source_of(archive))
     (plain := tmp_path / "plain").mkdir()
@@ -650,7 +650,7 @@ def test_ctrl_c_leaves_nothing_behind(data: Path, server: Server, monkeypatch: p
 
 
 def build_elsewhere(data: Path) -> subprocess.Popen[str]:
-    """The build in a process of its own."""
+    """Start the build in a process of its own."""
     code = (
         "import sys; from parlai_empathy.tasks.builder import Source, obtain; "
         f"obtain(sys.argv[1], Source('toy', '1.0', None, {tuple(FILES)!r}))"
@@ -675,16 +675,16 @@ def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> N
         process.communicate()
         over.set()
     assert not (data / "toy").exists()
-    assert len(names_in(data)) == 1  # what it has brought so far
+    assert len(names_in(data)) == 1  # the partial download
     assert content_of(obtain(str(data), without_archive())) == FILES
     assert names_in(data) == ["toy"]
 
 
-# --- several at once -------------------------------------------------------------------------------------------------
+# --- concurrent builds ------------------------------------------------------------------------------------------------
 
 
 def all_at_once(server: Server, number: int) -> None:
-    """Hold each answer for the last file back until ``number`` builders have asked for it."""
+    """Hold back all answers for the last file until ``number`` builders have requested it."""
     barrier = threading.Barrier(number, timeout=PATIENCE)
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -712,7 +712,7 @@ def test_several_threads_replace_an_old_version_at_once(data: Path, server: Serv
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: obtain(str(data), without_archive()), range(6)))
     assert content_of(data / "toy") == FILES
-    assert len(list(data.glob("toy.unfinished-*/mine.txt"))) == 1  # nobody's old files are lost
+    assert len(list(data.glob("toy.unfinished-*/mine.txt"))) == 1  # the old files are kept
     assert [name for name in names_in(data) if name.startswith(".")] == []
 
 
@@ -773,5 +773,5 @@ def test_sha256_is_that_of_the_standard(tmp_path: Path) -> None:
 
 
 def test_sha256_of_a_file_longer_than_one_block(tmp_path: Path) -> None:
-    (file := tmp_path / "long").write_bytes(b"abcdefg" * 200_000)  # 1.4 MB, read a MB at a time
+    (file := tmp_path / "long").write_bytes(b"abcdefg" * 200_000)  # 1.4 MB, read 1 MB at a time
     assert sha256_of(file) == hashlib.sha256(b"abcdefg" * 200_000).hexdigest()

@@ -1,4 +1,4 @@
-"""The candidates that tasks draw where their data set has none."""
+"""The candidates that tasks sample if their data set has none."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def test_the_draw_depends_on_the_seed_alone() -> None:
 
 def test_the_true_reply_may_stand_anywhere() -> None:
     places = {sample_candidates(REPLIES[7], REPLIES, str(seed)).index(REPLIES[7]) for seed in range(2_000)}
-    assert places == set(range(100))  # each is missed by 2,000 draws with a probability of .99 ** 2000, 2e-9
+    assert places == set(range(100))  # 2,000 draws miss a given one with probability .99 ** 2000, 2e-9

@@ -1,4 +1,4 @@
-"""The option that all our data sets have."""
+"""The option that all our data sets share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many turns before the reply."""
+"""The number of turns before the reply."""
 
 from __future__ import annotations
 

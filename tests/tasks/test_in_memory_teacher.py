@@ -1,4 +1,4 @@
-"""What teachers of small data sets share, by one that is made up."""
+"""The base class of teachers of small data sets, tested with an invented teacher."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class Toy(WholeTeacher):
-    """Says the lines of a file, and which fold it is."""
+    """Gives the lines of a file as texts, and its fold as their label."""
 
     title = "Toys"
 
     @staticmethod
     def build(opt: dict[str, Any]) -> Path:
-        """The file that the test wrote."""
+        """Return the file that the test wrote."""
         return Path(opt["datapath"]) / f"{opt['edition']}.txt"
 
     def setup_data(self, datafile: str) -> Iterator[tuple[dict[str, Any], bool]]:

@@ -1,4 +1,4 @@
-"""The teachers of a training fold, as an agent asks for them."""
+"""The teachers of a training fold, as an agent creates them."""
 
 from __future__ import annotations
 

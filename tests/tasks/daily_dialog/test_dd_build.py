@@ -47,11 +47,11 @@ def test_the_three_zip_files_of_a_mirror(opt: Opt, mirror: Path) -> None:
     for fold, split in SPLITS.items():
         assert list(read_daily_dialog(found[fold])) == list(read_daily_dialog(SAMPLE / split))
     shutil.rmtree(mirror)
-    assert build(opt) == found  # once built they are there
+    assert build(opt) == found  # already built
 
 
 def test_the_folder_of_parlais_own_task_is_left_alone(opt: Opt, mirror: Path) -> None:
-    """Its builder deletes whatever it finds there in another version."""
+    """ParlAI's builder deletes other versions in that folder."""
     theirs = Path(opt["datapath"]) / "dailydialog"
     theirs.mkdir(parents=True)
     (theirs / "train.json").write_text("{}")
@@ -62,7 +62,7 @@ def test_the_folder_of_parlais_own_task_is_left_alone(opt: Opt, mirror: Path) ->
 
 
 def test_the_authors_archive(opt: Opt, asked: list[str], assert_one_line: OneLine) -> None:
-    """Its checksum is the recorded one's, which something else cannot have."""
+    """Its checksum must be the recorded one, which the bytes served here do not have."""
     with pytest.raises(DownloadError) as caught:
         build(opt)
     assert asked == ["http://yanran.li/files/ijcnlp_dailydialog.zip"]

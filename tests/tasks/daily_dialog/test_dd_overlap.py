@@ -1,4 +1,4 @@
-"""Which training dialogues stand in another split too."""
+"""Which training dialogues overlap with another split."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_case_punctuation_and_spaces_make_no_difference() -> None:
 
 def test_single_turns_in_common_are_none() -> None:
     assert kept("How are you ?", "Well .", "Good .")
-    assert kept("I'm fine .", "How are you ?")  # the other way round
+    assert kept("I'm fine .", "How are you ?")  # in reverse order
 
 
 def test_a_single_turn_has_no_exchange() -> None:

@@ -1,4 +1,4 @@
-"""The reader: the authors' layout, packed or not, each way in which a file can be wrong, and anything at all."""
+"""The reader: the authors' layout, packed or not, every kind of error, and random input."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_zip_file_holds_the_same(write: Write) -> None:
 
 
 def test_the_numbers_are_those_of_the_paper(write: Write) -> None:
-    """Li et al. 2017: acts from 1, emotions from 0, which is none."""
+    """Li et al. 2017: acts are numbered from 1, emotions from 0 (no emotion)."""
     texts = "a __eou__ " * 7
     found = read(write(texts, "1 2 3 4 1 1 1", "0 1 2 3 4 5 6"))[0]
     assert [turn.act for turn in found.turns[:4]] == list(ACTS) == ["inform", "question", "directive", "commissive"]
@@ -92,18 +92,18 @@ def test_the_last_turn_needs_no_mark(write: Write) -> None:
 
 @pytest.mark.parametrize("character", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\r", "\t", "\xa0"])
 def test_only_a_line_feed_ends_a_line(write: Write, character: str) -> None:
-    """In a text such a character is a space."""
+    """Within a text, such a character counts as a space."""
     assert read(write(TEXTS.replace("Who is", f"Who{character}is"))) == EXPECTED
 
 
 def test_a_turn_that_the_file_ends_twice_is_one(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in line 7852 of the authors' train file, which is known by its SHA-256."""
+    """As in line 7852 of the authors' train file, which the reader recognises by its SHA-256."""
     line = "Hello . __eou__ Who is __eou__ there ? __eou__"
     monkeypatch.setattr(reader, "_SPLIT_IN_TWO", {hashlib.sha256(line.encode()).hexdigest(): 1})
     assert read(write(TEXTS.replace(TEXTS.split("\n")[0], line))) == EXPECTED
 
 
-# --- what can be wrong -----------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_anything_gives_dialogues_or_one_line(texts: bytes, acts: str, emotions:
     ("split", "dialogues", "turns"), [("train", 11_118, 87_170), ("validation", 1_000, 8_069), ("test", 1_000, 7_740)]
 )
 def test_counts_of_the_data_set(real_data: Path, split: str, dialogues: int, turns: int) -> None:
-    """Its publishers' number of dialogues; of turns as many as there are acts in the raw file, counted apart."""
+    """The published number of dialogues; the number of turns is that of acts in the raw file, counted separately."""
     path = real_data / "dailydialog" / f"{split}.zip"
     found = read(path)
     assert (len(found), sum(len(dialogue.turns) for dialogue in found)) == (dialogues, turns)
@@ -203,4 +203,4 @@ def test_the_line_of_the_data_set_that_ends_a_turn_twice(real_data: Path) -> Non
     found = read(real_data / "dailydialog" / "train.zip")[7851]
     assert found.conv_id == "train_7852"
     assert len(found.turns) == 11
-    assert found.turns[4].text.count(" . ") == 1  # two sentences, of which the file makes two turns
+    assert found.turns[4].text.count(" . ") == 1  # two sentences, which the file splits into two turns

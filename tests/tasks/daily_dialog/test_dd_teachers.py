@@ -25,7 +25,7 @@ README = Path(agents.__file__).parent / "README.md"
 
 
 def raw(split: str) -> list[tuple[list[str], list[str], list[str]]]:
-    """Texts, acts and emotions of the sample's dialogues: by splitting, without the reader."""
+    """Return texts, acts and emotions of the sample's dialogues, by splitting lines, without the reader."""
     texts, acts, emotions = (
         (SAMPLE / split / f"dialogues{kind}_{split}.txt").read_text().splitlines() for kind in ("", "_act", "_emotion")
     )
@@ -53,7 +53,7 @@ def test_the_replies_of_the_sample(load_teacher: Load, fold: str, split: str, hi
 def test_the_classes_of_the_sample(
     load_teacher: Load, teacher: str, names: tuple[str, ...], start: int, column: int
 ) -> None:
-    """The last line is the turn that is classified; as many as --dd-history says stand before it."""
+    """The last line is the turn to classify; up to --dd-history turns precede it."""
     expected = [
         ("\n".join(dialogue[0][max(0, place - 2) : place + 1]), [names[int(dialogue[column][place]) - start]])
         for dialogue in raw("test")
@@ -109,12 +109,12 @@ def test_a_history_that_cannot_be(load_teacher: Load, history: int) -> None:
         load_teacher(TASK, edition="sample", dd_history=history)
 
 
-# --- overlap, and dialogues without an answer ------------------------------------------------------------------------
+# --- overlap, and dialogues without a reply ---------------------------------------------------------------------------
 
 
 @pytest.fixture
 def splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
-    """A function that puts invented splits, one dialogue a line, in the place of the data set."""
+    """A function that replaces the data set with invented splits, one dialogue per line."""
 
     def write(**dialogues: str) -> None:
         files = {}
@@ -197,6 +197,6 @@ def test_counts_of_the_data_set(
 
 
 def test_the_overlap_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted apart, on the raw text: 686 training dialogues share an exchange with valid or test, 5,453 replies."""
+    """Counted in the raw text: 686 training dialogues (5,453 replies) share an exchange with valid or test."""
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
     assert load_teacher(TASK, dd_drop_overlap=True).num_examples() == 76_052 - 5_453

@@ -1,4 +1,4 @@
-"""Where EmpatheticDialogues' files are, in common with ParlAI's builtin task; and the sample in this package."""
+"""Where EmpatheticDialogues' files are, shared with ParlAI's builtin task; and the sample in this package."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_a_mirror_without_the_data_set(opt: Opt, ed_mirror: Path, assert_one_lin
     assert_one_line(caught.value, "test.csv", "EMPATHY_MIRROR", "empatheticdialogues/{train.csv,valid.csv,test.csv}")
 
 
-# --- in common with ParlAI's builtin task ----------------------------------------------------------------------------
+# --- shared with ParlAI's builtin task --------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def untouched() -> ModuleType:
-    """ParlAI's own build module as it is without our plug-in, and without anything that it could download."""
+    """ParlAI's own build module, without our plug-in and with nothing to download."""
     spec = importlib.util.spec_from_file_location("untouched_build", str(parlais_build.__file__))
     assert spec is not None
     assert spec.loader is not None
@@ -71,7 +71,7 @@ def test_we_name_the_archive_that_parlai_names(untouched: ModuleType) -> None:
 
 def test_parlai_takes_what_we_built(opt: Opt, ed_mirror: Path, untouched: ModuleType) -> None:
     folder = build(opt)
-    untouched.build(opt)  # empties the folder if it finds no mark, or another version's
+    untouched.build(opt)  # it would empty a folder without a version mark, or with another version's
     assert sorted(path.name for path in folder.iterdir()) == ["test.csv", "train.csv", "valid.csv"]
 
 
@@ -143,7 +143,7 @@ def test_no_text_of_the_sample_stands_in_two_folds(part: str) -> None:
 
 
 def texts_of(part: str, dialogues: list[Dialogue]) -> set[str]:
-    """What must not be the same by chance either: hence without regard to case."""
+    """Return texts in lower case, so that those that differ only in case count as equal."""
     if part == "situations":
         texts = [dialogue.situation for dialogue in dialogues]
     elif part == "openings":

@@ -1,4 +1,4 @@
-"""The teacher of Lee et al.'s test prompts: one item a conversation."""
+"""The teacher of Lee et al.'s test prompts: one item per conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TASK = "empathy:empathetic_dialogues"
 
 
 def items(task: str, fold: str, datapath: Path, **options: Any) -> list[dict[str, Any]]:
-    """One epoch of a teacher, made as ParlAI's scripts make it."""
+    """Return one epoch of a teacher that is created as in ParlAI's scripts."""
     parser = ParlaiParser(add_parlai_args=True, add_model_args=False)
     opt = parser.parse_kwargs(task=task, datapath=str(datapath), datatype=fold, **options)
     teacher = create_task_agent_from_taskname(opt)[0]
@@ -25,7 +25,7 @@ def items(task: str, fold: str, datapath: Path, **options: Any) -> list[dict[str
 
 @pytest.fixture
 def _invented(fixtures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The invented files as the data set: what they hold is told in test_ed_teachers.py."""
+    """Use the invented files, which test_ed_teachers.py describes, as the data set."""
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "empatheticdialogues").symlink_to(fixtures / "empathetic_dialogues")
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
@@ -65,7 +65,7 @@ def test_other_teachers_keep_the_papers_four_turns(tmp_path: Path) -> None:
 
 
 def test_the_papers_test_prompts(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The paper has 2,547; the copy at hand lacks one conversation."""
+    """The paper has 2,547; the copy that is tested lacks one conversation."""
     if not (real_data / "empatheticdialogues" / "test.csv").is_file():
         pytest.skip("no EmpatheticDialogues here")
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))

@@ -56,14 +56,14 @@ def pairs(teacher: Teacher) -> list[tuple[str, str]]:
 
 
 def raw_conversations(path: Path) -> list[list[list[str]]]:
-    """The fields of each row, one list a conversation: by splitting, without the reader."""
+    """Return the fields of each row, one list per conversation, by splitting lines, without the reader."""
     rows = [line.replace("_comma_", "\x00").split(",") for line in path.read_text().split("\n")[1:] if line]
     rows = [[field.replace("\x00", ",") for field in row] for row in rows]
     return [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
 
 
 def listener_examples(path: Path, history: int) -> list[tuple[str, str]]:
-    """What the Listener's examples have to be: the last ``history`` true turns, and the reply."""
+    """Return the expected Listener examples: the last ``history`` true turns, and the reply."""
     found = []
     for rows in raw_conversations(path):
         turns = [row[5] for row in rows]
@@ -79,9 +79,9 @@ def listener_examples(path: Path, history: int) -> list[tuple[str, str]]:
     ("teacher", "train", "valid", "test"),
     [
         ("Default", 8, 5, 6),  # the Listener's turns
-        ("BothRoles", 18 - 5, 5, 6),  # in training each turn but the first of each conversation
+        ("BothRoles", 18 - 5, 5, 6),  # in training every turn but the first of each conversation
         ("Speaker", 18 - 8, 11 - 5, 12 - 6),
-        ("SituationEmotion", 5, 3, 3),  # one a conversation
+        ("SituationEmotion", 5, 3, 3),  # one per conversation
         (
             "SituationEmotionCut",
             4,
@@ -206,7 +206,7 @@ def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
 @pytest.mark.parametrize("teacher", ["Default", "BothRoles", "ContextEmotion"])
 @pytest.mark.parametrize("fold", FOLDS)
 def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher: str, fold: str) -> None:
-    """No turn of the invented files holds either, so what is found in a text was put there."""
+    """No turn of the invented files contains either, so the teacher must have added any that is found."""
     for example in examples_of(load(f"{TASK}:{teacher}", fold)):
         assert example["emotion"] not in example["text"].lower()
         assert example["situation"] not in example["text"]
@@ -274,7 +274,7 @@ def test_sampled_candidates_are_100_replies_of_the_fold(load: Load, fold: str) -
         assert len(set(candidates)) == len(candidates) == 100
         assert set(candidates) <= replies
         places.add(candidates.index(example["labels"][0]))
-    assert len(places) > 50  # of 100: a model cannot learn where the true reply stands
+    assert len(places) > 50  # of 100: a model cannot learn the position of the true reply
 
 
 def test_sampled_candidates_are_drawn_anew_for_each_turn(load: Load) -> None:
@@ -283,7 +283,7 @@ def test_sampled_candidates_are_drawn_anew_for_each_turn(load: Load) -> None:
 
 
 def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
-    """In another process too, whose hashes differ, and for ``BothRoles`` as for the default."""
+    """Also in another process, whose hashes differ, and for ``BothRoles`` as for the default teacher."""
     code = (
         "import json, sys; from parlai.core.params import ParlaiParser; "
         "from parlai.core.teachers import create_task_agent_from_taskname as create; "
@@ -328,7 +328,7 @@ def test_candidates_of_a_file_that_lack_the_true_reply_are_not_taken(load: Load,
 def test_political_conversations_can_be_left_out(
     load: Load, ed_mirror: Path, teacher: str, train: int, valid: int
 ) -> None:
-    """One of 4 turns in train, one of 3 turns in valid."""
+    """One conversation of 4 turns in train, one of 3 turns in valid."""
     for fold, expected in [("train", train), ("valid", valid)]:
         found = examples_of(load(f"{TASK}:{teacher}", fold, ed_drop_political=True))
         assert len(found) == expected
@@ -346,7 +346,7 @@ def test_options_may_stand_behind_colons(load: Load) -> None:
     by_colon = pairs(load(f"{TASK}:BothRoles:edition=sample:ed_history=1", "train"))
     assert by_colon == pairs(load(f"{TASK}:BothRoles", "train", edition="sample", ed_history=1))
     assert not any("\n" in text for text, _ in by_colon)
-    # Each row of the sample but the header and the 288 first turns.
+    # All rows of the sample except the header and the 288 first turns.
     assert len(by_colon) == len((SAMPLE / "train.csv").read_text().splitlines()) - 1 - 288
 
 
@@ -356,7 +356,7 @@ def test_two_editions_side_by_side(load: Load, ed_mirror: Path) -> None:
 
 
 def test_the_options_are_not_changed(tmp_path: Path, ed_mirror: Path) -> None:
-    """ParlAI hands one set of options to several teachers."""
+    """ParlAI passes the same options to several teachers."""
     parser = ParlaiParser(True, False)
     opt = parser.parse_kwargs(task=TASK, datapath=str(tmp_path / "data"), datatype="test:stream")
     before = dict(opt)
@@ -372,7 +372,7 @@ def test_streaming_gives_the_same_and_leaves_no_file(
     load: Load, ed_mirror: Path, tmp_path: Path, datatype: str
 ) -> None:
     fold = datatype.split(":")[0]
-    for teacher in ["Default", "BothRoles"]:  # the second must not find the counts of the first
+    for teacher in ["Default", "BothRoles"]:  # the second must not use the counts of the first
         streamed = load(f"{TASK}:{teacher}", datatype=datatype)
         assert streamed.num_examples() == load(f"{TASK}:{teacher}", fold).num_examples()
         assert pairs(streamed) == pairs(load(f"{TASK}:{teacher}", fold))
@@ -380,13 +380,13 @@ def test_streaming_gives_the_same_and_leaves_no_file(
 
 
 def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
-    """ParlAI streams to build one."""
+    """ParlAI streams the data to build one."""
     BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
     assert "scared" in (tmp_path / "dict").read_text()
     assert sorted(path.name for path in SAMPLE.iterdir()) == ["test.csv", "train.csv", "valid.csv"]
 
 
-# --- what is wrong with the data -------------------------------------------------------------------------------------
+# --- invalid data -----------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_reply_is_left_out_with_a_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
@@ -394,7 +394,7 @@ def test_an_empty_reply_is_left_out_with_a_warning(load: Load, ed_mirror: Path, 
     path.write_text(path.read_text().replace(f",{CARING[3]},", ", ,"))
     found = pairs(load(TASK, "test"))
     assert len(found) == 5
-    assert found[-1] == (f"{CARING[1]}\n{CARING[2]}\n\n{CARING[4]}", CARING[5])  # as a turn before it stays
+    assert found[-1] == (f"{CARING[1]}\n{CARING[2]}\n\n{CARING[4]}", CARING[5])  # the context keeps the empty turn
     built = "test.csv: left out 1 example(s) whose reply is empty"
     assert [record.levelname for record in log.records if record.message.endswith(built)] == ["WARNING"]
 
@@ -438,14 +438,14 @@ def test_a_bad_line_is_named_through_parlais_loader(load: Load, ed_mirror: Path,
         file.write("c,1,gloomy,s,7,Hello,,\n")
     with pytest.raises(DataError) as caught:
         load(TASK, "valid")
-    assert_one_line(caught.value, "valid.csv, line 13", "'gloomy'")  # a header and 11 turns before it
+    assert_one_line(caught.value, "valid.csv, line 13", "'gloomy'")  # after the header and 11 turns
 
 
 # --- beside ParlAI's builtin teacher ---------------------------------------------------------------------------------
 
 
 def comparable(teacher: Teacher) -> Counter[tuple[Any, ...]]:
-    """What both teachers say of an example, whatever its order. The builtin one keeps spaces round a text."""
+    """Count examples by the fields that both teachers have, stripped: the builtin one keeps spaces around texts."""
     fields = ("text", "situation", "emotion")
     return Counter(
         (*(example[field].strip() for field in fields), *example["labels"], *example.get("label_candidates", ()))
@@ -455,7 +455,7 @@ def comparable(teacher: Teacher) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(("ours", "fold"), [("BothRoles", "train"), ("Default", "valid"), ("Default", "test")])
 def test_parlais_teacher_says_the_same_of_the_invented_files(load: Load, ed_mirror: Path, ours: str, fold: str) -> None:
-    """With a history of one turn, as its episodes have it; its own code reads the same lines in its own way."""
+    """With a history of one turn, as in its episodes; it parses the files with code of its own."""
     builtin = load("empathetic_dialogues", fold)
     assert comparable(load(f"{TASK}:{ours}", fold, ed_history=1)) == comparable(builtin)
 
@@ -479,7 +479,7 @@ def real(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("teacher", "row", "expected"),
     [
         ("Default", "nothing, or `:Default`", (40_252, 5_736, 5_257)),  # the Listener's turns
-        ("BothRoles", "`:BothRoles`", (84_165 - 19_532, 5_736, 5_257)),  # each utterance but the first
+        ("BothRoles", "`:BothRoles`", (84_165 - 19_532, 5_736, 5_257)),  # every utterance but the first
         ("LastReply", "`:LastReply`", (19_530, 2_768, 2_546)),  # the conversations with a reply
         ("Speaker", "`:Speaker`", (84_165 - 40_252, 12_074 - 5_736, 10_969 - 5_257)),
         ("SituationEmotion", "`:SituationEmotion`", (19_532, 2_769, 2_546)),
@@ -492,7 +492,7 @@ def test_counts_of_the_data_set(load: Load, real: Path, teacher: str, row: str, 
 
 
 def counts_in_the_readme(row: str) -> tuple[int, ...]:
-    """The last three cells of the table's row that begins so."""
+    """Return the last three cells of the table row that starts with ``row``."""
     (line,) = (line for line in README.read_text().splitlines() if line.startswith(f"| {row} |"))
     return tuple(int(cell.replace(",", "")) for cell in line.split("|")[-4:-1])
 
@@ -517,7 +517,7 @@ def test_parlais_teacher_finds_the_data_set_through_our_builder(load: Load, real
 
 
 def without_sampled(teacher: Teacher) -> Teacher:
-    """The files at hand have no candidates; ours then draws some, ParlAI's has none."""
+    """Remove the candidates that our teacher samples because the files have none; ParlAI's teacher has none."""
     for (example,) in teacher.data.data:
         del example["label_candidates"]
     return teacher

@@ -1,4 +1,4 @@
-"""Our way to count against ParlAI's own, on random texts: the same numbers, to the last bit."""
+"""Our faster metrics equal ParlAI's on random texts, to the last bit."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from parlai.core.metrics import AverageMetric, TeacherMetrics
 
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics, bleu, overlap
 
-# Few words, so that many are shared; some that the plain form changes, or leaves nothing of.
+# Few words, so that many are shared; normalisation changes some, or leaves nothing of them.
 words = st.sampled_from(["so", "sad", "Sad", "dog", "the", "a", "!", "don't", "  ", "é", "so.", "sorry", "ran"])
 texts = st.one_of(st.lists(words, max_size=9).map(" ".join), st.text(max_size=12))
 
 
 def reports(*arguments: Any, metrics: str = "default") -> tuple[dict[str, Any], dict[str, Any]]:
-    """What ParlAI counts of responses, and what we do."""
+    """Return ParlAI's report on responses, and ours."""
     found = []
     for kind in (TeacherMetrics, QuickMetrics):
         counted = kind(metrics)
@@ -70,8 +70,8 @@ def test_copies_of_a_teacher_count_together() -> None:
 
 
 def test_by_hand() -> None:
-    # Three of the guess' four words are among the answer's five: precision 3/4, recall 3/5, F1 2 * .45 / 1.35 = 2/3.
+    # Three of the reply's four words are among the label's five: precision 3/4, recall 3/5, F1 2 * .45 / 1.35 = 2/3.
     assert overlap("so sad my dog", ["so sad dog ran off"]) == (0.75, 0.6, pytest.approx(2 / 3))
-    # All words and all pairs of them are shared, no three; four words for four: the root of 1 * 1 * 1e-12 / 2 ...
+    # All unigrams and bigrams match, no longer n-gram exists: the fourth root of 1 * 1 * 1e-12 * 1e-12.
     assert bleu("so sad", ["so sad"]) == pytest.approx((1e-12 * 1e-12) ** 0.25)
     assert bleu("so", ["sad"]) == 0

@@ -1,4 +1,4 @@
-"""The reader: the official layout, columns in any order, each way in which a file can be wrong, and anything at all."""
+"""The reader: the official layout, columns in any order, every kind of error, and random input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,ta
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """A function that writes a file, in UTF-8 and without touching the ends of lines, and returns its path."""
+    """A function that writes a file in UTF-8, without converting line ends, and returns its path."""
 
     def write_file(text: str | bytes) -> Path:
         (path := tmp_path / "some.csv").write_bytes(text.encode() if isinstance(text, str) else text)
@@ -60,7 +60,7 @@ def test_a_conversation_as_the_official_train_file_has_it(fixtures: Path) -> Non
         turns=(
             Turn(1, "11", "My brother swam a whole lane today, all alone!"),
             Turn(2, "12", "That is lovely. How old is he?"),
-            Turn(3, "11", 'Six. He calls himself "the shark.'),  # one quote alone, which is text like any other
+            Turn(3, "11", 'Six. He calls himself "the shark.'),  # an unpaired quotation mark is ordinary text
             Turn(4, "12", "Ha, watch your toes then."),
         ),
         self_evaluations=(SelfEvaluation(5, 5, 5), SelfEvaluation(4, 5, 5)),
@@ -73,7 +73,7 @@ def test_odd_turns_are_the_speakers_and_even_ones_the_listeners(fixtures: Path) 
 
 
 def test_counts_of_the_invented_files(fixtures: Path) -> None:
-    # Counted by hand: turns a conversation.
+    # Turns per conversation, counted by hand.
     expected = {"train": [4, 3, 4, 2, 5], "valid": [4, 3, 4], "test": [4, 2, 6]}
     for fold, turns in expected.items():
         dialogues = read(fixtures / f"empathetic_dialogues/{fold}.csv")
@@ -96,7 +96,7 @@ def test_listener_turns_of_valid_and_test_have_100_candidates(fixtures: Path, fo
 
 def test_candidates_are_unescaped_after_they_are_split(fixtures: Path) -> None:
     cake = read(fixtures / "empathetic_dialogues/valid.csv")[0].turns[3]
-    assert cake.text == "Bake him a cake | or two."  # a bar in an utterance is no escape
+    assert cake.text == "Bake him a cake | or two."  # a bar in an utterance is not an escape
     assert {cake.text, "Hey, tea | coffee?", "No, I am glad."} <= set(cake.candidates)
     assert not any("_pipe_" in text or "_comma_" in text for text in cake.candidates)
 
@@ -152,7 +152,7 @@ def test_a_ninth_column_with_a_name_is_not_taken_for_the_candidates(write: Write
     assert [turn.candidates for turn in read(path)[0].turns] == [(), ("Hi", "Ho")]
 
 
-# --- what texts may hold ---------------------------------------------------------------------------------------------
+# --- what texts may contain -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_evaluations_of_two_people() -> None:
     assert parse_self_evaluations("4|3|4_3|5|5") == (SelfEvaluation(4, 3, 4), SelfEvaluation(3, 5, 5))
 
 
-# --- what is wrong is said, with file and line -----------------------------------------------------------------------
+# --- errors name the file and line ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -264,16 +264,16 @@ def test_a_folder_is_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     assert_one_line(caught.value, tmp_path, "cannot be read")
 
 
-# --- what is written can be read -------------------------------------------------------------------------------------
+# --- round trips ------------------------------------------------------------------------------------------------------
 
 
 def escape(text: str, bar: bool = False) -> str:
-    """The data set's own escapes, the other way round."""
+    """Apply the data set's own escapes."""
     return (text.replace("|", "_pipe_") if bar else text).replace(",", "_comma_")
 
 
 def is_expressible(text: str) -> bool:
-    """Whether the format can hold ``text`` at all: ``_comma_`` cannot be written, for example, nor can outer spaces."""
+    """Whether the format can represent ``text``, unlike ``_comma_`` or outer spaces, for example."""
     plain = escape(text, bar=True).replace("_comma_", ",").replace("_pipe_", "|")
     return plain == text and "_pipe_" not in text and "_comma_" not in text and text == text.strip()
 
@@ -290,7 +290,7 @@ _TAGS = st.lists(st.sampled_from(["<POLITICAL>", "<A B>", "<RACIST>", "odd"]), u
 
 @st.composite
 def dialogues(draw: st.DrawFn) -> list[Dialogue]:
-    """Conversations with all that the format can express. Their names differ, or neighbours would become one."""
+    """Draw conversations with all that the format can express. Their names differ, or neighbours would be merged."""
     names = draw(
         st.lists(st.text(_CHARACTERS, max_size=5).filter(lambda name: "," not in name), unique=True, max_size=4)
     )
@@ -308,13 +308,13 @@ def dialogues(draw: st.DrawFn) -> list[Dialogue]:
 
 
 def turns(index: int) -> st.SearchStrategy[Turn]:
-    # Candidates that are one empty text are the same in the file as none.
+    # In the file, a single empty candidate is the same as none.
     candidates = st.lists(_TEXTS, max_size=4).map(tuple).filter(lambda texts: texts != ("",))
     return st.builds(Turn, st.just(index), st.integers(0, 999).map(str), _TEXTS, candidates)
 
 
 def rows_of(dialogue: Dialogue) -> list[dict[str, str]]:
-    """Rows by column, with the evaluations and tags in each row, as the official files have them."""
+    """Return rows by column, with the evaluations and tags in each row, as in the official files."""
     evaluations = "_".join(f"{e.empathy}|{e.relevance}|{e.understandability}" for e in dialogue.self_evaluations)
     return [
         {
@@ -333,7 +333,7 @@ def rows_of(dialogue: Dialogue) -> list[dict[str, str]]:
 
 
 def read_text(text: str | bytes) -> list[Dialogue]:
-    """Read what hypothesis invented: it calls a test many times, with files that must not be each other's."""
+    """Read generated text from a new file each time, because Hypothesis calls a test many times."""
     with tempfile.TemporaryDirectory() as folder:
         (path := Path(folder) / "some.csv").write_bytes(text.encode() if isinstance(text, str) else text)
         return read(path)
@@ -341,7 +341,7 @@ def read_text(text: str | bytes) -> list[Dialogue]:
 
 @given(written=dialogues(), end=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
 def test_round_trip_in_the_official_layout(written: list[Dialogue], end: str, mark: str) -> None:
-    """Eight names and nine fields, the ninth being the candidates."""
+    """The header has eight names, the rows nine fields: the ninth holds the candidates."""
     rows = [row.values() for dialogue in written for row in rows_of(dialogue)]
     assert read_text(mark + end.join([HEADER, *(",".join(row) for row in rows), ""])) == written
 
@@ -349,13 +349,13 @@ def test_round_trip_in_the_official_layout(written: list[Dialogue], end: str, ma
 @given(written=dialogues(), order=st.permutations([*COLUMNS, "candidates"]))
 def test_round_trip_with_columns_in_any_order(written: list[Dialogue], order: list[str]) -> None:
     rows = [[row[name] for name in order] for dialogue in written for row in rows_of(dialogue)]
-    # A carriage return at the end of a line belongs to the line's end: here a name may be the last column.
+    # A carriage return before a line feed is part of the line end, and here the last column may be the name.
     expected = [replace(one, conv_id=one.conv_id.rstrip("\r")) if order[-1] == "conv_id" else one for one in written]
     if len({one.conv_id for one in expected}) == len(expected):
         assert read_text("\n".join([",".join(order), *(",".join(row) for row in rows), ""])) == expected
 
 
-# --- anything either reads or is refused -----------------------------------------------------------------------------
+# --- random input is read or rejected ---------------------------------------------------------------------------------
 
 
 _PIECES = st.one_of(
@@ -365,14 +365,14 @@ _PIECES = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
 )
 _LINES = st.lists(_PIECES, min_size=4, max_size=11).map(",".join)
-# Mostly right, so that the rows behind are reached as well.
+# Mostly valid, so that the rows after them are reached too.
 _ROWS = st.tuples(
     st.sampled_from(["c", "d"]), st.sampled_from("1234"), st.sampled_from(["sad", "proud", "odd"]), *[_PIECES] * 5
 ).map(",".join)
 
 
 def read_or_refuse(text: str | bytes) -> None:
-    """Nothing but dialogues or a :class:`DataError` of one line comes out."""
+    """Assert that reading gives dialogues or a one-line :class:`DataError`."""
     found, message = [], "some.csv, line 1"
     try:
         found = read_text(text)
@@ -423,12 +423,12 @@ def test_the_real_files(real_data: Path, fold: str, conversations: int, utteranc
 
 
 def counted_by_line(path: Path) -> tuple[int, int, int]:
-    """The same three numbers from the lines alone: a conversation begins where the turn's number is 1."""
+    """Return the same three numbers from the lines alone: a conversation begins where the turn's number is 1."""
     numbers = re.findall(rb"^[^,\n]*,(\d+),", path.read_bytes(), re.MULTILINE)
     return numbers.count(b"1"), len(numbers), sum(number[-1:] in b"02468" for number in numbers)
 
 
 def utterances_by_pattern(path: Path) -> list[str]:
-    """The sixth field of each line, by a regular expression over the bytes."""
+    """Return the sixth field of each line, by a regular expression over the bytes."""
     fields = re.findall(rb"^(?:[^,\n]*,){5}([^,\n]*)", path.read_bytes(), re.MULTILINE)
     return [field.replace(b"_comma_", b",").decode().strip() for field in fields[1:]]

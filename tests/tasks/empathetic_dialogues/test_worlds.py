@@ -1,4 +1,4 @@
-"""Chats about EmpatheticDialogues: ParlAI finds our worlds, and its own self-chat begins as a Speaker would."""
+"""Chats about EmpatheticDialogues: ParlAI finds our worlds, and its self-chats begin with a Speaker's turn."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def test_the_person_begins_and_the_model_is_told_nothing_else(tmp_path: Path) ->
     world.parley()
     assert [act["text"] for act in world.get_acts()] == ["I failed.", "I failed."]
     assert model.observed == ["I failed.", "I failed."]
-    assert list(tmp_path.iterdir()) == []  # talking needs no data set
+    assert list(tmp_path.iterdir()) == []  # chatting needs no data set
 
 
 class Recorder(RepeatQueryAgent):
-    """Repeats what it hears, and remembers it."""
+    """Repeats and records what it observes."""
 
     def __init__(self, opt: Any, shared: Any = None) -> None:
         super().__init__(opt, shared)
@@ -78,11 +78,11 @@ class Recorder(RepeatQueryAgent):
         return super().observe(observation)
 
 
-# --- a model and itself ----------------------------------------------------------------------------------------------
+# --- a model with itself ----------------------------------------------------------------------------------------------
 
 
 def self_chats(tmp_path: Path, task: str = TASK, **options: Any) -> list[Chat]:
-    """What was said, chat by chat, when ParlAI's script lets a model that always agrees talk to itself."""
+    """Return the texts, chat by chat, of ParlAI's self-chat script with a model that always says the same."""
     logs = SelfChat.main(
         task=task,
         datapath=str(tmp_path / "data"),
@@ -93,13 +93,13 @@ def self_chats(tmp_path: Path, task: str = TASK, **options: Any) -> list[Chat]:
         outfile=str(tmp_path / "chats.jsonl"),
         **options,
     )
-    return [[act["text"] for pair in chat for act in pair] for chat in logs if chat]  # ParlAI's log ends with no chat
+    return [[act["text"] for pair in chat for act in pair] for chat in logs if chat]  # ParlAI's log ends with none
 
 
 def test_each_self_chat_begins_with_an_opening_line_of_the_test_fold(tmp_path: Path, ed_mirror: Path) -> None:
     chats = self_chats(tmp_path, num_self_chats=30)
-    assert {chat[0] for chat in chats} == OPENERS  # 30 draws of 3; chance of a miss, were the seed free: 3 x (2/3)^30
-    assert all(chat[1:] == ["I agree."] * 3 for chat in chats)  # so nothing comes before the opener
+    assert {chat[0] for chat in chats} == OPENERS  # 30 draws of 3; with random seeds, P(a miss) <= 3 x (2/3)^30
+    assert all(chat[1:] == ["I agree."] * 3 for chat in chats)  # so nothing precedes the opener
 
 
 def test_the_seed_decides_on_the_openers(tmp_path: Path, ed_mirror: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reading EmpatheticIntents: what its lines say, and what is wrong with those that cannot be read."""
+"""Reading EmpatheticIntents: valid lines, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OneLine = Callable[..., None]
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The sample, to be changed."""
+    """A copy of the sample that a test may change."""
     return Path(shutil.copytree(SAMPLE, tmp_path / "intents"))
 
 

@@ -1,4 +1,4 @@
-"""Where the files come from that Predictive Engagement learns from."""
+"""Where the training files of Predictive Engagement come from."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ OneLine = Callable[..., None]
 
 
 def entry(said: list[tuple[str, str]], scores: dict[str, float], people: str = "A") -> dict[str, Any]:
-    """A conversation of A and B; ``people`` are those of them that are no programs."""
+    """Return a conversation of A and B; those not in ``people`` are programs."""
     return {
         "dialogId": 5,
         "users": [{"id": one, "userType": "Human" if one in people else "Bot"} for one in "AB"],
@@ -52,10 +52,10 @@ def test_what_one_says_in_several_messages_is_one_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "people", "label"),
     [
-        ({"A": 3, "B": 0}, "A", "1"),  # of a person and a program the person's counts
+        ({"A": 3, "B": 0}, "A", "1"),  # of a person and a program, the person's score counts
         ({"A": 2, "B": 5}, "A", "0"),
         ({"A": 0, "B": 5}, "B", "1"),
-        ({"A": 2, "B": 4}, "AB", "1"),  # their mean, 3
+        ({"A": 2, "B": 4}, "AB", "1"),  # the mean, 3
         ({"A": 2, "B": 3}, "AB", "0"),  # 2.5 is rounded to the even 2, as the authors' Python does
         ({"A": 3, "B": 4}, "AB", "1"),  # and 3.5 to 4
     ],

@@ -1,4 +1,4 @@
-"""What a judge is given of a rated reply."""
+"""The message that a judge receives for a rated reply."""
 
 from __future__ import annotations
 

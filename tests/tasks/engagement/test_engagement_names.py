@@ -1,4 +1,4 @@
-"""The names of the evaluation sets, against the sets."""
+"""The names of the evaluation sets match the sets."""
 
 from __future__ import annotations
 

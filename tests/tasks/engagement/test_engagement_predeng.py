@@ -66,5 +66,5 @@ def test_the_sample() -> None:
 def test_the_real_data(real_data: Path) -> None:
     found = list(read_predeng(real_data / "engagement" / "predeng600.csv"))
     assert [len(one.ratings) for one in found] == [3] * 600
-    # Counted in the column by awk: 568 rows say 1, 366 say 2, 306 say 3, 259 say 4 and 301 say 5.
+    # Counted in the column with awk: 568 rows have 1, 366 have 2, 306 have 3, 259 have 4 and 301 have 5.
     assert sum(sum(one.ratings) for one in found) == 568 + 2 * 366 + 3 * 306 + 4 * 259 + 5 * 301

@@ -19,7 +19,7 @@ def test_the_sample_of_better() -> None:
     found = list(read_rated_table(SAMPLE / "better.csv"))
     assert [len(one.ratings) for one in found] == [3] * 10
     assert found[0].context == ("Have you seen my glasses ?",)
-    assert found[0].human > found[1].human  # an answer, and words that only sound like one
+    assert found[0].human > found[1].human  # an answer, and words that only resemble one
 
 
 def test_the_sample_of_red_test() -> None:

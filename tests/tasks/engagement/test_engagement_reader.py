@@ -1,4 +1,4 @@
-"""What all sets are read into."""
+"""Rated replies, into which all sets are read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_scale_reaches_from_the_lowest_rating_to_the_highest(ratings: list[flo
 
 
 def test_a_rating_that_no_scale_has() -> None:
-    """A slip, such as two scores without a space between: a class for each number up to it would fill the memory."""
+    """A typing error, such as two scores without a space between them: a class for each step would fill the memory."""
     replies = [RatedReply(item, (), "Yes.", (rating, 2)) for item, rating in (("a", 1), ("b", 10**12), ("c", 5))]
     with pytest.raises(DataError, match=r"^item b is rated 1e\+12 and item a 1: no scale has more than 1000 steps: "):
         scale_of(replies)

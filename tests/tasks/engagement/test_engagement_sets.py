@@ -1,4 +1,4 @@
-"""The sets by name: where they come from, and that each can be read."""
+"""The sets by name: where they come from, and how they are read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_each_has_a_sample_on_its_scale(name: str, tmp_path: Path) -> None:
 def test_a_mirror_holds_all_in_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(SAMPLE, tmp_path / "mirror" / "engagement")
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
-    for name in SETS:  # one after the other: none takes the folder of another away
+    for name in SETS:  # one after another: none removes another's folder
         assert engagement_set(name, {"datapath": str(tmp_path / "data")}) == read_set(
             name, SAMPLE / EVALUATION_SETS[name].file
         )

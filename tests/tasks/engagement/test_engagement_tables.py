@@ -1,4 +1,4 @@
-"""Reading tables, whatever form they come in."""
+"""Reading tables in all supported formats."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_value_that_is_no_text(tmp_path: Path, assert_one_line: OneLine, value
 
 
 def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
-    """As spreadsheets leave them."""
+    """As spreadsheets write them."""
     path = tmp_path / "t.csv"
     path.write_text("post,,\nOne.,,\n", encoding="utf-8")
     assert [row.text("post") for row in read_table(path)] == ["One."]

@@ -61,7 +61,7 @@ def test_convai_is_split_without_what_people_labelled(load_teacher: Load, dataty
     fold = datatype.split(":")[0]
     ids = read_ids(SAMPLE / SCORED)
     conversations = [one for one in read_conversations(SAMPLE / CONVERSATIONS) if one.conversation_id not in ids]
-    assert len(conversations) == 38  # of the sample's 41, one has no turn and two were labelled reply by reply
+    assert len(conversations) == 38  # of the sample's 41, one has no turns and two were labelled reply by reply
     expected = Counter(
         (f"{pair.query}\n{pair.reply}", pair.label)
         for conversation in split_conversations(conversations)[fold]

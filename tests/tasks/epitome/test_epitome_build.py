@@ -30,7 +30,7 @@ def test_the_files_of_the_mirror_are_built(opt: Opt, mirror: Path) -> None:
     assert found == Path(opt["datapath"]) / "epitome"
     assert list(read_epitome(found)) == list(read_epitome(mirror))
     shutil.rmtree(mirror)
-    assert build(opt) == found  # once built it is there
+    assert build(opt) == found  # already built
 
 
 def test_a_mirror_without_a_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:

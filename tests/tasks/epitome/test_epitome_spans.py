@@ -1,4 +1,4 @@
-"""Finding what raters quoted in a response."""
+"""Finding raters' quotations in a response."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def found(text: str, *quoted: str) -> list[str]:
     [
         ("a  b\tc\n", "a b c"),
         ("I &lt;3 you &amp; yours", "I <3 you & yours"),
-        ("over &amp;#x200B; there", "over there"),  # escaped twice, and then a space of no width
+        ("over &amp;#x200B; there", "over there"),  # a zero-width space, escaped twice
         ("  ", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""Splits: no post on two sides, each level in each fold, and those that the README publishes."""
+"""Splits: no post in two folds, each level in each fold, and the checksums that the README publishes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
     assert list(folds) == ["train", "valid", "test"]
     assert sum(len(posts(folds[fold])) for fold in FOLDS) == len(posts(pairs))
     for fold in FOLDS:
-        assert folds[fold] == [one for one in pairs if one.seeker_id in posts(folds[fold])]  # in the order given
+        assert folds[fold] == [one for one in pairs if one.seeker_id in posts(folds[fold])]  # in the given order
 
 
 @given(_PAIRS, st.integers(0, 999))
@@ -64,7 +64,7 @@ def test_of_ten_posts_in_the_order_of_a_published_hash_the_first_is_for_test() -
 
 
 def test_each_fold_has_its_share_of_rare_levels() -> None:
-    """10 posts of 100 are of a rare level: they stand together, and one of ten goes each way."""
+    """10 of 100 posts have a rare level: they are sorted together, and one of them each goes to valid and test."""
     folds = split_pairs([pair(str(n), (0, 0, 1) if n % 10 == 3 else (0, 0, 0)) for n in range(100)])
     assert {fold: sum(one.levels["explorations"] for one in pairs) for fold, pairs in folds.items()} == {
         "train": 8,
@@ -87,7 +87,7 @@ PUBLISHED = {
     ("sample", "valid"): "5cecab884808509d0fe7e9931b4d6b011b53b57ac553600396c5c8c54a80ff26",
     ("sample", "test"): "531d87538fa41694f85d41c8f778571d1ffe5fe1277df823392f982216e9f9f2",
 }
-"""Which posts are in a fold. Who changes these changes what every published number was measured on."""
+"""Checksums of the posts in each fold. If these change, every published number was measured on other data."""
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])

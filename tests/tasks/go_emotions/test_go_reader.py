@@ -1,4 +1,4 @@
-"""Reading GoEmotions: what its rows say, and what is wrong with those that cannot be read."""
+"""Reading GoEmotions: valid rows, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OneLine = Callable[..., None]
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The sample, to be changed."""
+    """A copy of the sample that a test may change."""
     return Path(shutil.copytree(SAMPLE, tmp_path / "goemotions"))
 
 
@@ -121,7 +121,7 @@ def test_what_is_written_is_read(
 def test_the_real_data(real_data: Path) -> None:
     comments = {fold: list(read_go_emotions(real_data / "goemotions", fold)) for fold in FILES}
     assert {fold: len(found) for fold, found in comments.items()} == {"train": 43_410, "valid": 5_426, "test": 5_427}
-    # Counted in the files by awk: rows whose second field has one number, two, three, ...
+    # Counted in the files with awk: rows whose second field has one number, two, three, ...
     numbers = Counter(len(comment.emotions) for comment in comments["train"])
     assert numbers == {1: 36_308, 2: 6_541, 3: 532, 4: 28, 5: 1}
     assert sum('"' in comment.text for comment in comments["test"]) == 149

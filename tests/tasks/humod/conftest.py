@@ -1,4 +1,4 @@
-"""What writes HUMOD files: it is of these tests alone, and nothing of the reader takes part."""
+"""Fixtures that write HUMOD files without any code of the reader."""
 
 from __future__ import annotations
 

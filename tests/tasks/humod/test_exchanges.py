@@ -1,4 +1,4 @@
-"""Contexts with all that was said next, and the dialogues put together from them, by hand and by counting."""
+"""Contexts with all their replies, and the dialogues recombined from them, checked by hand and by counting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from parlai_empathy.tasks.humod.reader import Pair
 
 
 def pair(context: str, reply: str, is_original: bool = True, human: str = "") -> Pair:
-    """Turns and human replies are given with bars between."""
+    """Return a pair; bars separate the turns of the context, and the human replies."""
     turns, replies = tuple(context.split("|")), tuple(human.split("|")) if human else ()
     return Pair(f"{context} {reply}", turns, reply, is_original, (), None, replies)
 
@@ -40,7 +40,7 @@ def test_one_of_the_pairs_may_be_missing() -> None:
 
 
 def test_a_context_that_occurs_twice_gives_two_exchanges() -> None:
-    """Wherever they stand, the first original reply goes with the first random one."""
+    """Wherever they occur, the first original reply is paired with the first random one."""
     one, two, three = pair("a", "1"), pair("a", "2", False), pair("a", "3")
     assert exchanges([one, two, pair("b", "9"), three]) == [
         Exchange(("a",), one, two),
@@ -65,13 +65,13 @@ def test_alternatives_of_contexts_that_occur_twice_are_put_together() -> None:
 
 
 def test_a_turn_can_be_replaced_where_what_comes_before_is_a_context() -> None:
-    """Of the dialogue a, b, c, d the data know what people said after ``a`` and after ``a b c``, not after ``a b``."""
+    """For the dialogue a, b, c, d the data have human replies after ``a`` and after ``a b c``, not after ``a b``."""
     whole = exchanges([pair("a", "b", human="b1|b2"), pair("a|b|c", "d", human="d1|d"), pair("x|b", "c", human="c1")])
     assert choices(whole[1], alternatives(whole)) == [["a"], ["b", "b1", "b2"], ["c"], ["d", "d1"]]
 
 
 def test_only_true_turns_lead_on() -> None:
-    """What people said after ``a b1`` is no choice for a dialogue in which ``a b`` was said."""
+    """Human replies to ``a b1`` are no choices for a dialogue that begins with ``a b``."""
     whole = exchanges([pair("a", "b", human="b1"), pair("a|b1", "c", human="c1"), pair("a|b", "d")])
     assert choices(whole[2], alternatives(whole)) == [["a"], ["b", "b1"], ["d"]]
 
@@ -86,7 +86,7 @@ def test_choices_without_an_original_reply_or_without_knowledge() -> None:
 
 
 def test_the_papers_example() -> None:
-    """Figure 4: three turns, five replies to each, 125 dialogues."""
+    """Figure 4: three turns with five choices each give 125 dialogues."""
     turns = [[f"{turn}{reply}" for reply in range(5)] for turn in "abc"]
     found = recombine(turns, 125)
     assert len(set(found)) == len(found) == 125
@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_dialogues_and_another_one_others() -> None
 
 
 def test_every_dialogue_is_as_probable() -> None:
-    """Half of all, for 200 seeds: each of the eight comes out about 100 times (a standard deviation is 7)."""
+    """Each of 200 seeds draws half of the eight dialogues: each is drawn about 100 times (standard deviation 7)."""
     turns = [["a", "A"], ["b", "B"], ["c", "C"]]
     drawn = [one for seed in range(200) for one in recombine(turns, 4, str(seed))]
     assert all(65 <= drawn.count(one) <= 135 for one in product(*turns))

@@ -1,4 +1,4 @@
-"""Where HUMOD's file is: an option's, the official one by way of a mirror, or the sample in this package."""
+"""Where HUMOD's file is: an option's, the official one or a mirror's copy, or the sample in this package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_file_of_the_mirror_is_built(opt: Opt, mirror: Path) -> None:
     assert found == Path(opt["datapath"]) / "humod" / "HUMOD_Dataset.TXT"
     assert found.read_bytes() == (mirror / "HUMOD_Dataset.TXT").read_bytes()
     shutil.rmtree(mirror)
-    assert build(opt) == found  # once built it is there
+    assert build(opt) == found  # already built
 
 
 def test_options_of_old_models_name_no_edition_and_no_file(opt: Opt, mirror: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneL
 
 
 def test_without_a_mirror_the_official_address_is_asked(opt: Opt, asked: list[str]) -> None:
-    """The authors' repository on GitHub. (What the builder does then is tested with a server of its own.)"""
+    """The authors' repository on GitHub. (The builder's own tests cover the download, with a local server.)"""
     assert build(opt).read_bytes() == b"what came"
     assert asked == ["https://raw.githubusercontent.com/erincmer/HUMOD/master/HUMOD_Dataset.TXT"]
     assert SOURCE.archive is None
@@ -92,7 +92,7 @@ def test_the_sample_is_printable_ascii() -> None:
 
 
 def test_the_sample_has_the_shape_of_the_data_set() -> None:
-    """Two pairs a context, three raters a pair, one to six turns before the reply."""
+    """Two pairs per context, three raters per pair, one to six turns before the reply."""
     pairs = sample()
     assert len(pairs) == 240
     assert set(Counter(pair.context for pair in pairs).values()) == {2}
@@ -109,6 +109,6 @@ def test_everybody_in_the_sample_says_something() -> None:
 
 
 def test_in_the_sample_true_replies_are_rated_higher() -> None:
-    """Otherwise nothing could be learnt from it."""
+    """Otherwise a model could learn nothing from it."""
     means = {kind: [p.mean_rating or 0 for p in sample() if p.is_original == kind] for kind in (True, False)}
     assert sum(means[True]) / 120 > sum(means[False]) / 120 + 1

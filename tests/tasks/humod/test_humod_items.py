@@ -1,4 +1,4 @@
-"""Making a set to be rated: which replies a task has, how the random ones are drawn, and what is written."""
+"""Creating a set for rating: the replies of a task, the sampling of random replies, and the file."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_lacks_a_label_is_a_turn_all_the_same() -> None:
     assert replies(message("", "a"), message("b", "c", done=True)) == [(("a", "b"), "c")]
 
 
-# --- which items are drawn -------------------------------------------------------------------------------------------
+# --- the sampled items ------------------------------------------------------------------------------------------------
 
 SMALL = [Reply((f"context {n}",), f"reply {n}") for n in range(6)]
 
@@ -78,7 +78,7 @@ SMALL = [Reply((f"context {n}",), f"reply {n}") for n in range(6)]
 def drawn(
     found: list[Reply], contexts: int, turns: range = ANY, seed: int = 0
 ) -> list[tuple[tuple[str, ...], str, str]]:
-    """Context, true and random reply of each; their items must be as they should."""
+    """Return the context, true and random reply of each pair of items, after checking the items' other fields."""
     items = make_items(found, contexts, turns, seed)
     assert [item["id"] for item in items] == [f"item_{number:05d}" for number in range(2 * contexts)]
     assert [item["reply_kind"] for item in items] == ["original", "random_distractor"] * contexts
@@ -106,14 +106,14 @@ def test_the_seed_decides() -> None:
 def test_contexts_and_random_replies_are_drawn_uniformly() -> None:
     contexts: Counter[str] = Counter()
     others: Counter[str] = Counter()
-    # Of six replies the second is said to three contexts: it is one reply of the pool, as probable as each other one.
+    # One of the six replies follows three contexts; the pool has it once, so it is as probable as the others.
     found = [*SMALL, Reply(("twice",), "reply 1"), Reply(("thrice",), "reply 1")]
     for seed in range(3000):
         ((context, original, other),) = drawn(found, 1, seed=seed)
         contexts[context[0]] += 1
         if original == "reply 0":
             others[other] += 1
-    # At fixed seeds these are fixed numbers; the bounds are those of a test at one in a thousand.
+    # With fixed seeds the counts are fixed; the bounds are those of a test at the level of 0.001.
     assert len(contexts) == 8
     assert stats.chisquare(list(contexts.values())).pvalue > 0.001
     assert set(others) == {f"reply {n}" for n in range(1, 6)}
@@ -181,7 +181,7 @@ def test_a_random_reply_never_follows_the_context(found: list[tuple[tuple[str, .
     try:
         items = drawn(known, contexts, seed=seed)
     except DataError:
-        # There is a context that all replies follow.
+        # Some context is followed by every reply.
         texts = {text.lower() for _, text in found}
         assert any({t.lower() for c, t in found if c == context} == texts for context, _ in found)
         return
@@ -191,7 +191,7 @@ def test_a_random_reply_never_follows_the_context(found: list[tuple[tuple[str, .
         assert other.lower() not in {text.lower() for followed, text in found if followed == context}
 
 
-# --- what is written -------------------------------------------------------------------------------------------------
+# --- the file ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The copy in JSON lines: what it has, and each way in which an object can be wrong."""
+"""The copy in JSON lines: its contents, and every kind of invalid object."""
 
 from __future__ import annotations
 

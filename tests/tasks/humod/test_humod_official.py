@@ -1,4 +1,4 @@
-"""The official layout and copies of it: its known flaws, and each way in which a row can be wrong."""
+"""The official layout and copies of it: its known flaws, and every kind of bad row."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_the_known_flaws_are_put_right(fixtures: Path) -> None:
         "923",
     ]
     assert pairs[3].context == pairs[2].context
-    assert pairs[5].reply == "Seven, if you count the horse."  # as two of three rows have it
+    assert pairs[5].reply == "Seven, if you count the horse."  # as in two of three rows
     assert all(len(pair.ratings) == 3 for pair in pairs)
 
 
 def test_a_turn_that_says_nothing_stays(fixtures: Path) -> None:
-    """Else the speakers would no longer take turns."""
+    """Otherwise the speakers would no longer alternate."""
     for name in ("HUMOD_Dataset.TXT", "humod.jsonl"):
         assert read(fixtures / "humod" / name)[4].context == ("Hello?", "", "Is anybody there?")
 
@@ -154,12 +154,12 @@ def test_columns_in_another_order(write: Write) -> None:
 
 
 def test_four_columns_are_enough(write: Write) -> None:
-    """Nothing numbers the pairs, and nothing tells their kind: a context's first reply is the original one."""
+    """Without numbers or labels of the pairs, a context's first reply is the original one."""
     rows = [
         "Speaker 1: Hi.\tSpeaker 2: Ho.\t5\tHa.",
         "Speaker 1: Hi.\tSpeaker 2: Ho!:\t4\tHe.",
         "Speaker 1: Hi.\tSpeaker 2: No.\t1\tHu.",
-        "Speaker 1: Hi.\tSpeaker 2: Who?\t5\tA",  # the same line, somewhere else in a film
+        "Speaker 1: Hi.\tSpeaker 2: Who?\t5\tA",  # the same line elsewhere in a film
         "Speaker 1: Hi.\tSpeaker 2: Snow.\t2\tB",
         "Speaker 1: Hi.\tSpeaker 2: Go.\tSpeaker 1: So.\t3\tC",
     ]
@@ -181,7 +181,7 @@ def test_replies_that_differ_in_their_punctuation_alone_are_two(write: Write) ->
 
 
 def test_without_labels_a_reply_whose_kind_cannot_be_told_is_reported(write: Write) -> None:
-    """The original reply to the second context is empty: the random one must not be taken for it."""
+    """The original reply to the second context is empty: the random one must not take its place."""
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
     replies = [(0, "a", "A"), (1, "a", "B"), (2, "b", ""), (3, "b", "C"), (4, "c", "D"), (5, "c", "E")]
     rows = [f"{n}\tSpeaker 1: {c}\tSpeaker 2: {r}\t{rating}\thm" for n, c, r in replies for rating in (1, 2, 3)]
@@ -198,7 +198,7 @@ def test_without_labels_a_reply_whose_kind_cannot_be_told_is_reported(write: Wri
 
 
 def test_without_labels_the_pair_behind_one_that_cannot_be_told_can_be(write: Write) -> None:
-    """The random reply to the first context is empty, so ``C`` may be anything; but then ``D`` is the random one."""
+    """The random reply to the first context is empty, so ``C`` may be of either kind; but ``D`` must be random."""
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
     replies = [(0, "a", "A"), (1, "a", ""), (2, "b", "C"), (3, "b", "D")]
     pairs, bad = skip(write(header, *(f"{n}\tSpeaker 1: {c}\tSpeaker 2: {r}\t3\thm" for n, c, r in replies)))
@@ -246,7 +246,7 @@ def test_a_good_rows_last_field_is_never_taken_apart(official: Write, time: str)
     ],
 )
 def test_a_field_beside_the_turns_that_is_marked_like_one(write: Write, names: str) -> None:
-    """In such an order of columns a good row looks as if it had a turn more and a field too few."""
+    """With these orders of columns, a good row looks as if it had one turn too many and one field too few."""
     fields = {
         "Label": "0",
         "User Relevance Score": "4",
@@ -263,7 +263,7 @@ def test_a_field_beside_the_turns_that_is_marked_like_one(write: Write, names: s
 
 
 def test_another_column_before_the_last_is_not_put_right(write: Write, assert_one_line: OneLine) -> None:
-    """Of which nobody said that its tab may be missing: the rating would be cut off the last field."""
+    """The missing tab is not a known flaw there: repairing it would cut the rating off the last field."""
     header = "Dialogue ID\tDialogue Context\tReply\tLabel\tUser Reply\tUser Relevance Score\tTime"
     path = write(header, "0\tSpeaker 1: Hi.\tSpeaker 2: Ho.\t0\tIt rains. 4\t3 12")
     with pytest.raises(DataError) as caught:
@@ -280,7 +280,7 @@ def test_what_is_no_text_and_number_is_not_taken_apart(official: Write, last: st
 
 
 def test_no_other_missing_tab_gives_another_pair(official: Write) -> None:
-    """Each tab of a row taken out in turn: only the known flaw, and one between turns, are put right."""
+    """Each tab of a row is removed in turn: only the known flaw, and a tab between turns, are repaired."""
     outcomes = []
     for place in [match.start() for match in re.finditer("\t", GOOD)]:
         path = official(GOOD[:place] + " " + GOOD[place + 1 :])
@@ -293,7 +293,7 @@ def test_no_other_missing_tab_gives_another_pair(official: Write) -> None:
 
 
 def test_no_tab_too_many_gives_another_pair(official: Write) -> None:
-    """At each tab of a row, one more: between turns it does no harm."""
+    """Each tab of a row is doubled in turn: between turns this is harmless."""
     outcomes = []
     for place in [match.start() for match in re.finditer("\t|$", GOOD)]:
         path = official(GOOD[:place] + "\t" + GOOD[place:])
@@ -302,11 +302,11 @@ def test_no_tab_too_many_gives_another_pair(official: Write) -> None:
             outcomes.append("same")
         except DataError:
             outcomes.append("refused")
-    # Before the context its first turn would begin with an empty one; the marks tell that it does not.
+    # Before the context it looks like an empty first turn; the marks show that it is none.
     assert outcomes == ["same", "same", "same", *["refused"] * 8]
 
 
-# --- what the official file can have wrong ---------------------------------------------------------------------------
+# --- errors in the official file --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("row", "column", "value"), BAD_ROWS.values(), ids=BAD_ROWS)
@@ -321,7 +321,7 @@ def test_a_bad_row_is_named(official: Write, row: str, column: str, value: str, 
 def test_a_bad_row_can_be_left_out(
     official: Write, row: str, column: str, value: str, assert_one_line: OneLine
 ) -> None:
-    """The other rows of its pair, and all other pairs, stay."""
+    """The other rows of its pair, and all other pairs, are kept."""
     path = official(SECOND, row, OTHER)
     pairs, bad = skip(path)
     assert [(pair.pair_id, pair.ratings) for pair in pairs] == [("0", (5,)), ("1", (1,))]
@@ -356,7 +356,7 @@ def test_a_pair_of_which_no_row_is_good_is_left_out_whole(official: Write) -> No
 def test_a_row_that_does_not_fit_its_pair(
     official: Write, row: str, column: str, value: str, place: int, assert_one_line: OneLine
 ) -> None:
-    """What two rows say is believed, wherever the third stands."""
+    """The majority of two rows decides, wherever the third is."""
     rows = [GOOD, GOOD]
     rows.insert(place, row)
     path = official(*rows)

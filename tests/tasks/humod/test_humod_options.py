@@ -1,4 +1,4 @@
-"""The options that say which file is read: on a command line, and the same for the task as for the commands."""
+"""The options that select the file: on the command line, and the same for the task and the commands."""
 
 from __future__ import annotations
 

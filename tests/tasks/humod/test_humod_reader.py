@@ -1,4 +1,4 @@
-"""Either layout: files that are refused whole, what is written can be read, and anything at all is read or refused."""
+"""Both layouts: files that are rejected as a whole, round trips, and random input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from parlai_empathy.tasks.humod.reader import Pair, read_humod
 
 
 def assert_refused(path: Path, assert_one_line: OneLine, *parts: object) -> None:
-    """In either mode, and without a word of what could be left out."""
+    """Assert that the file is rejected in both modes, without a hint that bad rows can be skipped."""
     for bad_rows in (None, []):
         with pytest.raises(DataError) as caught:
             list(read_humod(path, bad_rows))
@@ -40,7 +40,7 @@ def test_a_missing_column(write: Write, missing: str, assert_one_line: OneLine) 
 
 
 def test_several_missing_columns(write: Write, assert_one_line: OneLine) -> None:
-    path = write("Dialogue ID,Dialogue Context,Reply", GOOD)  # commas for tabs
+    path = write("Dialogue ID,Dialogue Context,Reply", GOOD)  # commas instead of tabs
     missing = "Dialogue Context, Reply, User Relevance Score, User Reply"
     assert_refused(path, assert_one_line, f"lacks the column(s) {missing}:", "'Dialogue ID,Dialogue Context,Reply'")
 
@@ -76,7 +76,7 @@ def test_a_folder_is_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     assert_refused(tmp_path, assert_one_line, "cannot be read (Is a directory)")
 
 
-# --- what is written can be read -------------------------------------------------------------------------------------
+# --- round trips ------------------------------------------------------------------------------------------------------
 
 
 MARK = re.compile(r"Speaker\s*\d+\s*:")
@@ -86,15 +86,15 @@ _PIECES = st.one_of(
     ),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), max_size=8),
 )
-# What the format can hold: runs of white space are single spaces.
+# Texts that the format can represent: runs of white space become single spaces.
 _WRITTEN = st.lists(_PIECES, max_size=4).map(lambda pieces: " ".join(" ".join(pieces).split()))
-_SAID = _WRITTEN.filter(lambda text: not MARK.search(f" {text}"))  # a mark would begin another turn
+_SAID = _WRITTEN.filter(lambda text: not MARK.search(f" {text}"))  # a mark would start another turn
 _RATINGS = st.integers(1, 5)
 
 
 @st.composite
 def pair_lists(draw: st.DrawFn, times: st.SearchStrategy[str] = _WRITTEN) -> list[Pair]:
-    """Pairs with all that the official format can express: the kinds in any order, and any number of raters."""
+    """Draw pairs with all that the official format can express: kinds in any order, and any number of raters."""
     pairs = []
     for number in range(draw(st.integers(0, 4))):
         ratings = draw(st.lists(_RATINGS, min_size=1, max_size=4))
@@ -115,7 +115,7 @@ def pair_lists(draw: st.DrawFn, times: st.SearchStrategy[str] = _WRITTEN) -> lis
 
 
 def rows_of(pairs: Sequence[Pair], between: str = "\t") -> list[dict[str, str]]:
-    """Rows by column, as the official file has them. :param between: what separates the turns of a context."""
+    """Return rows by column, as in the official file. :param between: the separator of a context's turns."""
     return [
         {
             "Dialogue ID": pair.pair_id,
@@ -135,7 +135,7 @@ def rows_of(pairs: Sequence[Pair], between: str = "\t") -> list[dict[str, str]]:
 
 
 def objects_of(pairs: Sequence[Pair], as_list: bool) -> list[str]:
-    """The same pairs as JSON lines, which tell nothing of the raters."""
+    """Return the same pairs as JSON lines, which have no data about raters."""
     kinds = {True: "original", False: "random_distractor"}
     return [
         json.dumps(
@@ -154,7 +154,7 @@ def objects_of(pairs: Sequence[Pair], as_list: bool) -> list[str]:
 
 
 def read_text(text: str | bytes, name: str = "some.TXT", bad_rows: list[DataError] | None = None) -> list[Pair]:
-    """Read what hypothesis invented: it calls a test many times, with files that must not be each other's."""
+    """Read generated text from a new file each time, because Hypothesis calls a test many times."""
     with tempfile.TemporaryDirectory() as folder:
         (path := Path(folder) / name).write_bytes(text.encode() if isinstance(text, str) else text)
         return list(read_humod(path, bad_rows))
@@ -167,7 +167,7 @@ def table(names: Sequence[str], rows: Sequence[dict[str, str]], end: str = "\n")
 @settings(max_examples=50)
 @given(pairs=pair_lists(), end=st.sampled_from(["\n", "\r\n"]), between=st.sampled_from(["\t", " ", "", " \t "]))
 def test_round_trip_in_the_official_layout(pairs: list[Pair], end: str, between: str) -> None:
-    """Whatever people wrote, a good row is read as it stands: no human reply is taken apart."""
+    """Good rows are read unchanged, whatever their texts: no human reply is split."""
     assert read_text(table(OFFICIAL, rows_of(pairs, between), end)) == pairs
 
 
@@ -191,7 +191,7 @@ def test_json_lines_give_the_same_pairs(pairs: list[Pair], as_list: bool) -> Non
     between=st.sampled_from(["\t", " "]),
 )
 def test_round_trip_without_the_tab_before_the_last_number(pairs: list[Pair], blanks: str, between: str) -> None:
-    """In each row whose human reply says something; where it does not, nothing can be seen."""
+    """Only in rows with a non-empty human reply: without one, the missing tab cannot be detected."""
     rows = rows_of(pairs, between)
     lines = ["\t".join(row.values()) for row in rows]
     cut = [
@@ -213,7 +213,7 @@ def test_bad_rows_among_good_ones_are_left_out_and_nothing_else(pairs: list[Pair
     assert len(bad) == len(chosen)
 
 
-# --- anything either reads or is refused -----------------------------------------------------------------------------
+# --- random input is read or rejected ---------------------------------------------------------------------------------
 
 
 def assert_valid(pairs: list[Pair]) -> None:
@@ -225,26 +225,26 @@ def assert_valid(pairs: list[Pair]) -> None:
         assert len(pair.raters) == len(pair.ratings)
         for text in (pair.pair_id, *pair.context, pair.reply, *pair.human_replies):
             assert text == " ".join(text.split())
-            text.encode()  # which half a character would not let
+            text.encode()  # fails for half a surrogate pair
 
 
 def refusal(text: str | bytes, name: str, bad_rows: list[DataError] | None) -> str:
-    """What is said of a file that cannot be read, if it cannot."""
+    """Return the error message if the file is rejected, otherwise an empty string."""
     try:
         assert_valid(read_text(text, name, bad_rows))
     except DataError as error:
-        return "some." + str(error).partition("/some.")[2]  # the folder is another one each time
+        return "some." + str(error).partition("/some.")[2]  # the folder differs each time
     return ""
 
 
 def read_or_refuse(text: str | bytes, name: str) -> None:
-    """Nothing but pairs or a :class:`DataError` of one line comes out; if bad rows are skipped, none of theirs."""
+    """Assert that reading gives pairs or a one-line :class:`DataError`; with bad rows skipped, none about rows."""
     bad: list[DataError] = []
     message, message_of_skipping = refusal(text, name, None), refusal(text, name, bad)
     if message:
         assert re.match(rf"{re.escape(name)}, line \d", message)
         assert len(message.splitlines()) == 1
-    if message_of_skipping:  # then it is the header's, which is the same in both modes
+    if message_of_skipping:  # then the header is invalid, which both modes report alike
         assert (message_of_skipping, bad, name) == (message, [], "some.TXT")
     else:
         assert bool(bad) == bool(message)
@@ -282,7 +282,7 @@ def test_any_rows_without_labels_are_read_or_refused(rows: list[str], number: bo
 def test_good_files_with_bytes_changed_are_read_or_refused(
     pairs: list[Pair], seed: int, times: int, json_lines: bool
 ) -> None:
-    """Bytes left out, put in, or replaced anywhere, by what means something in one of the formats."""
+    """Delete, insert or replace bytes anywhere, with bytes that have a meaning in one of the formats."""
     text = "\n".join(objects_of(pairs, False)) if json_lines else table(OFFICIAL, rows_of(pairs))
     content, draw = bytearray(text.encode()), random.Random(seed)
     for _ in range(times):
@@ -308,7 +308,7 @@ def test_any_objects_are_read_or_refused(record: dict[str, Any], whole: bool) ->
 
 
 def test_the_real_copy(real_data: Path) -> None:
-    """One reply of 9,500 is empty. Counted a second time by plain JSON."""
+    """One of 9,500 replies is empty. The counts are checked with the plain JSON records."""
     path = real_data / "humod/humod_9500.jsonl"
     pairs, bad = skip(path)
     assert len(pairs) == 9_499

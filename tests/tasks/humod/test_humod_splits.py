@@ -1,4 +1,4 @@
-"""Splits: no context on two sides, the same whatever the file's order, and those that the README publishes."""
+"""Splits: no context in two folds, independent of the file's order, with the checksums that the README publishes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_context_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair], name:
     assert not train & test
     assert not valid & test
     for fold, found in (("train", train), ("valid", valid), ("test", test)):
-        assert folds[fold] == [one for one in pairs if one.context in found]  # each pair once, in the order given
+        assert folds[fold] == [one for one in pairs if one.context in found]  # each pair once, in the given order
     assert train | valid | test == contexts(pairs)
 
 
@@ -61,7 +61,7 @@ def test_the_order_of_the_file_does_not_matter(pairs: list[Pair], name: str, see
 
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)))
 def test_test_and_valid_hold_as_much_as_fits_into_their_shares(pairs: list[Pair], name: str) -> None:
-    """Not a pair more; and no context that was left to the training fold would have fitted into either."""
+    """Not one pair more; and no context of the training fold would have fitted into either."""
     unrated = {one.context for one in pairs if one.mean_rating is None}
     eligible = [one for one in pairs if name == "paper" or one.context not in unrated]
     shares = {"paper": (1000 / 9500, 500 / 9500), "rated": (0.5, 0.1)}[name]
@@ -87,7 +87,7 @@ def test_without_ratings_the_rated_split_is_all_for_training() -> None:
 
 
 def test_the_papers_sizes() -> None:
-    """4,750 contexts with two pairs each: 8,500 to train on, of which 500 are kept for validation, and 1,000."""
+    """4,750 contexts with two pairs each: 8,500 pairs for training, 500 of them for validation, and 1,000 for test."""
     folds = split_pairs([pair(str(n), reply=reply) for n in range(4750) for reply in "ab"], "paper")
     assert {fold: len(found) for fold, found in folds.items()} == {"train": 8000, "valid": 500, "test": 1000}
 
@@ -99,7 +99,7 @@ def by_hand(turns: tuple[str, ...]) -> str:
 def test_contexts_are_sorted_by_a_published_hash() -> None:
     pairs = [pair((f"a {n}", "b")) for n in range(100)]
     expected = sorted((one.context for one in pairs), key=by_hand)
-    folds = split_pairs(pairs, "paper")  # of 100 pairs 10.5 and 5.3
+    folds = split_pairs(pairs, "paper")  # 10.5 and 5.3 of 100 pairs
     assert contexts(folds["test"]) == set(expected[:11])
     assert contexts(folds["valid"]) == set(expected[11:16])
 
@@ -138,7 +138,7 @@ PUBLISHED = {
     ("sample", "paper", "test"): "55d49907351a0f39b43f3de7180efc695ba0a4291bd818ddf313a357dbd93530",
     ("sample", "paper", "valid"): "2a8acbdb51a792e9535aab01dc918d2cad9ee1fe72ed79675511db2297bb8bb0",
 }
-"""Which contexts are in a fold. Who changes these changes what every published number was measured on."""
+"""Checksums of the contexts in each fold. If these change, every published number was measured on other data."""
 
 
 @pytest.mark.parametrize("fold", ["test", "valid"])
@@ -165,7 +165,7 @@ def test_the_readme_publishes_the_checksums() -> None:
     ],
 )
 def test_the_splits_of_the_real_copy(real_data: Path, name: str, sizes: dict[str, int], rated: dict[str, int]) -> None:
-    """700 pairs are rated; 698 of them in contexts without a pair that is not. Half of these are 349: 174 contexts."""
+    """700 pairs are rated, 698 of them in contexts without unrated pairs. Half of these are 349: 174 contexts."""
     pairs = list(read_humod(real_data / "humod/humod_9500.jsonl", bad_rows=[]))
     folds = split_pairs(pairs, name)
     assert {fold: len(found) for fold, found in folds.items()} == sizes
@@ -180,7 +180,7 @@ def test_the_splits_of_the_real_copy(real_data: Path, name: str, sizes: dict[str
 
 
 def test_what_the_readme_says_of_the_real_copy(real_data: Path) -> None:
-    """Contexts that begin with others, and how many dialogues can be put together."""
+    """Contexts that begin with other contexts, and the number of dialogues that can be recombined."""
     folds = split_pairs(read_humod(real_data / "humod/humod_9500.jsonl", bad_rows=[]), "paper")
     test, others = contexts(folds["test"]), contexts(folds["train"]) | contexts(folds["valid"])
     begun = sum(any(context[:n] in others for n in range(1, len(context))) for context in test)

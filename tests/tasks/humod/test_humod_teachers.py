@@ -54,13 +54,13 @@ ABOUT_GOATS = [
 
 @pytest.fixture
 def invented(load: Load, fixtures: Path) -> Load:
-    """The same for the invented file, which is so small that all of it is in the training fold."""
+    """A function that loads a teacher of the invented file, which is so small that it is all in the training fold."""
     return lambda task, **options: load(task, "train", humod_file=str(fixtures / "humod/HUMOD_Dataset.TXT"), **options)
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., str]:
-    """A function that writes pairs, mere dictionaries, as JSON lines."""
+    """A function that writes dictionaries of pairs as JSON lines."""
 
     def write_pairs(*records: Example, name: str = "own.jsonl") -> str:
         rest = {"human_replies": ["h"], "reply_kind": "original", "human_relevance_mean": None}
@@ -71,7 +71,7 @@ def write(tmp_path: Path) -> Callable[..., str]:
 
 
 def raw_sample() -> dict[tuple[str, str], list[list[str]]]:
-    """The sample's rows by number and label: by splitting, without the reader. Texts have their marks taken off."""
+    """Return the sample's rows by number and label, without texts' marks, by splitting lines, without the reader."""
     found: dict[tuple[str, str], list[list[str]]] = {}
     for line in SAMPLE.read_text().split("\n")[1:]:
         if line:
@@ -90,13 +90,13 @@ def raw_sample() -> dict[tuple[str, str], list[list[str]]]:
         ("Relevance", 2),  # its original and its random reply
         ("NextUtterance", 1),
         ("DiverseReplies", 1),
-        ("Extended", 7),  # the original reply and six people's: no context of the sample is another's beginning
+        ("Extended", 7),  # the original reply and six human ones: no context of the sample begins another
     ],
 )
 @pytest.mark.parametrize(
     ("split", "contexts"),
     [
-        ("paper", (102, 6, 12)),  # of 240 pairs 25.3 and 12.6, two a context
+        ("paper", (102, 6, 12)),  # 25.3 and 12.6 of 240 pairs, two per context
         ("rated", (48, 12, 60)),  # half and a tenth of 240
     ],
 )
@@ -146,7 +146,7 @@ def test_a_message_of_the_default_teacher(invented: Load) -> None:
 
 
 def test_references_hold_no_text_twice_and_no_empty_one(invented: Load) -> None:
-    """One human reply to the first context is empty; one to ``What?`` is the film's own."""
+    """One human reply to the first context is empty; one to ``What?`` equals the film's own."""
     found = [example["references"] for example in examples_of(invented(TASK))]
     assert found[0] == [
         "Twice.",
@@ -182,7 +182,7 @@ def test_a_message_of_the_relevance_teacher(invented: Load) -> None:
     assert examples_of(invented(f"{TASK}:Relevance"))[3] == {
         "id": f"{TASK}:Relevance",
         "text": GOATS + "\nCaf\u00e9's closed, try the harbour.",
-        "labels": ["2"],  # of 1, 1 and 3
+        "labels": ["2"],  # the rounded mean of 1, 1 and 3
         "label_candidates": ["1", "2", "3", "4", "5"],
         "rating_mean": pytest.approx(5 / 3),
         "ratings": [1, 1, 3],
@@ -250,7 +250,7 @@ def test_a_context_that_occurs_twice_is_asked_twice(invented: Load) -> None:
 def test_the_true_reply_stands_in_either_place(load: Load) -> None:
     found = examples_of(load(f"{TASK}:NextUtterance", edition="sample"))
     places = Counter(example["label_candidates"].index(example["labels"][0]) for example in found)
-    # Of 102, with equal chances, 51 each, and a standard deviation of 5.
+    # With equal chances, 51 of 102 are expected at each position, with a standard deviation of 5.
     assert set(places) == {0, 1}
     assert min(places.values()) > 30
 
@@ -262,7 +262,7 @@ def test_a_context_without_a_random_reply_is_not_asked(load: Load, write: Callab
 
 
 def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
-    """In another process too, whose hashes differ."""
+    """Also in another process, whose hashes differ."""
     code = (
         "import json, sys; from parlai.core.params import ParlaiParser; "
         "from parlai.core.teachers import create_task_agent_from_taskname as create; "
@@ -303,7 +303,7 @@ def test_a_context_that_nobody_answered_gives_no_example(load: Load, write: Call
 
 
 def test_any_of_the_human_replies_is_right(load: Load) -> None:
-    """Multi-reference evaluation: who always says what one person answered to one context, is right there."""
+    """Multi-reference evaluation: an agent that always gives one person's reply to one context is right there."""
     answers = examples_of(load(f"{TASK}:DiverseReplies", "test", edition="sample"))
     fourth = answers[0]["labels"][3]
     times = sum(fourth in example["labels"] for example in answers)
@@ -315,7 +315,7 @@ def test_any_of_the_human_replies_is_right(load: Load) -> None:
 
 
 def test_extended_dialogues_of_the_invented_file(invented: Load) -> None:
-    """Its own reply and six others follow the goats: seven dialogues, in the order of the file."""
+    """The context about goats has its own reply and six others: seven dialogues, in the order of the file."""
     found = [example for example in examples_of(invented(f"{TASK}:Extended")) if example["text"] == GOATS]
     assert [example["labels"] for example in found] == [["The one with the goats."], *([text] for text in ABOUT_GOATS)]
     assert {example["pair_id"] for example in found} == {"2"}
@@ -329,7 +329,7 @@ NESTED = [
 
 
 def test_the_papers_125_dialogues(load: Load, write: Callable[..., str]) -> None:
-    """A dialogue whose three last turns can each be said in five ways; its shorter contexts give 5 and 25."""
+    """A dialogue whose last three turns have five choices each; its shorter contexts give 5 and 25 dialogues."""
     path = write(*NESTED)
     found = examples_of(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=125))
     assert Counter(example["pair_id"] for example in found) == {"0": 5, "2": 25, "4": 125}
@@ -351,7 +351,7 @@ def test_ten_dialogues_of_each_context_unless_another_number_is_asked_for(
 
 
 def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> None:
-    """Twenty contexts with seven possible replies each: if all drew alike, one place would always win."""
+    """Twenty contexts with seven possible replies each: with one draw for all, the same position would always win."""
     human = [str(number) for number in range(6)]
     path = write(*({"context": f"c{n}", "reply": "own", "human_replies": human} for n in range(20)))
     drawn = {e["labels"][0] for e in examples_of(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=1))}
@@ -360,7 +360,7 @@ def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> No
 
 @pytest.mark.parametrize("fold", FOLDS)
 def test_no_reply_of_another_fold_takes_part(load: Load, fold: str) -> None:
-    """Whatever a new dialogue says was said in the fold itself."""
+    """Every turn of a new dialogue occurs in the fold itself."""
     known = set()
     for example in examples_of(load(f"{TASK}:Default", fold, edition="sample")):
         known.update(example["text"].split("\n"), example["references"])
@@ -386,7 +386,7 @@ def test_a_number_behind_a_colon_that_is_none(load: Load, limit: str, assert_one
 
 
 def evaluate(load: Load, task: str, model: type[Agent], **options: Any) -> dict[str, Any]:
-    """ParlAI's report on the sample's test fold, in batches of four."""
+    """Return ParlAI's report on the sample's test fold, in batches of four."""
     parser = ParlaiParser(True, True)
     opt = parser.parse_kwargs(task=task, edition="sample", datatype="test", batchsize=4, model="repeat_label")
     opt.update(options)
@@ -407,7 +407,7 @@ def test_who_guesses_is_right_with_some_of_two_candidates(load: Load) -> None:
     random.seed(3)
     report = evaluate(load, f"{TASK}:NextUtterance", RandomCandidateAgent)
     assert 0 < float(report["hits@1"]) < 1
-    assert float(report["hits@5"]) == 1  # there are but two
+    assert float(report["hits@5"]) == 1  # there are only two
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
@@ -420,7 +420,7 @@ def test_data_can_be_displayed(teacher: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
-    """ParlAI streams to build one."""
+    """ParlAI streams the data to build one."""
     BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
     assert "the" in (tmp_path / "dict").read_text()
     assert [path.name for path in SAMPLE.parent.iterdir()] == ["HUMOD_Dataset.TXT"]
@@ -430,11 +430,11 @@ def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
 def test_streaming_gives_the_same_and_leaves_no_file(load: Load, fixtures: Path, tmp_path: Path, datatype: str) -> None:
     (folder := tmp_path / "own").mkdir()
     (path := folder / "some.TXT").write_bytes(SAMPLE.read_bytes())
-    for teacher in ("Default", "Relevance"):  # the second must not find the counts of the first
+    for teacher in ("Default", "Relevance"):  # the second must not use the counts of the first
         streamed = load(f"{TASK}:{teacher}", datatype=datatype, humod_file=str(path))
         whole = load(f"{TASK}:{teacher}", datatype.split(":")[0], humod_file=str(path))
         assert streamed.num_examples() == whole.num_examples()
-        if datatype != "train:stream":  # which goes on and on, in any order
+        if datatype != "train:stream":  # endless and in random order
             assert examples_of(streamed) == examples_of(whole)
         else:
             assert streamed.act()["text"] in {example["text"] for example in examples_of(whole)}
@@ -442,7 +442,7 @@ def test_streaming_gives_the_same_and_leaves_no_file(load: Load, fixtures: Path,
 
 
 def test_the_options_are_not_changed(tmp_path: Path) -> None:
-    """ParlAI hands one set of options to several teachers."""
+    """ParlAI passes the same options to several teachers."""
     parser = ParlaiParser(True, False)
     opt = parser.parse_kwargs(task=TASK, edition="sample", datapath=str(tmp_path), datatype="test:stream")
     before = dict(opt)
@@ -486,7 +486,7 @@ def test_the_full_edition_comes_from_the_mirror(
     assert (tmp_path / "data/humod/HUMOD_Dataset.TXT").is_file()
 
 
-# --- what is wrong with the data -------------------------------------------------------------------------------------
+# --- invalid data -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -544,7 +544,7 @@ def test_empty_human_replies_are_counted(invented: Load, log: pytest.LogCaptureF
 def test_a_fold_without_an_example(
     load: Load, fixtures: Path, teacher: str, fold: str, assert_one_line: OneLine
 ) -> None:
-    """Of 12 pairs 1.3 and 0.6 would be for test and valid: fewer than any context has."""
+    """The shares of test and valid, 1.3 and 0.6 of 12 pairs, are smaller than any context."""
     path = fixtures / "humod/HUMOD_Dataset.TXT"
     with pytest.raises(DataError) as caught:
         load(f"{TASK}:{teacher}", fold, humod_file=str(path))
@@ -578,12 +578,12 @@ def test_a_file_that_is_not_there(load: Load, tmp_path: Path, assert_one_line: O
 
 @pytest.fixture(scope="module")
 def read_once() -> Callable[..., list[Pair]]:
-    """Reading that remembers: thirty teachers are made of one file."""
+    """A cached reading function: thirty teachers read the same file."""
     return functools.cache(agents.read_pairs)
 
 
 COUNTS = {
-    # "paper": 9,499 pairs, of which 4,749 have an original reply; "rated": 349 contexts are rated with both replies.
+    # "paper": 9,499 pairs, 4,749 of them with an original reply; "rated": 349 contexts have ratings of both replies.
     ("paper", "Default"): (3_999, 250, 500),
     ("paper", "Relevance"): (590, 42, 68),
     ("paper", "NextUtterance"): (3_999, 250, 500),
@@ -613,7 +613,7 @@ def test_counts_of_the_real_copy(
 
 
 def test_the_readme_has_the_counts() -> None:
-    """In each teacher's row: train, valid, test of the split ``paper``, and of the split ``rated``."""
+    """Each teacher's row has train, valid and test of the split ``paper``, and of the split ``rated``."""
     table = {}
     for line in README.read_text(encoding="utf-8").splitlines():
         if match := re.match(r"\| (?:nothing, or )?`:(\w+)` \|", line):

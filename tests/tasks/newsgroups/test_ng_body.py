@@ -23,11 +23,11 @@ from parlai_empathy.tasks.newsgroups.body import own_words
         ("In article <1@a.b> Jane writes:\n\n> What?\nThat.", "That."),
         ("In article <1@a.b>\njane@a.b (Jane) wrote:\n> What?\nThat.", "That."),
         ("In <1@a.b> Jane says:\n> What?\nThat.", "That."),
-        ("Jane says:\nI agree with that.", "Jane says: I agree with that."),  # no quote below
+        ("Jane says:\nI agree with that.", "Jane says: I agree with that."),  # no quote follows
         ("> What?\nThat is what she said:\nnothing", "That is what she said: nothing"),
         ("Text.\n--\nJane, Ohio", "Text."),
         ("Text.\n-- \nJane, Ohio\n\n", "Text."),
-        ("One.\n--\nTwo.\n--\nJane", "One. -- Two."),  # the last one
+        ("One.\n--\nTwo.\n--\nJane", "One. -- Two."),  # only the last "--" starts a signature
         ("Text.\n--\n" + "more\n" * 15, "Text."),
         ("Text.\n--\n" + "more\n" * 16, "Text. -- " + " ".join(["more"] * 16)),
         ("Text.\n--", "Text."),

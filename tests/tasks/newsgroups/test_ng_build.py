@@ -19,7 +19,7 @@ OneLine = Callable[..., None]
 
 
 def test_the_archive_of_a_mirror_stays_packed(opt: Opt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies are packed anew, so their checksum is not that of the official archive."""
+    """Copies may be repacked, so their checksum is not compared with the official archive's."""
     (folder := tmp_path / "mirror" / "20newsgroups").mkdir(parents=True)
     (folder / "20_newsgroups_19997.tar.gz").write_bytes(b"an archive")
     monkeypatch.setenv("EMPATHY_MIRROR", str(folder.parent))
@@ -40,7 +40,7 @@ def test_the_sample_has_posts_of_every_topic_in_every_fold() -> None:
     posts = list(read_newsgroups(build({"edition": "sample"})))
     counts = Counter((post.topic, fold_of(post.text)) for post in posts)
     expected = {(topic, fold): n for topic in TOPICS.values() for fold, n in (("train", 3), ("valid", 1), ("test", 1))}
-    assert counts == {**expected, ("sale", "train"): 4}  # one of the Mac group's posts was sent there too
+    assert counts == {**expected, ("sale", "train"): 4}  # a post of the Mac group is cross-posted there
     assert all(post.text and post.headers["subject"] for post in posts)
 
 

@@ -1,4 +1,4 @@
-"""The reader: an archive and a folder, headers, encodings, and each way in which it can be wrong."""
+"""The reader: archives and folders, headers, encodings, and every kind of error."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_an_archive_that_is_none(tmp_path: Path, kind: str, assert_one_line: One
 
 
 def test_the_data_set(real_data: Path) -> None:
-    """19,997 posts: 1,000 a group, but for one of 997 (Lang 1995's set, as its publisher describes it)."""
+    """19,997 posts: 1,000 per group, except 997 in one (the set of Lang 1995, as described by its publisher)."""
     posts = read(real_data / "20newsgroups" / "20_newsgroups_19997.tar.gz")
     assert Counter(post.group for post in posts) == {
         group: 1_000 - 3 * (group == "soc.religion.christian") for group in TOPICS

@@ -19,13 +19,13 @@ def test_the_fold_is_decided_by_the_text_alone() -> None:
 
 def test_shares_of_the_folds() -> None:
     counts = Counter(fold_of(str(n)) for n in range(20_000))
-    # 10 % of 20,000 is 2,000, its standard deviation 42
+    # 10 % of 20,000 is 2,000, with a standard deviation of 42
     assert abs(counts["test"] - 2_000) < 200
     assert abs(counts["valid"] - 2_000) < 200
 
 
 def test_no_post_of_the_data_set_is_on_two_sides(real_data: Path) -> None:
-    """Neither a cross-post, by its Message-ID, nor one that was sent again, by its text."""
+    """Neither a cross-post (same Message-ID) nor a repeated post (same text)."""
     folds = defaultdict(set)
     for post in read_newsgroups(real_data / "20newsgroups" / "20_newsgroups_19997.tar.gz"):
         if post.text:

@@ -66,7 +66,7 @@ def test_a_cross_post_is_an_example_of_each_of_its_groups(load_teacher: Load) ->
 
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """A function that puts an archive of invented posts on a mirror."""
+    """A function that puts an archive of posts with the given bodies on a mirror."""
 
     def pack(*bodies: str) -> None:
         (folder := tmp_path / "mirror" / "20newsgroups").mkdir(parents=True)

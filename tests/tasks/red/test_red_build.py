@@ -1,4 +1,4 @@
-"""Where RED is."""
+"""Where RED's file is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels by one dimension alone."""
+"""Labels from a single dimension."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def labels(posts: list[RedPost]) -> dict[str, str]:
 
 
 def test_the_middle_is_left_out() -> None:
-    # The mean is .5 and the deviation sqrt(2 x .16 / 4) = .283: only the ends lie more than one from the mean.
+    # The mean is .5 and the deviation sqrt(2 x .16 / 4) = .283: only the ends are more than one deviation away.
     assert labels(labelled_by("ae", posts_of([0.1, 0.5, 0.9, 0.5]))) == {"0": "not engaging", "2": "engaging"}
 
 
@@ -47,7 +47,7 @@ def test_the_rule_is_the_z_score(scores: list[float], kappa: float) -> None:
     assume(np.std(scores) > 0)
     z = stats.zscore(scores)
     assume(z.min() < -kappa and z.max() > kappa)
-    assume(not np.isclose(np.abs(z), kappa).any())  # at the border the last bit would decide
+    assume(not np.isclose(np.abs(z), kappa).any())  # at the threshold, rounding errors would decide
     expected = {
         str(place): "engaging" if one > 0 else "not engaging" for place, one in enumerate(z) if abs(one) > kappa
     }
@@ -55,7 +55,7 @@ def test_the_rule_is_the_z_score(scores: list[float], kappa: float) -> None:
 
 
 def test_where_most_are_0_the_median_decides(log: pytest.LogCaptureFixture) -> None:
-    # z of 0 is -(1.1 / 5) / .316 = -.70: no post is below -1, and the median is 0.
+    # The z-score of 0 is -(1.1 / 5) / .316 = -.70: no post is below -1, and the median is 0.
     found = labels(labelled_by("ae", posts_of([0, 0, 0, 0.3, 0.8])))
     assert found == {"0": "not engaging", "1": "not engaging", "2": "not engaging", "3": "engaging", "4": "engaging"}
     assert "ae: a kappa of 1 leaves a class empty; instead, scores above 0 are engaging" in log.text

@@ -1,4 +1,4 @@
-"""What the options of RED's teachers may be; behind a colon ParlAI takes any value."""
+"""The valid values of RED's options; after a task's name and a colon, ParlAI accepts any value."""
 
 from __future__ import annotations
 

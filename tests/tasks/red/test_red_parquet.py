@@ -24,12 +24,12 @@ OneLine = Callable[..., None]
 
 @pytest.fixture
 def rows() -> list[dict[str, Any]]:
-    """The sample's rows, to be changed."""
+    """The sample's rows, which a test may change."""
     return [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
 
 
 def write(tmp_path: Path, rows: list[dict[str, Any]], types: dict[str, Any] | None = None) -> Path:
-    """A file in the layout that is written: texts, and double numbers."""
+    """Write a file in the layout of ``parlai curate_red``: strings and doubles."""
     kinds = {name: pyarrow.string() if name in TEXTS else pyarrow.float64() for name in rows[0]} | (types or {})
     table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(list(kinds.items())))
     parquet.write_table(table, tmp_path / "red.parquet", compression="zstd", row_group_size=50)

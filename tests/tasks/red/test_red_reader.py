@@ -1,4 +1,4 @@
-"""Reading RED, whatever it is kept in."""
+"""Reading RED in all supported formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_sample() -> None:
 
 
 def test_the_samples_aggregate_is_the_papers() -> None:
-    # RE and AE weigh 3, EE 2 and BE 1, divided by their sum (Xu et al. 2022, appendix).
+    # RE and AE have weight 3, EE 2 and BE 1, divided by their sum (Xu et al. 2022, appendix).
     for post in read_red(SAMPLE):
         if post.engagement is not None:
             d = post.dimensions

@@ -1,4 +1,4 @@
-"""A row of RED's own columns."""
+"""Rows with RED's own columns."""
 
 from __future__ import annotations
 

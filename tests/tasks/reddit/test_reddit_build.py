@@ -1,4 +1,4 @@
-"""Where the dumps are: named ones, a folder's, those in the data folder or on a mirror, or the sample."""
+"""Where the dumps are: files or folders that an option names, the data folder, a mirror, or the sample."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_folder_gives_its_dumps_and_nothing_else(tmp_path: Path, opt: dict[str
 
 def test_several_files_and_folders(tmp_path: Path, opt: dict[str, Any]) -> None:
     folder = fill(tmp_path / "dumps", "b.jsonl", "a.jsonl")
-    (single := tmp_path / "anything").write_text("")  # what is named is read, whatever its name
+    (single := tmp_path / "anything").write_text("")  # a file that is named is read, whatever its extension
     assert names(build({**opt, "reddit_file": f"{single}, {folder},"})) == ["anything", "a.jsonl", "b.jsonl"]
 
 
@@ -68,7 +68,7 @@ def test_the_data_folder_and_then_the_mirror(
 ) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
     mirrored = fill(tmp_path / "mirror" / "reddit", "a.jsonl")
-    assert build(opt) == [mirrored / "a.jsonl"]  # where it lies: nothing is copied
+    assert build(opt) == [mirrored / "a.jsonl"]  # read in place: nothing is copied
     own = fill(tmp_path / "data" / "reddit", "b.jsonl")
     assert build(opt) == [own / "b.jsonl"]
 

@@ -1,4 +1,4 @@
-"""Texts in plain words, and what makes a post no use."""
+"""Cleaning of texts, and flaws that make a post unusable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from parlai_empathy.tasks.reddit.cleaning import as_context, clean, decoded, fla
         ("see [this page](http://example.org/a_(b)) now", "see this page now"),
         ("see http://example.org now", "see http://example.org now"),
         ("[a] (b) [c", "[a] (b) [c"),
-        ("**bold** and *not*", "**bold** and *not*"),  # Markdown's own marks stay
+        ("**bold** and *not*", "**bold** and *not*"),  # Markdown emphasis stays
         ("", ""),
     ],
 )
@@ -84,7 +84,7 @@ def test_flaws(text: str, flaw: str | None) -> None:
         ("talbot", False),
         ("robotics_fan", False),
         ("Bottle", False),
-        ("[deleted]", False),  # people who left; what they wrote may still be there
+        ("[deleted]", False),  # deleted accounts, whose posts may still exist
         ("", False),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_context_is_as_short_as_it_has_to_be_and_not_empty(text: str, max_word
     "part", ["\n", " ", "[", "](", "&gt;", "&gt;\n", "&amp;", "http://", "I am a", "[a](b", "^", "(("]
 )
 def test_a_long_text_of_one_kind(part: str) -> None:
-    """Of 40,000 characters, the most that Reddit takes. A pattern that tries each way to match would need minutes."""
+    """40,000 characters are Reddit's limit. A pattern with excessive backtracking would take minutes."""
     found = decoded(part * (40_000 // len(part)))
     assert flaw_of(found, "somebody") in ("empty", "quotes only", "links only", None)
     assert reply_flaw_of(found, 2, 100) in ("too short", "too long", "quote")

@@ -12,7 +12,7 @@ from parlai_empathy.tasks.reddit.counts import stored_count
 
 
 class Counter:
-    """Counts how often it is asked."""
+    """Records how often it is called."""
 
     def __init__(self, is_whole: bool = True) -> None:
         self.asked = 0
@@ -25,7 +25,7 @@ class Counter:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Two files."""
+    """Two dumps."""
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path in paths:
         path.write_text("{}")

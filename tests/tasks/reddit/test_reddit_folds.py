@@ -1,4 +1,4 @@
-"""Threads by folds, and by processes."""
+"""The assignment of threads to folds and processes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def test_the_fold_is_decided_by_the_name_alone() -> None:
     for thread in ("t3_22569", "t3_a"):
         number = int(hashlib.sha256(b"reddit 1\n" + thread.encode()).hexdigest()[:16], 16) % 100
         assert fold_of(thread) == ("test" if number < 5 else "valid" if number < 10 else "train")
-    assert (fold_of("t3_22569"), fold_of("t3_5yarj")) == ("train", "train")  # written down, so that it never changes
+    assert (fold_of("t3_22569"), fold_of("t3_5yarj")) == ("train", "train")  # recorded here, so that it never changes
 
 
 def test_shares_of_the_folds() -> None:
     counts = Counter(map(fold_of, THREADS))
-    # 5 % of 20,000 is 1,000, its standard deviation 31
+    # 5 % of 20,000 is 1,000, with a standard deviation of 31
     assert abs(counts["test"] - 1_000) < 150
     assert abs(counts["valid"] - 1_000) < 150
 

@@ -1,4 +1,4 @@
-"""Lines of packed and unpacked files: each kind of archive, whole, cut and damaged, and bytes of any kind."""
+"""Lines of packed and unpacked files: each kind of archive, complete, truncated and damaged, and random bytes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_lines_of_each_kind_of_file(tmp_path: Path, ending: str) -> None:
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
-    """Pushshift's files are of many frames; a line may begin in one and end in the next."""
+    """Pushshift's files consist of many frames; a line may start in one and end in the next."""
     parts = [TEXT[:1_000], b"", TEXT[1_000:70_000], TEXT[70_000:]]
     assert (
         b"\n".join(filter(None, read(write(tmp_path, ending, b"".join(map(PACKERS[ending], parts)))))) + b"\n" == TEXT
@@ -63,7 +63,7 @@ def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
 
 
 def test_a_window_as_wide_as_that_of_the_dumps(tmp_path: Path) -> None:
-    """Packed with --long=31, which the decoder refuses unless it is told to take it. The frame is made by hand.
+    """As packed with --long=31, which the decoder rejects by default. The frame is built by hand.
 
     RFC 8878, 3.1.1: magic number; descriptor 0: a window, no size, no checksum; window 2 ** (10 + 21); one raw block.
     """
@@ -98,9 +98,9 @@ def test_a_cut_archive_gives_what_is_left_and_then_the_place(
     ],
 )
 def test_of_a_cut_archive_no_line_is_lost(tmp_path: Path, ending: str, unpacker: Callable[[], Any]) -> None:
-    packed = PACKERS[ending](TEXT * 40)  # three blocks of bzip2, which gives nothing of half a one
+    packed = PACKERS[ending](TEXT * 40)  # three blocks of bzip2, which decompresses only whole ones
     packed = packed[: len(packed) * 4 // 5]
-    *expected, _ = unpacker().decompress(packed).split(b"\n")  # the last line may be half of one
+    *expected, _ = unpacker().decompress(packed).split(b"\n")  # the last line may be incomplete
     found: list[bytes | None] = []
     with pytest.raises(DataError):
         found.extend(line for _, line in read_lines(write(tmp_path, ending, packed)))
@@ -177,7 +177,7 @@ def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a
         path = write(Path(folder), ending, start + content)
         with contextlib.suppress(DataError):
             found.extend(line for _, line in read_lines(path))
-    assert found[:1] == [b"good"] or not behind_a_good_part or ending in ("bz2", "gz", "xz")  # those may read ahead
+    assert found[:1] == [b"good"] or not behind_a_good_part or ending in ("bz2", "gz", "xz")  # these may read ahead
 
 
 @pytest.mark.parametrize(("name", "number"), [("RC_2005-12.zst", 1_075), ("RC_2006-01.bz2", 3_666)])

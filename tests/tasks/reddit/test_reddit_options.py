@@ -1,4 +1,4 @@
-"""The options' defaults, and values that cannot work."""
+"""The options' defaults, and invalid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pairs of dumps: who answers whom, what is left out and why, bounded memory, and dumps of any kind."""
+"""The pairs of dumps: which post a comment replies to, reasons for exclusion, bounded memory, and random dumps."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def short(found: Iterable[Pair]) -> list[tuple[str, str]]:
     return [(" / ".join(pair.context), pair.reply) for pair in found]
 
 
-# --- who answers whom ------------------------------------------------------------------------------------------------
+# --- which post a comment replies to ----------------------------------------------------------------------------------
 
 
 def test_each_comment_with_the_turns_before_it(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_as_many_turns_as_are_asked_for(tmp_path: Path, history: int, expected: 
 
 
 def test_comments_alone_know_their_place_as_far_as_they_can(tmp_path: Path) -> None:
-    """Who answers a submission that is not there has no context; that the next answer is the third turn is known."""
+    """A reply to a missing submission has no context, but the reply to it is known to be the third turn."""
     tally = Tally()
     found = pairs(write(tmp_path / "a.jsonl", THREAD[1:]), tally)
     assert [(pair.comment, pair.turn) for pair in found] == [("t1_b", 3), ("t1_c", 3), ("t1_d", 4), ("t1_e", 5)]
@@ -104,7 +104,7 @@ def test_a_parent_is_known_as_long_as_it_is_in_the_window(tmp_path: Path) -> Non
 
 
 def test_the_window_counts_what_others_read_too(tmp_path: Path) -> None:
-    """So that a fold has the same pairs however many processes share it."""
+    """This gives a fold the same pairs, however many processes share it."""
     others = [comment(f"x{n}", "t3_z", "Hello there.", link_id="t3_z") for n in range(5)]
     path = write(tmp_path / "a.jsonl", [THREAD[0], *others, comment("a", "t3_s", "Two minutes.")])
     tally = Tally()
@@ -205,7 +205,7 @@ def test_files_go_by_month_and_then_by_name() -> None:
 
 
 def test_in_a_month_comments_and_submissions_go_by_time(tmp_path: Path) -> None:
-    """Thus a submission is read shortly before its comments, and need not stay in the window for a month."""
+    """A submission is thus read shortly before its comments, and need not stay in the window for a month."""
     submissions = [submission(f"s{n}", "How long?", created_utc=str(10 * n)) for n in range(20)]
     comments = [comment(f"c{n}", f"t3_s{n}", "Two minutes.", link_id=f"t3_s{n}", created_utc=10 * n) for n in range(20)]
     files = [write(tmp_path / "RC_2011-02", comments), write(tmp_path / "RS_2011-02", submissions)]
@@ -224,7 +224,7 @@ def test_a_thread_goes_on_in_the_next_month(tmp_path: Path) -> None:
 
 
 def long_dump(lines: int) -> Iterator[str]:
-    """Each comment answers the one 50 before it."""
+    """Yield comments, each of which replies to the one 50 lines before it."""
     text = "some words that are the same in each line but for a number " * 2
     for n in range(lines):
         yield (
@@ -248,17 +248,17 @@ print(number, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - early)
 
 
 def test_memory_does_not_grow_with_the_dump(tmp_path: Path) -> None:
-    """After 100,000 lines, 25 MB, the process has needed as much memory at a time as after 3,000, within 4 MB."""
+    """The peak memory of the process after 100,000 lines (25 MB) is within 4 MB of that after 3,000."""
     with (path := tmp_path / "a.jsonl").open("w") as file:
         file.writelines(long_dump(100_000))
     result = succeeded(run([sys.executable, "-c", READ, path], tmp_path))
     number, kilobytes = map(int, result.stdout.split())
-    assert number == 99_999  # the first answers itself
+    assert number == 99_999  # the first replies to itself
     assert kilobytes < 4_000
 
 
 def peak_of_reading(path: Path, lines: int) -> int:
-    """The most bytes of Python's that are in use at a time while so many lines are read."""
+    """Return Python's peak memory in bytes while reading a dump of ``lines`` lines."""
     with path.open("w") as file:
         file.writelines(long_dump(lines))
     tracemalloc.start()
@@ -270,12 +270,12 @@ def peak_of_reading(path: Path, lines: int) -> int:
 
 
 def test_the_reader_holds_a_window_and_no_more(tmp_path: Path) -> None:
-    """4,500 lines more, of 250 bytes each, are more than a megabyte; what is kept of 100 posts is less than 100 KB."""
+    """4,500 more lines of 250 bytes each are more than a megabyte; a window of 100 posts takes less than 100 KB."""
     peaks = [peak_of_reading(tmp_path / "a.jsonl", lines) for lines in (1_500, 6_000)]
     assert peaks[1] - peaks[0] < 100_000
 
 
-# --- dumps of any kind -----------------------------------------------------------------------------------------------
+# --- random dumps -----------------------------------------------------------------------------------------------------
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FULL_NAMES = st.builds(lambda kind, name: f"{kind}_{name}", st.sampled_from(["t1", "t3"]), NAMES)
@@ -305,7 +305,7 @@ def test_every_line_is_counted_once(records: list[Any], window: int, history: in
     for tally in tallies:
         others = tally.submissions + tally.elsewhere + tally.left_out.total() + tally.bad.total()
         assert tally.pairs + others == tally.lines == len(records)
-    # Whoever reads it, each line of a good post is somebody's, and nobody else's.
+    # Each valid line belongs to exactly one of the readers.
     assert sum(tally.lines - tally.elsewhere - tally.bad.total() for tally in tallies) == sum(
         tally.lines - tally.bad.total() for tally in tallies[:1]
     )
@@ -316,7 +316,7 @@ def test_every_line_is_counted_once(records: list[Any], window: int, history: in
 
 
 def test_pairs_of_a_real_dump(real_data: Path) -> None:
-    """Beside a plain look for each comment's parent among the comments before it, which knows no filters."""
+    """Compared with a plain search for each comment's parent among the comments before it, without filters."""
     path = real_data / "reddit" / "RC_2006-01.bz2"
     before: dict[str, str] = {}
     answers = set()

@@ -1,4 +1,4 @@
-"""What a line says: both schemas, each way in which a line can be wrong, and anything at all."""
+"""Parsing lines: both schemas, every kind of invalid line, and random input."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_submission_is_its_title_and_its_text() -> None:
 
 
 def test_a_line_of_2024() -> None:
-    """It has some sixty fields more, times with a fraction, and the full name."""
+    """It has some sixty more fields, fractional times, and the full name."""
     newer = post(COMMENT, created_utc=1136074029.0, name="t1_c2715", all_awardings=[], _meta={"retrieved_2nd_on": 1})
     assert newer == post(COMMENT)
 
@@ -85,8 +85,8 @@ def test_an_author_who_is_gone() -> None:
         (b"", "not JSON"),
         (b"{", "not JSON"),
         (b"{} {}", "not JSON"),
-        (b'{"body": ' + b"9" * 5_000 + b"}", "not JSON"),  # more digits than Python reads
-        (b"[" * 100_000, "not JSON"),  # deeper than Python follows
+        (b'{"body": ' + b"9" * 5_000 + b"}", "not JSON"),  # more digits than Python parses
+        (b"[" * 100_000, "not JSON"),  # deeper than Python's recursion limit
         (b'{"body": "caf\xe9"}', "not UTF-8"),
         (b"[]", "no object"),
         (b"null", "no object"),
@@ -139,13 +139,13 @@ def test_what_is_no_time(value: Any) -> None:
 
 
 def test_half_a_character_cannot_be_saved_and_is_none() -> None:
-    assert isinstance(post(COMMENT, body="\U0001f375"), Post)  # JSON writes it as two halves, \\ud83c \\udf75
+    assert isinstance(post(COMMENT, body="\U0001f375"), Post)  # JSON writes it as a surrogate pair, \\ud83c \\udf75
     found = post(COMMENT, body="\ud83c")
     assert isinstance(found, BadLine)
     assert found.reason == "not UTF-8"
 
 
-# --- anything --------------------------------------------------------------------------------------------------------
+# --- random input -----------------------------------------------------------------------------------------------------
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -155,7 +155,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 def is_sound(found: Post | BadLine) -> None:
-    """A post holds what its type says, and can be written down; a bad line says why in one line."""
+    """Assert that a post has the declared types and can be encoded, and that a bad line has a one-line reason."""
     if isinstance(found, BadLine):
         assert found.reason in {"not UTF-8", "not JSON", "no object", "missing field", "wrong type"}
         assert "\n" not in found.detail

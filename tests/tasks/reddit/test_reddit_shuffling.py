@@ -1,4 +1,4 @@
-"""A random order of a stream."""
+"""Shuffling a stream."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_seed_decides() -> None:
 @pytest.mark.parametrize("size", [3, 50])
 def test_all_orders_of_a_full_buffer_are_as_likely(size: int) -> None:
     orders = [tuple(shuffled(range(3), size, random.Random(seed))) for seed in range(6_000)]
-    # 1,000 of each of 6 orders, standard deviation 29
+    # 1,000 of each of 6 orders are expected, with a standard deviation of 29
     assert all(abs(orders.count(order) - 1_000) < 150 for order in itertools.permutations(range(3)))
 
 

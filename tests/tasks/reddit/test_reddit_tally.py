@@ -1,4 +1,4 @@
-"""What became of the lines."""
+"""Counts of what became of each line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai_empathy.tasks.reddit.tally import Tally
 
 @pytest.fixture
 def tally() -> Tally:
-    """Of 1,234 lines."""
+    """The tally of 1,234 lines."""
     found = Tally()
     found.lines, found.pairs, found.submissions, found.elsewhere = 1_234, 1_000, 200, 4
     found.left_out.update({"too long": 20, "bot": 7})

@@ -34,7 +34,7 @@ THREAD_OF_FILTERS = "Is butter good after a week on the table?"
 
 
 def raw_sample() -> dict[str, dict[str, Any]]:
-    """The sample's records by their full names, without the reader."""
+    """Return the sample's records by their full names, without the reader."""
     records = [json.loads(line) for file in SAMPLE.iterdir() for line in file.read_text().splitlines()]
     return {("t3_" if "title" in record else "t1_") + record["id"]: record for record in records}
 
@@ -44,16 +44,16 @@ def comment_ids(found: list[dict[str, Any]]) -> list[str]:
 
 
 def some(teacher: Any, number: int) -> list[dict[str, Any]]:
-    """The next messages of a teacher, which may never end."""
+    """Return the next messages of a teacher, which may be endless."""
     return [teacher.act() for _ in range(number)]
 
 
-# --- what the messages are -------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fold", FOLDS)
 def test_the_pairs_of_the_sample(load_teacher: Load, fold: str) -> None:
-    """Each comment with the texts on its way up to the submission, at most four."""
+    """Each comment follows the texts above it in the thread, at most four, up to the submission."""
     raw = raw_sample()
     found = examples_of(load_teacher(TASK, FOLDS[fold], edition="sample"))
     assert len(found) == len(set(comment_ids(found))) == SIZES[fold]
@@ -90,7 +90,7 @@ def test_a_message(load_teacher: Load) -> None:
 
 
 def test_the_filters_of_the_sample(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
-    """One of each: seven comments of that thread are left out, and the log says why."""
+    """Each filter excludes one comment, seven in one thread, and the log lists the reasons."""
     found = examples_of(load_teacher(TASK, edition="sample"))
     assert not any(example["subreddit"] == "cooking" and "butter" in example["text"] for example in found)
     reasons = "1 quote, 1 deleted, 1 to one that is deleted, 1 by a bot, 1 links only, 1 too short, 1 too long"
@@ -109,7 +109,7 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -
 
 
 def test_a_fold_for_evaluation_is_its_first_pairs(load_teacher: Load) -> None:
-    """Its candidates come from among them, too, so that no more of the dump has to be read."""
+    """Its candidates come from the same pairs, so that no more of the dump is read."""
     whole = examples_of(load_teacher(TASK, "test", edition="sample"))
     short = examples_of(load_teacher(TASK, "test", edition="sample", reddit_eval_size=30))
     assert comment_ids(short) == comment_ids(whole)[:30]
@@ -202,21 +202,21 @@ def test_processes_share_the_threads_in_training(
     for rank in range(processes):
         monkeypatch.setattr(agents, "get_rank", lambda rank=rank: rank)
         teacher = load_teacher(TASK, "train", edition="sample", reddit_buffer=1)
-        assert teacher.num_examples() == 121  # ParlAI adds up what the processes have done of it
+        assert teacher.num_examples() == 121  # ParlAI adds up the processes' shares
         found = comment_ids(some(teacher, 121))
-        met.append(found[: found.index(found[0], 1)])  # its own, once
+        met.append(found[: found.index(found[0], 1)])  # its own pairs, once each
     assert sum(map(len, met)) == len(set().union(*met)) == 121
     assert min(map(len, met)) > 10
 
 
 def test_in_order_each_process_reads_all(load_teacher: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a pool of replies needs them."""
+    """A pool of replies needs them all."""
     monkeypatch.setattr(agents, "num_workers", lambda: 2)
     assert len(examples_of(load_teacher(TASK, edition="sample"))) == 121
 
 
 def test_workers_of_a_process_share_its_threads(load_teacher: Load) -> None:
-    """ParlAI's --num-workers: each makes a teacher of its own."""
+    """ParlAI's --num-workers: each worker creates its own teacher."""
     met = []
     for number in (0, 1):
         others = {"num_workers": 2, "background_index": number}
@@ -268,7 +268,7 @@ def test_a_dictionary_is_built_of_one_pass(tmp_path: Path) -> None:
     assert "sourdough" in (tmp_path / "dict").read_text()
 
 
-# --- what is wrong ---------------------------------------------------------------------------------------------------
+# --- invalid data -----------------------------------------------------------------------------------------------------
 
 
 def test_bad_lines_are_reported_and_the_rest_is_read(
@@ -295,7 +295,7 @@ def test_nothing_is_left(load_teacher: Load, tmp_path: Path, fold: str, assert_o
 def test_a_share_without_a_thread(
     load_teacher: Load, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
-    """It would go round for ever."""
+    """Otherwise it would search for a pair for ever."""
     monkeypatch.setattr(agents, "num_workers", lambda: 10_000)
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, "train", edition="sample").act()

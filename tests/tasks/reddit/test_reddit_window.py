@@ -1,4 +1,4 @@
-"""The latest posts."""
+"""The window of the latest posts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def turn(position: int, parent: str | None = None, flaw: str | None = None) -> T
 
 @given(st.integers(1, 6), st.lists(st.integers(1, 4), max_size=30))
 def test_it_holds_the_posts_of_the_last_positions(size: int, steps: list[int]) -> None:
-    """Steps of more than one are posts of other folds, which count but are not kept."""
+    """Steps of more than one stand for posts of other folds, which count but are not stored."""
     window, position, kept = Window(size), 0, []
     for step in steps:
         position += step
