@@ -1,8 +1,8 @@
-// A device that calls itself CUDA and computes on the CPU, for a PyTorch without CUDA: see pretended.py.
+// A device that registers as CUDA and computes on the CPU, for a PyTorch without CUDA: see pretended.py.
 //
-// Its memory is the CPU's, and every operation but those below is done by the CPU on a copy, as PyTorch offers it to
-// makers of devices (at::native::cpu_fallback). What is checked is what a GPU would check: that all of an operation's
-// tensors are on the device. Fresh memory is full of NaN, as a GPU's may be.
+// It uses the CPU's memory. All operations except those below run on the CPU, on copies, by PyTorch's fallback for new
+// devices (at::native::cpu_fallback). As on a GPU, all tensors of an operation must be on the device. New memory is
+// filled with NaN, as a GPU's may be.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -108,7 +108,7 @@ struct Hooks final : at::CUDAHooksInterface {
   void deviceSynchronize(DeviceIndex) const override {}
 };
 
-// ---- what is done without a copy ----
+// ---- operations without a copy ----
 
 Tensor as_cpu(const Tensor& tensor) {
   if (!tensor.is_cuda()) return tensor;
@@ -152,10 +152,10 @@ void record_stream(Tensor&, c10::Stream) {}
 
 int64_t sdp_choice(const Tensor&, const Tensor&, const Tensor&, const optional<Tensor>&, double, bool, optional<double>,
                    bool) {
-  return 0;  // the plain way, which every device has
+  return 0;  // the math backend, which every device has
 }
 
-// An LSTM's step, which the CPU takes in other operations than a GPU
+// One step of an LSTM, which the CPU computes with other operations than a GPU
 std::tuple<Tensor, Tensor, Tensor> lstm_step(const Tensor& input, const Tensor& hidden, const Tensor& cell,
                                              const optional<Tensor>& input_bias, const optional<Tensor>& hidden_bias) {
   auto gates = input + hidden;
@@ -175,17 +175,17 @@ std::tuple<Tensor, Tensor> gru_step(const Tensor& input, const Tensor& hidden, c
   return {(state - fresh) * update + fresh, fresh};
 }
 
-// ---- the rest ----
+// ---- all other operations ----
 
 bool takes_the_cpus(const std::string& name, size_t argument) {
-  // Indices may be the CPU's, and lengths of a packed sequence have to be.
+  // Indices may be on the CPU; the lengths of a packed sequence must be.
   static const std::set<std::string> may = {"aten::index", "aten::index_put", "aten::index_put_",
                                             "aten::_index_put_impl_", "aten::_pack_padded_sequence"};
   return argument > 0 && may.count(name);
 }
 
 void check(const std::string& name, const Tensor& tensor, size_t argument) {
-  // A single number may be the CPU's, but not to a step of all weights at once, which reads it over there.
+  // Scalar tensors may be on the CPU, except for fused optimiser steps, which read them on the device.
   bool is_number = !tensor.dim() && name.rfind("aten::_fused_", 0) != 0;
   TORCH_CHECK(!tensor.defined() || tensor.is_cuda() || tensor.is_meta() || is_number || takes_the_cpus(name, argument),
               "Expected all tensors to be on the same device, but argument ", argument, " of ", name, " is on ",
@@ -256,14 +256,14 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("_thnn_fused_gru_cell", gru_step);
 }
 
-TORCH_LIBRARY_IMPL(aten, AutogradCUDA, m) {  // so that gradients go through the operations that a step is made of
+TORCH_LIBRARY_IMPL(aten, AutogradCUDA, m) {  // autograd differentiates the operations of a step
   m.impl("_thnn_fused_lstm_cell", lstm_step);
   m.impl("_thnn_fused_gru_cell", gru_step);
 }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   c10::SetAllocator(DeviceType::CUDA, &memory);
-  // PyTorch asks once, when it is imported, whether there is CUDA: what answers is changed where it is.
+  // PyTorch looks up its CUDA hooks once, at import: replace the object in place.
   static_assert(sizeof(Hooks) == sizeof(at::CUDAHooksInterface));
   new (const_cast<at::CUDAHooksInterface*>(&at::detail::getCUDAHooks())) Hooks();
 }
