@@ -93,7 +93,7 @@ def self_chats(tmp_path: Path, task: str = TASK, **options: Any) -> list[Chat]:
         outfile=str(tmp_path / "chats.jsonl"),
         **options,
     )
-    return [[act["text"] for pair in chat for act in pair] for chat in logs if chat]  # ParlAI's log ends with none
+    return [[act["text"] for pair in chat for act in pair] for chat in logs if chat]  # ParlAI's last chat is empty
 
 
 def test_each_self_chat_begins_with_an_opening_line_of_the_test_fold(tmp_path: Path, ed_mirror: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reading files that hold one list of objects."""
+"""Reading JSON files that contain one list of objects."""
 
 from __future__ import annotations
 

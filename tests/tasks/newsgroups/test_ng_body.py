@@ -1,4 +1,4 @@
-"""A post's own words."""
+"""Extraction of a post's own words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts by folds."""
+"""The assignment of posts to folds."""
 
 from __future__ import annotations
 

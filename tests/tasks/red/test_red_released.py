@@ -57,7 +57,7 @@ def test_without_a_fold_some_fifth_is_for_validation(
     folds = {post.text: post.fold for post in read_tables(path)}
     assert 10 < sum(fold == "valid" for fold in folds.values()) < 80  # 40 are expected, standard deviation 5.7
     other = write(path.parent, "text,label\n" + "".join(f"{number},0\n" for number in reversed(numbers)), "b.csv")
-    assert {post.text: post.fold for post in read_tables(other)} == folds  # the text alone decides
+    assert {post.text: post.fold for post in read_tables(other)} == folds  # the fold depends on the text alone
 
 
 @pytest.mark.parametrize(
