@@ -225,7 +225,7 @@ def test_one_process_or_several_end_with_a_checkpoint(
     assert "Traceback" not in out + err
     assert "\nStopped.\n" in err  # before Python's messages about terminated processes
     steps = steps_in(tmp_path / "model.checkpoint.trainstats")
-    assert f"Saved after {steps} steps in model.checkpoint: the same command goes on" in out + err
+    assert f"Saved after {steps} steps in model.checkpoint: the same command resumes from there" in out + err
     assert steps > before
 
 
