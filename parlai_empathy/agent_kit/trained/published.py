@@ -192,7 +192,7 @@ def _tower(state: Mapping[str, Tensor], prefix: str, layers: int, dim: int) -> d
 
 def _bert(state: Mapping[str, Tensor], words: list[str], opt: Mapping[str, Any]) -> Published:
     if any(".additional_transformer_layer." in name for name in state):
-        raise ValueError("it has --bert-add-transformer-layer, which the paper does not use and is unsupported")
+        raise ValueError("it has --bert-add-transformer-layer, unsupported here and unused in the paper")
     weights: dict[str, Tensor] = {}
     for ours, theirs in _TOWERS.items():
         prefix = f"{theirs}_bert.bert_model."

@@ -139,7 +139,7 @@ class DeepmojiAgent(JudgeAgent):
             self.optimizer.param_groups[0]["lr"] = self.opt["pretrained_learningrate"]
 
     def receive_metrics(self, metrics_dict: Mapping[str, Any]) -> None:
-        """After each validation without improvement: move to the next stage, from the best weights so far.
+        """After ``--thaw-patience`` validations without improvement, move to the next stage, from the best weights.
 
         :raises StopTrainException: after the last stage, as ParlAI's own schedules do to end training.
         """
@@ -152,7 +152,7 @@ class DeepmojiAgent(JudgeAgent):
         if not self._chain.validated(-score if is_less else score):
             return
         if self._chain.is_over:
-            raise StopTrainException("chain-thaw's last stage no longer improves")
+            raise StopTrainException("chain-thaw's last stage, which no longer improves")
         self._go_back_to_the_best()
         self._thaw()
 
