@@ -16,7 +16,7 @@ who may show the site in a frame. On Mechanical Turk, they publish, pay and clos
     ledger = Ledger(store)                                            # ledger
     batches = Batches(ledger, client(is_live=False))                  # mturk, batches: the sandbox
     batch = batches.publish("pilot", "ed", offer)                     # resumes if it was interrupted
-    work = Work(ledger, client(is_live=False), batch, desk.raters())  # work: what was submitted
+    work = Work(ledger, client(is_live=False), batch, desk.raters())  # submissions: approve, reject, pay
     work.approve(work.pieces()[0])
 
 Each request to Mechanical Turk is recorded in the ratings store before and after it is made
