@@ -1,5 +1,5 @@
 """``--num-workers`` starts processes that prepare batches for a training. In ParlAI they cannot build a dictionary,
-ignore ``--seed``, and are ended by Ctrl-C before the training.
+ignore ``--seed``, and are ended by Ctrl-C or SIGTERM before the training.
 """
 
 from __future__ import annotations
