@@ -8,7 +8,7 @@
     |-- CrowdError              a crowdsourcing marketplace rejects a request, or cannot be reached
     |-- DownloadError           data are missing, also on the mirror, and cannot be downloaded
     |-- OptionError             an option is missing or has an invalid value
-    |-- ModelFileError          a model, pool or vectors file is missing, broken or incompatible
+    |-- ModelFileError          a model, pool or vectors file is missing, damaged or incompatible
     |-- TrainingError           training cannot continue: the loss is no longer finite
     |-- LanguageModelError      a language model or its server fails permanently
     |-- NotComputableError      there is no data, or too little, to compute a metric
@@ -45,7 +45,7 @@ class OptionError(EmpathyError):
 
 
 class ModelFileError(EmpathyError):
-    """A model, pool or vectors file is missing, broken or incompatible."""
+    """A model, pool or vectors file is missing, damaged or incompatible."""
 
 
 class TrainingError(EmpathyError):

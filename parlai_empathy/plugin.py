@@ -54,7 +54,7 @@ def check_version(parlai: ModuleType) -> None:
 
 
 def show_our_errors_in_one_line(parlai: ModuleType) -> None:
-    """Print our errors as one line, without a traceback; also ``parlai`` stopped by Ctrl-C ends with one line."""
+    """Print our errors as one line, without a traceback; likewise Ctrl-C in ``parlai``."""
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -220,7 +220,7 @@ def register_zoo(zoo: Any) -> None:
 
 
 def share_our_builder(build_module: Any) -> None:
-    """Make ParlAI's own ``-t empathetic_dialogues`` obtain its data as ours does, also from a mirror."""
+    """Make ParlAI's ``-t empathetic_dialogues`` get data as ours does: also from a mirror, or end in one line."""
 
     def build(opt: dict[str, Any]) -> None:
         from parlai_empathy.tasks.builder import obtain

@@ -59,7 +59,7 @@ def cluster_bootstrap(
 def cluster_count(items: Places, raters: Places, clusters: str) -> int:
     """Return the number of clusters; for ``both`` the smaller of the numbers of items and of raters.
 
-    :raises NotComputableError: if it is below two: all resamples would be the same, and the statistic look certain.
+    :raises NotComputableError: if it is below two: all resamples would be the same, and the value would look certain.
     :raises OptionError: for unknown clusters.
     """
     if clusters not in CLUSTERS:

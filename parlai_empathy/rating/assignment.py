@@ -171,7 +171,7 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
 
 
 def _forget_given_back(t: Transaction, study: Study, rater: str) -> None:
-    """Let a rater be given the subjects that they have given back again."""
+    """Make the subjects that a rater has given back available to them once more."""
     sql = "UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND state = 'back'"
     t.send(sql, study=study.name, rater=rater)
 
@@ -192,7 +192,7 @@ def _pick(t: Transaction, study: Study, rater: str, found: Standing, draw: rando
 
 
 def _pick_of_arm(t: Transaction, study: Study, rater: str, draw: random.Random, arm: str, is_check: bool) -> Row | None:
-    """An item of an arm that is new to the rater and has the fewest ratings; ties are broken by lot."""
+    """The item of an arm with the fewest ratings, among those new to the rater; ties are broken by lot."""
     return t.row(
         _PICK,
         study=study.name,

@@ -122,7 +122,7 @@ class RerankAgent(TextClassifierAgent):
         return super().train_step(batch)
 
     def _losses(self, observations: Sequence[Message]) -> Tensor:
-        """Return each example's loss, ``(n,)``: the true reply against the retriever's best of a hundred others."""
+        """Return each example's loss, ``(n,)``: the true reply against the retriever's best wrong ones of a block."""
         draw = random_of_step(self.opt, self._number_training_updates)
         true = [draw.choice(labels_of(obs)) for obs in observations]
         block = block_of(true, self._replies(), draw)

@@ -1,4 +1,4 @@
-"""Training candidates of a reranker: each true reply, and its retriever's highest-scored of a hundred others.
+"""Training candidates of a reranker: each true reply, and the wrong ones of a block that its retriever scores highest.
 
 In use the reranker sees just these: the best few of what a retriever found. The best of all training replies would not
 do, because nearly all of them are more similar to the context than the true reply: from such negatives the model would

@@ -18,7 +18,7 @@ class Answers:
     """The answers of a file by type.
 
     :param scores: ratings of single replies. Two replies that were rated together count as one system, ``A with B``.
-    :param preferences: comparisons of two systems, in alphabetical order.
+    :param preferences: comparisons of two systems, each with its systems in alphabetical order.
     :param choices: answers to questions whose numbers stand for texts and have no order.
     :param texts: answers in the rater's own words.
     :param checks: ratings whose right value is known. Other answers about the same items are in no list, since these

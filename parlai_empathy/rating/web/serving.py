@@ -1,4 +1,4 @@
-"""Serving a site with uvicorn, in one process. Logged requests contain no addresses and no query strings."""
+"""Serving a site with uvicorn, in one process. Logged requests contain neither clients' addresses nor query strings."""
 
 from __future__ import annotations
 
