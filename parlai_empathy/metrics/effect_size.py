@@ -23,5 +23,5 @@ def cohens_d(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
         raise NotComputableError(f"no Cohen's d for {len(one)} and {len(other)} values: at least three are needed")
     squares = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
     if squares <= 1e-18 * freedom:
-        raise NotComputableError("no d: the values on each side are all the same")
+        raise NotComputableError("no Cohen's d: the values on each side are all the same")
     return float((one.mean() - other.mean()) / np.sqrt(squares / freedom))

@@ -87,7 +87,8 @@ def prepare(database: Database) -> None:
         formats = _formats(database)
     if max(formats) != FORMAT:
         raise StoreError(
-            f"the store {database.name} has format {max(formats)}, but this program reads format {FORMAT}: update it"
+            f"the store {database.name} has format {max(formats)}, but this program reads format {FORMAT}: "
+            "update parlai-empathy"
         )
 
 

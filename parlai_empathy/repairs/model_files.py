@@ -101,7 +101,7 @@ def name_broken_options(opt_module: Any) -> None:
             return load(cls, optfile)
         except json.JSONDecodeError as error:
             raise ModelFileError(
-                f"{optfile}, line {error.lineno}: not valid JSON ({error.msg}): download the file again, or train again"
+                f"{optfile}, line {error.lineno}: not valid JSON ({error.msg}): fetch the file again, or train again"
             ) from error
 
     opt_module.Opt.load = classmethod(load_or_name)

@@ -94,7 +94,7 @@ class EmotionAccuracy:
         if not emotions:
             return "EmoAcc: no reply has an emotion"
         task, known = self._classifier.settings["classifier"], few(self._classifier.labels)
-        unknown = f"{shown(emotions[0])}, for example, is none of {known}"
+        unknown = f"{shown(emotions[0])}, for example, is not one of {known}"
         return f"EmoAcc: no reply has an emotion that is a class of the classifier of {task}: {unknown}"
 
 

@@ -100,7 +100,7 @@ def obtain(datapath: str, source: Source) -> Path:
     except OSError as error:
         raise DownloadError(
             f"cannot write {source.folder} to the data folder {datapath} ({error.strerror or error}): "
-            "name a folder that you may write to with --datapath"
+            "name a writable folder with --datapath"
         ) from error
     return home
 

@@ -21,8 +21,8 @@ def test_by_hand() -> None:
     [
         ([1], [2], "no Cohen's d for 1 and 1 values: at least three are needed"),
         ([], [1, 2, 3], "no Cohen's d for 0 and 3 values: at least three are needed"),
-        ([2, 2], [1, 1], "no d: the values on each side are all the same"),
-        ([0.1 + 0.2, 0.3], [0.3, 0.3], "no d: the values on each side are all the same"),
+        ([2, 2], [1, 1], "no Cohen's d: the values on each side are all the same"),
+        ([0.1 + 0.2, 0.3], [0.3, 0.3], "no Cohen's d: the values on each side are all the same"),
     ],
 )
 def test_nothing_to_measure_by(first: list[float], second: list[float], message: str) -> None:

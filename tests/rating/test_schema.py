@@ -32,7 +32,8 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
     prepare(database)
     with database.transaction() as t:
         t.run("INSERT INTO rating_store VALUES (:format)", format=FORMAT + 1)
-    with pytest.raises(StoreError, match=f"has format {FORMAT + 1}, but this program reads format {FORMAT}: update it"):
+    message = f"has format {FORMAT + 1}, but this program reads format {FORMAT}: update parlai-empathy"
+    with pytest.raises(StoreError, match=message):
         prepare(database)
     database.close()
 

@@ -189,11 +189,11 @@ def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
         ("", ""),
         (
             "SAD",
-            " that is a class of the classifier of some:task: 'SAD', for example, is none of sad, glad, ask, agree",
+            " that is a class of the classifier of some:task: 'SAD', for example, is not one of sad, glad, ask, agree",
         ),
         (
             "joy",
-            " that is a class of the classifier of some:task: 'joy', for example, is none of sad, glad, ask, agree",
+            " that is a class of the classifier of some:task: 'joy', for example, is not one of sad, glad, ask, agree",
         ),
     ],
 )

@@ -104,7 +104,7 @@ def _predictor(opt: Opt) -> Callable[[Sequence[str]], list[str]]:
     classifier = FrozenClassifier(part.load(Opt({**opt, "model_file": None, "init_model": None})))
     if unknown := sorted(set(classifier.labels) - set(EMOTIONS)):
         raise OptionError(
-            f"--emotion-classifier {opt['emotion_classifier']} has {unknown[0]!r}, which is not one of the 32 "
+            f"--emotion-classifier {opt['emotion_classifier']} predicts {unknown[0]!r}, which is not one of the 32 "
             "emotions: train one on empathy:empathetic_dialogues:ContextEmotion"
         )
     return lambda texts: [labels[0] for labels in classifier.top_labels(texts, 1)]

@@ -73,7 +73,7 @@ class HardNegatives:
             return cls(**torch.load(path, weights_only=True))
         except Exception as error:  # torch raises a different error for each kind of damage
             raise ModelFileError(
-                f"{path} is not a readable file of hard negatives: delete it, and they are mined again"
+                f"{path} is not a readable file of hard negatives: delete it to have them mined again"
             ) from error
 
     def save(self, path: str) -> None:

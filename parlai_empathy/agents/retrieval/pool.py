@@ -69,7 +69,7 @@ def load_pool(path: str | Path) -> Pool:
             raise ValueError("expected as many encodings as replies")
         return pool
     except Exception as error:  # torch raises a different error for each kind of damage
-        raise ModelFileError(f"{path} is not a readable pool of replies: delete it, and it is rebuilt") from error
+        raise ModelFileError(f"{path} is not a readable pool of replies: delete it to have it rebuilt") from error
 
 
 def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:

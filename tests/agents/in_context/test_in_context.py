@@ -341,7 +341,7 @@ def test_a_classifier_of_something_else_is_no_judge_of_emotions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classifier: Path
 ) -> None:
     monkeypatch.setattr(parts, "EMOTIONS", tuple(emotion for emotion in EMOTIONS if emotion != "proud"))
-    with pytest.raises(OptionError, match="has 'proud', which is not one of the 32 emotions"):
+    with pytest.raises(OptionError, match="predicts 'proud', which is not one of the 32 emotions"):
         agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(classifier))
 
 
