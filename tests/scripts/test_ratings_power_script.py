@@ -109,8 +109,8 @@ def test_a_measured_spread(ratings: Path) -> None:
             {"difference": [0.5]},
             "--sd: name the standard deviation of single ratings, or --ratings to estimate it from",
         ),
-        ({"difference": [float("nan")], "sd": 1.0}, "--difference nan: must be finite"),
-        ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be finite"),
+        ({"difference": [float("nan")], "sd": 1.0}, "--difference nan: must be a finite number of points"),
+        ({"difference": [0.5, float("inf")], "sd": 1.0}, "--difference inf: must be a finite number of points"),
         (
             {"difference": [0.5], "sd": 1.0, "paired": False, "same_item": 0.2},
             "correlation 0.2 of replies to one item: it must be 0 if items are not paired",

@@ -58,7 +58,7 @@ def _check(opt: Opt) -> None:
         if low := [value for value in opt[name] if value < least]:
             raise OptionError(f"--{name.replace('_', '-')} {low[0]}: must be at least {least}")
     if wrong := [value for value in opt["difference"] if not math.isfinite(value)]:
-        raise OptionError(f"--difference {wrong[0]:g}: must be finite")
+        raise OptionError(f"--difference {wrong[0]:g}: must be a finite number of points")
     if not 0 <= opt["ties"] < 1:
         raise OptionError(f"--ties {opt['ties']:g}: must be at least 0 and below 1, a share of all comparisons")
 
