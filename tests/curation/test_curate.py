@@ -397,7 +397,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tiny_dumps import ByLength, run
-from parlai_empathy.curation import curate, texts
+from parlai_empathy.curation import curate, text_scores
 
 moment, out, *dumps = sys.argv[2:]
 text_scores.BATCH = 8

@@ -55,6 +55,6 @@ def test_a_text_with_half_a_character(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text('[{"a": "\\ude00"}]', encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"^here, its field a: .* has half a character \(an unpaired surrogate\): write it whole$"
+        DataError, match=r"^here, its field a: .* contains half a character \(a lone surrogate\): write it whole$"
     ):
         text_of(read_objects(path)[0], "a", "here")

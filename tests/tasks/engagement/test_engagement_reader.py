@@ -56,6 +56,6 @@ def test_a_rating_that_no_scale_has() -> None:
 def test_half_a_character() -> None:
     assert whole("é \U0001f600", "here") == "é \U0001f600"
     with pytest.raises(
-        DataError, match=r"^here: 'a.ud83d' has half a character \(an unpaired surrogate\): write it whole$"
+        DataError, match=r"^here: 'a.ud83d' contains half a character \(a lone surrogate\): write it whole$"
     ):
         whole("a\ud83d", "here")
