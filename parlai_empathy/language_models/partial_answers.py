@@ -36,7 +36,7 @@ def _place(text: str, stop: str) -> int:
     return next((place for place in ends if stop.startswith(text[place:])), len(text))
 
 
-class Teller:
+class PartialAnswers:
     """Reports one answer while it grows.
 
     :param say: called with the answer so far whenever it grows, but not while it is only whitespace.

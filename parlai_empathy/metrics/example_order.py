@@ -17,5 +17,5 @@ def example_order(opt: Mapping[str, Any], messages: Sequence[Mapping[str, Any]])
     """
     if opt.get("dynamic_batching"):
         return f"dynamic-{opt['dynamic_batching']}"
-    goes_on = not all(message.get("episode_done", True) for message in messages)
-    return f"side-by-side-{opt['batchsize']}" if goes_on and opt["batchsize"] > 1 else None
+    has_turns = not all(message.get("episode_done", True) for message in messages)
+    return f"side-by-side-{opt['batchsize']}" if has_turns and opt["batchsize"] > 1 else None

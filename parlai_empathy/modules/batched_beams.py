@@ -3,7 +3,7 @@
 ParlAI runs a separate search for each example, and each search loops over its hypotheses token by token. Here all
 examples advance together. A step needs only a few of the scores: a group avoids only tokens that earlier groups chose,
 and these are fewer than the beam size. So with a beam of size n, the n best tokens of each hypothesis contain every
-token that any group can choose (:func:`~parlai_empathy.modules.top_k.best_tokens`).
+token that any group can choose (:func:`~parlai_empathy.modules.top_k.top_k_tokens`).
 
 Ties are broken in favour of the lower hypothesis number, then the lower token id.
 """
@@ -19,7 +19,7 @@ import torch
 from parlai.utils.torch import neginf
 from torch import Tensor
 
-from parlai_empathy.modules.top_k import best_tokens
+from parlai_empathy.modules.top_k import top_k_tokens
 
 Finished = tuple[Tensor, Tensor, None]
 """Token ids from the start to the end token, ``(length,)``; normalised log-probability; None for token details."""
@@ -105,7 +105,7 @@ class BatchedBeams:
     def _is_first(self) -> bool:
         return self.tokens.size(2) == 1
 
-    def goes_on(self) -> Tensor:
+    def is_alive(self) -> Tensor:
         """Whether each slot belongs to an unfinished group, ``(examples * size,)``.
 
         In the first step all hypotheses of an example are the same, and only its first slot is active.
@@ -123,7 +123,7 @@ class BatchedBeams:
         :returns: the slot that each slot now continues, ``(examples * size,)``.
         """
         self._forbid(logprobs, slots)
-        values, ids = best_tokens(logprobs, self.how.size)
+        values, ids = top_k_tokens(logprobs, self.how.size)
         if self._is_first:
             values, ids = (part.unsqueeze(1).expand(-1, self.how.size, -1) for part in (values, ids))
         else:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 
 @contextmanager
-def looked_up_at_once(embedding: nn.Module, parts: Sequence[Tensor]) -> Iterator[None]:
+def looked_up_together(embedding: nn.Module, parts: Sequence[Tensor]) -> Iterator[None]:
     """Within this context, answer an embedding's lookups of the given parts, in order, from one lookup of all of them.
 
     The gradient of each lookup is as large as the vocabulary: it is filled with zeros, and added to the others. For a

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.inference_copy import for_reading, read_states
+from parlai_empathy.modules.inference_copy import for_inference, read_states
 from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import masked_mean, token_mask
 
@@ -90,7 +90,7 @@ class Epitome(nn.Module):
         """Apply all mechanisms to responses, whose states are ``(n, length, dim)``, and their posts, in order."""
         read = read if len(read) > 1 else [*read] * len(self.mechanisms)
         parts = [
-            for_reading(part)(states, keep, posts, seen) for part, states in zip(self.mechanisms, read, strict=True)
+            for_inference(part)(states, keep, posts, seen) for part, states in zip(self.mechanisms, read, strict=True)
         ]
         levels, rationales = zip(*parts, strict=True)
         return torch.stack(levels, dim=1), torch.stack(rationales, dim=1)

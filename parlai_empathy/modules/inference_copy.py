@@ -40,7 +40,7 @@ _COPIES: WeakKeyDictionary[nn.Module, _Copy] = WeakKeyDictionary()
 
 
 def read_states(encoder: Any, tokens: Tensor, keep: Tensor, **inputs: Tensor) -> Tensor:
-    """Return the hidden states of tokens, computed by the encoder or the copy that :func:`for_reading` returns.
+    """Return the hidden states of tokens, computed by the encoder or the copy that :func:`for_inference` returns.
 
     :param encoder: a Hugging Face model whose output has ``last_hidden_state``.
     :param tokens: ``(n, length)`` ids, padded on the right.
@@ -48,7 +48,7 @@ def read_states(encoder: Any, tokens: Tensor, keep: Tensor, **inputs: Tensor) ->
     :param inputs: further inputs of the encoder, of the same shape.
     :returns: ``(n, length, dim)``
     """
-    reader, length = for_reading(encoder), tokens.size(1)
+    reader, length = for_inference(encoder), tokens.size(1)
     more = 0 if reader is encoder else _padding(length, encoder.config)
     if more:
         tokens = nn.functional.pad(tokens, (0, more), value=encoder.config.pad_token_id or 0)
@@ -65,7 +65,7 @@ def _padding(length: int, config: Any) -> int:
     return more if length + more <= getattr(config, "max_position_embeddings", math.inf) else 0
 
 
-def for_reading(encoder: Any) -> Any:
+def for_inference(encoder: Any) -> Any:
     """Return the model for inference: under autocast on a CPU a bfloat16 copy, otherwise the encoder itself.
 
     With gradients enabled or in training mode, it is always the encoder. The copy takes half the memory of the weights,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_together
 from parlai_empathy.modules.inference_copy import read_states
 from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import masked_mean, token_mask
@@ -40,7 +40,7 @@ class TextReader(nn.Module):
         """
         chunks = length_buckets(lengths)
         parts = [_cut(tokens[rows], segments[rows], lengths[rows]) for rows in chunks]
-        with looked_up_at_once(self.encoder.get_input_embeddings(), [part[0] for part in parts]):
+        with looked_up_together(self.encoder.get_input_embeddings(), [part[0] for part in parts]):
             vectors = [self._read(*part) for part in parts]
         return torch.cat(vectors)[torch.cat(chunks).argsort()]
 

@@ -17,7 +17,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_together
 from parlai_empathy.modules.length_buckets import length_buckets
 
 # Texts that a CPU encodes or decodes at a time: with two threads, small batches take a fifth less time than the largest
@@ -145,7 +145,7 @@ def _width(is_token: Tensor) -> int:
 def _looked_up(reader: Any, texts: Sequence[Tensor]) -> AbstractContextManager[None]:
     """Within this context, look up the embeddings of texts for a ParlAI encoder or decoder all at once."""
     embeddings = getattr(reader, "embeddings", None)
-    return nullcontext() if embeddings is None else looked_up_at_once(embeddings, texts)
+    return nullcontext() if embeddings is None else looked_up_together(embeddings, texts)
 
 
 def _widened(tensor: Tensor, columns: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 _PIECE = 64  # numbers
 
 
-def best_tokens(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def top_k_tokens(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Return the largest numbers of each row, ordered by index.
 
     :param scores: ``(rows, n)``

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from parlai_empathy.modules.dropout import dropped
-from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_together
 from parlai_empathy.modules.length_buckets import length_buckets
 from parlai_empathy.modules.pooling import brought_to, masked_mean
 
@@ -61,7 +61,7 @@ class TransformerEncoder(nn.Module):
         if len(chunks) == 1:
             return self._encode(tokens)
         texts = [tokens[rows, : int(lengths[rows].max())] for rows in chunks]
-        with looked_up_at_once(self.embedding, texts):
+        with looked_up_together(self.embedding, texts):
             vectors = torch.cat([self._encode(text) for text in texts])
         return vectors[torch.cat(chunks).argsort()]
 

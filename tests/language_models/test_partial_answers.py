@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.language_models.completion import cut_at_stop
-from parlai_empathy.language_models.partial_answers import Teller, certain_part
+from parlai_empathy.language_models.partial_answers import PartialAnswers, certain_part
 
 TEXTS = st.text("ab", max_size=12)
 STOPS = st.lists(st.text("ab", min_size=1, max_size=4), max_size=3)
@@ -45,7 +45,7 @@ def test_it_is_the_longest_beginning_that_no_stop_text_can_reach(text: str, stop
 @given(TEXTS, STOPS, st.lists(st.integers(0, 12), max_size=8))
 def test_what_is_told_grows_and_is_never_taken_back(text: str, stop: list[str], ends: list[int]) -> None:
     told: list[str] = []
-    teller = Teller(told.append, stop)
+    teller = PartialAnswers(told.append, stop)
     for end in sorted(ends):
         teller.tell(text[:end])
     final, _ = cut_at_stop(text, stop)
@@ -56,7 +56,7 @@ def test_what_is_told_grows_and_is_never_taken_back(text: str, stop: list[str], 
 
 def told(*texts: str) -> list[str]:
     found: list[str] = []
-    teller = Teller(found.append)
+    teller = PartialAnswers(found.append)
     for text in texts:
         teller.tell(text)
     return found

@@ -44,7 +44,7 @@ def search(models: Sequence[NextTokens], how: Beams, steps: int, contexts: torch
     """Return the finished hypotheses of each example, best first, without the start token."""
     beams = BatchedBeams(len(models), how, CPU, contexts)
     for _ in range(steps):
-        slots = beams.goes_on().nonzero().squeeze(1)
+        slots = beams.is_alive().nonzero().squeeze(1)
         if not len(slots):
             break
         written = beams.tokens.flatten(0, 1)[slots].tolist()
@@ -187,7 +187,7 @@ def test_the_best_of_each_example_comes_first() -> None:
     models = [toy_model(example, 10) for example in range(4)]
     beams = BatchedBeams(4, Beams(BOS, EOS, 3), CPU)
     for _ in range(6):
-        slots = beams.goes_on().nonzero().squeeze(1)
+        slots = beams.is_alive().nonzero().squeeze(1)
         written = beams.tokens.flatten(0, 1)[slots].tolist()
         rows = [models[slot // 3](tuple(tokens[1:])) for slot, tokens in zip(slots.tolist(), written, strict=True)]
         beams.advance(torch.tensor(rows, dtype=torch.float64).view(-1, 10), slots)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.embedding_lookup import looked_up_at_once
+from parlai_empathy.modules.embedding_lookup import looked_up_together
 
 SHAPES = ((2, 3), (1, 5), (4, 2))
 
@@ -46,10 +46,10 @@ def look_ups(vectors: Sequence[Tensor]) -> int:
 
 def test_vectors_and_gradients_are_those_of_single_look_ups() -> None:
     apart, together, texts = embedding(), embedding(), parts()
-    with looked_up_at_once(together, texts):
+    with looked_up_together(together, texts):
         assert all(torch.equal(together(text), apart(text)) for text in texts)
     expected = learnt(apart, texts)
-    with looked_up_at_once(together, texts):
+    with looked_up_together(together, texts):
         found = learnt(together, texts)
     torch.testing.assert_close(found, expected)
     assert found[0].eq(0).all()  # padding gets no gradient
@@ -58,7 +58,7 @@ def test_vectors_and_gradients_are_those_of_single_look_ups() -> None:
 def test_there_is_one_look_up_to_learn_from() -> None:
     words, texts = embedding(), parts()
     assert look_ups([words(text) for text in texts]) == len(texts)
-    with looked_up_at_once(words, texts):
+    with looked_up_together(words, texts):
         assert look_ups([words(text) for text in texts]) == 1
     assert look_ups([words(text) for text in texts]) == len(texts)  # restored after the context manager
 
@@ -68,7 +68,7 @@ def test_where_nothing_is_gained_each_part_is_looked_up_by_itself(kind: str) -> 
     words, texts = embedding().requires_grad_(kind != "frozen"), parts()[: 1 if kind == "one part" else None]
     asked: list[Tensor] = []
     words.register_forward_pre_hook(lambda _, inputs: asked.append(inputs[0]))
-    with torch.set_grad_enabled(kind != "nothing learnt"), looked_up_at_once(words, texts):
+    with torch.set_grad_enabled(kind != "nothing learnt"), looked_up_together(words, texts):
         for text in texts:
             words(text)
     assert [one.shape for one in asked] == [text.shape for text in texts]
@@ -78,7 +78,7 @@ def test_what_else_is_asked_for_is_looked_up_by_itself() -> None:
     """An encoder may pad a text or look up single words in between."""
     apart, words, texts = embedding(), embedding(), parts()
     filled = nn.functional.pad(texts[1], (0, 3))
-    with looked_up_at_once(words, texts):
+    with looked_up_together(words, texts):
         for text in (texts[0], torch.tensor([7]), filled, texts[1], texts[2], texts[2]):
             assert torch.equal(words(text), apart(text))
         assert look_ups([words(text) for text in (texts[1], filled)]) == 2

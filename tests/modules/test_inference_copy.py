@@ -21,7 +21,7 @@ from transformers import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from parlai_empathy.modules import inference_copy
-from parlai_empathy.modules.inference_copy import for_reading, read_states
+from parlai_empathy.modules.inference_copy import for_inference, read_states
 
 SIZES = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "pad_token_id": 1}
 CONFIGS = {
@@ -47,7 +47,7 @@ def encoder(name: str = "bert") -> Any:
 
 def copy_of(model: nn.Module) -> Any:
     with torch.no_grad(), short_numbers():
-        return for_reading(model)
+        return for_inference(model)
 
 
 def states(model: Any, tokens: Tensor, keep: Tensor) -> Tensor:
@@ -147,13 +147,13 @@ def test_padding_is_for_the_copy_alone_and_within_what_the_encoder_can_read() ->
 def test_who_learns_or_asks_for_single_precision_gets_the_encoder_itself() -> None:
     model = encoder()
     with short_numbers():
-        assert for_reading(model) is model, "gradients are wanted"
+        assert for_inference(model) is model, "gradients are wanted"
     with torch.no_grad():
-        assert for_reading(model) is model, "no autocast"
+        assert for_inference(model) is model, "no autocast"
     with torch.no_grad(), short_numbers():
-        assert for_reading(model.train()) is model, "dropout is wanted"
-        assert for_reading(model.eval().bfloat16()) is model, "nothing is left to round"
-        assert for_reading(encoder().to("meta")).device.type == "meta", "another device has its own way"
+        assert for_inference(model.train()) is model, "dropout is wanted"
+        assert for_inference(model.eval().bfloat16()) is model, "nothing is left to round"
+        assert for_inference(encoder().to("meta")).device.type == "meta", "another device has its own way"
 
 
 def test_the_copy_is_no_part_of_the_model() -> None:
@@ -183,7 +183,7 @@ def test_the_copy_goes_with_its_model() -> None:
 def step(model: Any, optimizer: torch.optim.Optimizer) -> None:
     tokens, keep = texts()
     model.train()
-    for_reading(model)(input_ids=tokens, attention_mask=keep.long()).last_hidden_state.square().sum().backward()
+    for_inference(model)(input_ids=tokens, attention_mask=keep.long()).last_hidden_state.square().sum().backward()
     optimizer.step()
     model.eval()
 

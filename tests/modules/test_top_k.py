@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from parlai_empathy.modules.top_k import best_tokens
+from parlai_empathy.modules.top_k import top_k_tokens
 
 
 def by_sorting(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,7 @@ def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, di
     """With few distinct values, nearly all scores are equal."""
     draw = torch.Generator().manual_seed(seed)
     scores = torch.randint(different, (7, width), generator=draw).float()
-    expected, found = by_sorting(scores, count), best_tokens(scores, count)
+    expected, found = by_sorting(scores, count), top_k_tokens(scores, count)
     assert torch.equal(found[1], expected[1])
     assert torch.equal(found[0], expected[0])
 
@@ -36,12 +36,12 @@ def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, di
 def test_what_is_impossible_comes_last(width: int) -> None:
     scores = torch.full((2, width), float("-inf"))
     scores[0, [3, 7]] = torch.tensor([-5.0, -4.0])
-    values, places = best_tokens(scores, 3)
+    values, places = top_k_tokens(scores, 3)
     assert places.tolist() == [[0, 3, 7], [0, 1, 2]]
     assert values.tolist() == [[float("-inf"), -5.0, -4.0], [float("-inf")] * 3]
 
 
 def test_fewer_than_asked_for_are_all_of_them() -> None:
-    values, places = best_tokens(torch.tensor([[2.0, 9.0]]), 4)
+    values, places = top_k_tokens(torch.tensor([[2.0, 9.0]]), 4)
     assert values.tolist() == [[2.0, 9.0]]
     assert places.tolist() == [[0, 1]]

@@ -14,7 +14,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 
 
-class ChosenDictionary(DictionaryAgent):
+class SelectableDictionary(DictionaryAgent):
     """Creates a tokenizer's vocabulary if :meth:`is_pretrained`, else a dictionary of words; never itself instantiated.
 
     Subclasses may set :attr:`words` and :attr:`tokens` to other classes.

@@ -28,7 +28,7 @@ from parlai_empathy.agent_kit.judging import options as judge_options
 from parlai_empathy.agent_kit.judging.classes import JudgeClasses
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_line, pairs_of
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
-from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
+from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
 from parlai_empathy.agent_kit.judging.task_classes import bring_classes
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
@@ -147,7 +147,7 @@ class JudgeAgent(PairModelAgent):
         if self._scale:
             return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
         draw = random_of_step(self.opt, self._number_training_updates)
-        choices = drawn_choices(observations, self.opt["negatives"], draw)
+        choices = sampled_choices(observations, self.opt["negatives"], draw)
         return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
 
     def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:

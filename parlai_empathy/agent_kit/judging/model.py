@@ -17,7 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
-from parlai_empathy.agent_kit.trained.init_model import begin_with, keep_dictionary
+from parlai_empathy.agent_kit.trained.init_model import init_weights, keep_dictionary
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
@@ -93,7 +93,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
 
     def begin_with_weights(self, path: str) -> None:
         """Load the weights of ``--init-model``."""
-        load_model(path, lambda weights: begin_with(self.model, weights, path))
+        load_model(path, lambda weights: init_weights(self.model, weights, path))
 
     def load(self, path: str) -> dict[str, Any]:
         """Load a model file, without executing code that it may contain."""

@@ -30,7 +30,7 @@ class Choice:
         return [TextPair(self.turns, reply) for reply in self.replies]
 
 
-def drawn_choices(messages: Sequence[Mapping[str, Any]], negatives: int, draw: random.Random) -> list[Choice]:
+def sampled_choices(messages: Sequence[Mapping[str, Any]], negatives: int, draw: random.Random) -> list[Choice]:
     """For each message, return one of its true replies at random and up to ``negatives`` others.
 
     The others are the message's own candidates first, then true replies of the other messages.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 
@@ -54,7 +54,7 @@ class FrozenClassifier:
         self.labels = tuple(agent.classes)
         self.feature_size = agent.feature_size
         self.fingerprint = weights_fingerprint(agent.bare_model)
-        self._ranked: Remembered[tuple[int, ...]] = Remembered(_TEXTS)
+        self._ranked: TextCache[tuple[int, ...]] = TextCache(_TEXTS)
 
     @classmethod
     def load(cls, opt: Opt) -> FrozenClassifier:

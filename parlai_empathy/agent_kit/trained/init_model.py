@@ -18,7 +18,7 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
 
 
-def goes_on(opt: Mapping[str, Any]) -> bool:
+def is_resumed(opt: Mapping[str, Any]) -> bool:
     """Whether ``--init-model`` is this training's own checkpoint: ParlAI sets it so until a first model is saved."""
     return str(opt.get("init_model") or "").endswith(".checkpoint")
 
@@ -42,7 +42,7 @@ def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) ->
             )
 
 
-def take_over(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
+def copy_options(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
     """Set options to the values of the model that this one is built on, so that users need not type them again.
 
     :param source: that model's option and file, for errors.
@@ -82,7 +82,7 @@ def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None
         dictionary.save(f"{opt['model_file']}.dict", sort=False)
 
 
-def begin_with(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
+def init_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
     """Initialise a model with another's weights, except for a head of another size, which stays newly initialised.
 
     :param model: its last layer is named ``head``.

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
+class TextCache(Generic[T]):
     """Values by text. A full cache keeps its entries: each epoch requests the same texts, in another order.
 
     :param most: maximum number of values.

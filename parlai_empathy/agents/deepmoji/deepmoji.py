@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
-from parlai_empathy.agent_kit.trained.init_model import goes_on, keep_options, take_over
+from parlai_empathy.agent_kit.trained.init_model import copy_options, is_resumed, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agents.deepmoji import options
 from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
@@ -54,7 +54,7 @@ class DeepmojiAgent(JudgeAgent):
         if not shared and begins_with_published(opt):
             self._published = read_torchmoji(opt["deepmoji_weights"])
             sizes = {name: getattr(self._published, name) for name in ("embedding_size", "hidden_size")}
-            take_over(opt, sizes, "--deepmoji-weights")
+            copy_options(opt, sizes, "--deepmoji-weights")
         elif not shared:
             keep_options(opt, ("embedding_size", "hidden_size", "gates"))
         options.choose_gates(opt)
@@ -172,7 +172,7 @@ class DeepmojiAgent(JudgeAgent):
 
 def _is_trained(opt: Opt) -> bool:
     """Whether this training already has a model, or a checkpoint from which ParlAI resumes."""
-    return goes_on(opt) or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
+    return is_resumed(opt) or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
 
 
 def _begin_with_published(model: DeepMoji, published: TorchMoji) -> None:

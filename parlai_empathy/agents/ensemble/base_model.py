@@ -12,7 +12,7 @@ from parlai.core.torch_agent import TorchAgent
 
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
-from parlai_empathy.agent_kit.trained.init_model import take_over
+from parlai_empathy.agent_kit.trained.init_model import copy_options
 from parlai_empathy.errors import OptionError
 
 GROUP = "Ensemble (empathy:ensemble)"
@@ -47,7 +47,7 @@ def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
     """
     path = part.path(opt)
     base = part.options(path)
-    take_over(opt, {name: base[name] for name in names if name in base}, f"{part.flag} {path}")
+    copy_options(opt, {name: base[name] for name in names if name in base}, f"{part.flag} {path}")
 
 
 def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> DictionaryAgent:

@@ -14,7 +14,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
@@ -58,8 +58,8 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
     """
 
     BASE = BASE
-    _contexts: Remembered[Tensor]
-    _replies: Remembered[Tensor]
+    _contexts: TextCache[Tensor]
+    _replies: TextCache[Tensor]
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -87,7 +87,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         seed_weights(self.opt)
         dim, features = self.base.dim, self.classifier.feature_size
         most = _BYTES // (4 * (dim + features))
-        self._contexts, self._replies = Remembered(most), Remembered(most)
+        self._contexts, self._replies = TextCache(most), TextCache(most)
         length = self.opt["temperature"] ** -0.5 if self.opt["score"] == "cosine" else None
         return EnsembleTowers(dim, features, self.opt["preset"] == "paper", length)
 

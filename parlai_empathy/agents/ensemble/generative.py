@@ -14,7 +14,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor
 
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
 from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
@@ -46,7 +46,7 @@ class GenerativeAgent(Ensemble, Generator):
     """Generates replies like ``empathy:generative``; only a projection and the decoder are trained."""
 
     BASE = BASE
-    _features: Remembered[Tensor]
+    _features: TextCache[Tensor]
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -75,7 +75,7 @@ class GenerativeAgent(Ensemble, Generator):
                 f"--base-model {self.opt['base_model']}: it is decoder-only, and has no encoder to freeze"
             )
         seed_weights(self.opt)
-        self._features = Remembered(_BYTES // (4 * size))
+        self._features = TextCache(_BYTES // (4 * size))
         model = EnsembleGenerator(base, encoder_size(base, self.opt), size, self.opt["preset"] == "paper")
         model.whole = self.show_token_details
         return model

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
@@ -48,7 +48,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         self.mechanisms: list[str] = opt["mechanisms"]
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
         # The seeker's encoder is frozen, so its states of a post are the same in each epoch.
-        self._posts = shared["posts"] if shared else Remembered(REMEMBERED)
+        self._posts = shared["posts"] if shared else TextCache(REMEMBERED)
         if shared:
             self.optimizer = shared.get("optimizer")
         else:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, pairs_of
 from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.epitome import LEVELS, Epitome
@@ -48,7 +48,7 @@ class EpitomeReader(OnEncoder):
     """
 
     mechanisms: list[str]
-    _posts: Remembered[Tensor]
+    _posts: TextCache[Tensor]
 
     # --- model -------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.task_classes import task_classes
 from parlai_empathy.agent_kit.options.common import check_at_least, flag
 from parlai_empathy.agent_kit.options.presets import set_defaults
-from parlai_empathy.agent_kit.trained.init_model import goes_on, keep_options, take_over
+from parlai_empathy.agent_kit.trained.init_model import copy_options, is_resumed, keep_options
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
@@ -91,7 +91,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         if self._file:
             _take_over(self._file, opt)
         elif not shared:
-            keep_options(opt, (*_OF_A_MODEL, "classes") if goes_on(opt) else _OF_A_MODEL)
+            keep_options(opt, (*_OF_A_MODEL, "classes") if is_resumed(opt) else _OF_A_MODEL)
         check(opt)
         self._sizes = NgramSizes(opt["word_ngrams"], opt["buckets"], opt["min_subword"], opt["max_subword"])
         self._rows = lru_cache(_REMEMBERED)(self._rows_of)
@@ -167,7 +167,7 @@ def _take_over(file: FasttextFile, opt: Opt) -> None:
     sizes = file.sizes
     numbers = (file.dim, sizes.word_ngrams, sizes.buckets, sizes.min_subword, sizes.max_subword)
     settings = {**dict(zip(_SIZES, numbers, strict=True)), "dict_tokenizer": "space", "dict_lower": False}
-    take_over(opt, settings, str(file.path))
+    copy_options(opt, settings, str(file.path))
     opt["vectors_file"] = None
     if opt.get("classes") or opt["loss"] != "ce":
         return

@@ -52,15 +52,15 @@ def write(
     :returns: the finished beams of each example.
     """
     steps = steps_of(model, states, beams.how.size)
-    rows = beams.goes_on().nonzero().squeeze(1)  # slots of the hypotheses in the decoder's batch
-    row_of = torch.zeros_like(beams.goes_on(), dtype=torch.long)
+    rows = beams.is_alive().nonzero().squeeze(1)  # slots of the hypotheses in the decoder's batch
+    row_of = torch.zeros_like(beams.is_alive(), dtype=torch.long)
     for number in range(longest):
         latent = steps.next(beams.tokens.flatten(0, 1)[rows])
-        living = beams.goes_on()[rows].nonzero().squeeze(1)
+        living = beams.is_alive()[rows].nonzero().squeeze(1)
         if len(living) < len(rows):
             latent = latent[living]
         parents = beams.advance(logprobs(model.output(latent.unsqueeze(1)).squeeze(1)), rows[living])
-        left = beams.goes_on().nonzero().squeeze(1)
+        left = beams.is_alive().nonzero().squeeze(1)
         if not len(left):
             break
         row_of[rows] = torch.arange(len(rows), device=rows.device)

@@ -9,7 +9,7 @@ from typing import Any
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.dictionaries.selectable import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.modules.peers_tokenizer import peers_words
 
@@ -94,7 +94,7 @@ class GeneratorTokenizer(TokenizerDictionary):
         return super().vec2txt([int(token) for token in vector if int(token) != self.null_idx], **options)
 
 
-class GenerativeDictionary(ChosenDictionary):
+class GenerativeDictionary(SelectableDictionary):
     """A dictionary of the tokens of ``--hf-model``, or of words."""
 
     words = ReadableDictionary

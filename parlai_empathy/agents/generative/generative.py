@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
-from parlai_empathy.agent_kit.trained.init_model import begin_with, check_init_model, keep_dictionary, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.finite_loss import check_finite
@@ -130,7 +130,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             if not self.special_toks:  # ParlAI resizes the embeddings for those
                 initialisation.check_words(weights, len(self.dict), path)
             if self._is_finetune:
-                begin_with(self.model, weights, path)
+                init_weights(self.model, weights, path)
             else:
                 self.load_state_dict(weights)
 

@@ -8,7 +8,7 @@ from typing import Any
 from parlai_empathy.agents.in_context.template import Turn
 
 
-class Spoken:
+class DialogueHistory:
     """The turns of a conversation.
 
     :param in_chat: whether each message is a single turn, even if it has several lines. Otherwise each line is a turn:

@@ -14,7 +14,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.misc import warn_once
 
 from parlai_empathy.agents.in_context import options
-from parlai_empathy.agents.in_context.dialogue_history import Spoken
+from parlai_empathy.agents.in_context.dialogue_history import DialogueHistory
 from parlai_empathy.agents.in_context.parts import Parts, make_parts
 from parlai_empathy.agents.in_context.reply import reply_fields, reply_text
 from parlai_empathy.agents.in_context.selection import Chosen, Query
@@ -22,7 +22,7 @@ from parlai_empathy.agents.in_context.template import Turn
 from parlai_empathy.agents.in_context.truncation import Fitted, fitted
 from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer
-from parlai_empathy.language_models.partial_answers import Say, Teller
+from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt
 
 _NO_WEIGHTS = b"empathy:in_context has no weights: see the options beside this file\n"
@@ -48,7 +48,7 @@ class InContextAgent(Agent):
         super().__init__(opt, shared)
         self.id = "InContext"
         self._in_chat = bool(opt.get("interactive_mode"))
-        self._spoken = Spoken(self._in_chat)
+        self._spoken = DialogueHistory(self._in_chat)
         self._is_original = shared is None
         if shared is None:
             options.check(opt)
@@ -152,7 +152,7 @@ class InContextAgent(Agent):
         model, sampling = self._parts.model, self._parts.sampling
         if say is None:
             return model.complete(prompts, sampling)
-        teller = Teller(say)  # stop texts and trailing spaces are removed, so they are not streamed
+        teller = PartialAnswers(say)  # stop texts and trailing spaces are removed, so they are not streamed
 
         def tell(text: str) -> None:
             teller.tell(reply_text(text, sampling.stop))

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
 from parlai_empathy.errors import OptionError
@@ -41,7 +41,7 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         options.check(opt)
-        self._known: Remembered[Tensor] = shared["known"] if shared else Remembered(_TEXTS)
+        self._known: TextCache[Tensor] = shared["known"] if shared else TextCache(_TEXTS)
         super().__init__(opt, shared)
         if self.classes is None:
             raise OptionError(

@@ -15,7 +15,7 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
-from parlai_empathy.agent_kit.trained.init_model import take_over
+from parlai_empathy.agent_kit.trained.init_model import copy_options
 from parlai_empathy.agent_kit.trained.published import (
     BETWEEN_TURNS,
     PAD,
@@ -54,7 +54,7 @@ def adopt(opt: Opt, published: Published) -> None:
         decided = {"encoder": "hf", "towers": 2, "pooling": sizes["pooling"], "projection": sizes["projection"]}
         opt.update(hf_model=_write_encoder(published), special_tokens=False)
     decided |= {"score": "dot"} if temperature is None else {"score": "cosine", "temperature": 1.0}
-    take_over(opt, {"truncate_context": "newest", **decided}, f"--init-model {opt['init_model']}")
+    copy_options(opt, {"truncate_context": "newest", **decided}, f"--init-model {opt['init_model']}")
 
 
 def _write_encoder(published: Published) -> str:

@@ -16,7 +16,7 @@ from parlai.utils.distributed import is_distributed, is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
-from parlai_empathy.agent_kit.dictionaries.selectable import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_dictionary, keep_options
@@ -38,7 +38,7 @@ from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradie
 from parlai_empathy.modules.precision import autocast
 
 
-class RetrievalDictionary(ChosenDictionary):
+class RetrievalDictionary(SelectableDictionary):
     """Words, the tokenizer of ``--encoder hf``, or the vocabulary of a checkpoint of the paper's authors."""
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:

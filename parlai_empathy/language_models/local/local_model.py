@@ -17,11 +17,11 @@ from parlai_empathy.errors import LanguageModelError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
-from parlai_empathy.language_models.local.stop_texts import StopWatch
+from parlai_empathy.language_models.local.stop_texts import StopTexts
 from parlai_empathy.language_models.local.token_listener import TokenListener, settled
-from parlai_empathy.language_models.local.token_sampling import TokenChoice, random_source
+from parlai_empathy.language_models.local.token_sampling import TokenSampler, random_source
 from parlai_empathy.language_models.model_identity import model_identity
-from parlai_empathy.language_models.partial_answers import Say, Teller
+from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
@@ -85,7 +85,7 @@ class LocalModel:
         """
         tokens = prompt_tokens(self.tokenizer, prompt, self.name)
         self._check_length(len(tokens), sampling.max_tokens)
-        teller = Teller(say, sampling.stop)
+        teller = PartialAnswers(say, sampling.stop)
 
         def tell(row: list[int]) -> None:
             teller.tell(self._text(tokens, settled(self.tokenizer, row[: self._end(row)])))
@@ -128,7 +128,7 @@ class LocalModel:
     ) -> list[Answer]:
         width = max(map(len, prompts))
         sources = [random_source(seed, prompt) for seed, prompt in zip(seeds, prompts, strict=True)]
-        watch = StopWatch(self._decode, width, sampling.stop)
+        watch = StopTexts(self._decode, width, sampling.stop)
         inputs, mask = _pad_left(prompts, self.padding)
         try:
             with torch.inference_mode():
@@ -136,7 +136,7 @@ class LocalModel:
                     input_ids=inputs.to(self.device),
                     attention_mask=mask.to(self.device),
                     max_new_tokens=sampling.max_tokens,
-                    logits_processor=[TokenChoice(sampling, width, sources)],
+                    logits_processor=[TokenSampler(sampling, width, sources)],
                     stopping_criteria=[watch, *listeners],
                 )
         except torch.cuda.OutOfMemoryError as error:

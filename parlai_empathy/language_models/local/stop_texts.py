@@ -12,7 +12,7 @@ from torch import Tensor
 _MARGIN = 8
 
 
-class StopWatch:
+class StopTexts:
     """A stopping criterion for Hugging Face's ``generate``.
 
     :param decode: returns the text of token ids.

@@ -69,7 +69,7 @@ def draw(scores: Tensor, numbers: Tensor) -> Tensor:
     return torch.searchsorted(ends, places, right=True).clamp(max=scores.size(1) - 1).squeeze(1)
 
 
-class TokenChoice:
+class TokenSampler:
     """A logits processor that samples, so that Hugging Face's ``generate`` only has to decode greedily.
 
     :param prompt_width: the number of tokens before the answer, padding included.

@@ -18,7 +18,7 @@ from typing import Any
 from parlai_empathy.errors import LanguageModelError, MissingDependencyError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.language_model import in_order
-from parlai_empathy.language_models.partial_answers import Say, Teller
+from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.language_models.server.answer import EMPTY, ServerAnswer, as_answer
@@ -91,7 +91,7 @@ class OpenAIModel:
         answers: list[Answer] = []
 
         async def work(give: Callable[[str | Numbered], None]) -> None:
-            await self._ask_all([prompt], sampling, give, Teller(give, sampling.stop))
+            await self._ask_all([prompt], sampling, give, PartialAnswers(give, sampling.stop))
 
         for found in results_of(work):
             if isinstance(found, str):
@@ -105,7 +105,7 @@ class OpenAIModel:
         prompts: Sequence[Prompt],
         sampling: Sampling,
         give: Callable[[Numbered], None],
-        teller: Teller | None = None,
+        teller: PartialAnswers | None = None,
     ) -> None:
         # The client is closed when the work ends, since a program may create many models.
         async with _client_library().AsyncOpenAI(
@@ -138,7 +138,7 @@ class _Run:
     """
 
     def __init__(
-        self, model: OpenAIModel, requester: Requester, sampling: Sampling, teller: Teller | None = None
+        self, model: OpenAIModel, requester: Requester, sampling: Sampling, teller: PartialAnswers | None = None
     ) -> None:
         self.model = model
         self.requester = requester

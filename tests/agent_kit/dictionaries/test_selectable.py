@@ -8,7 +8,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str, str2class
 from tiny_judge import write_bert
 
-from parlai_empathy.agent_kit.dictionaries.selectable import ChosenDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 
 
@@ -16,7 +16,7 @@ class OwnWords(DictionaryAgent):
     """A subclass of ParlAI's dictionary."""
 
 
-class Chosen(ChosenDictionary):
+class Chosen(SelectableDictionary):
     """The class under test, with that subclass for words."""
 
     words = OwnWords
@@ -29,24 +29,24 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("named", [{}, {"hf_model": None}, {"hf_model": ""}])
 def test_words_where_no_model_is_named(named: dict[str, str]) -> None:
-    assert type(ChosenDictionary(Opt(named))) is DictionaryAgent
+    assert type(SelectableDictionary(Opt(named))) is DictionaryAgent
     assert type(Chosen(Opt(named))) is OwnWords
 
 
 def test_the_tokenizer_of_the_model_that_is_named(bert: str) -> None:
-    for kind in (ChosenDictionary, Chosen):
+    for kind in (SelectableDictionary, Chosen):
         assert type(kind(Opt(hf_model=bert))) is TokenizerDictionary
 
 
 def test_words_are_made_once_with_the_options_given() -> None:
-    dictionary = ChosenDictionary(Opt(dict_lower=True))
+    dictionary = SelectableDictionary(Opt(dict_lower=True))
     dictionary.add_to_dict(dictionary.tokenize("Hello THERE"))
     assert dictionary.txt2vec("hello there") == [4, 5]  # after the four special tokens
 
 
 def test_parlai_finds_it_by_name(bert: str) -> None:
     """As in ``parlai train_model``: from a class name in the options, before the agent exists."""
-    for kind, made in ((ChosenDictionary, DictionaryAgent), (Chosen, OwnWords)):
+    for kind, made in ((SelectableDictionary, DictionaryAgent), (Chosen, OwnWords)):
         found = str2class(class2str(kind))
         assert type(found(Opt())) is made
         assert type(found(Opt(hf_model=bert))) is TokenizerDictionary
@@ -63,5 +63,5 @@ def test_copies_are_of_the_class_that_was_made(bert: str) -> None:
 
 def test_it_has_the_options_of_a_dictionary() -> None:
     parser = ParlaiParser(add_parlai_args=False)
-    ChosenDictionary.add_cmdline_args(parser)
+    SelectableDictionary.add_cmdline_args(parser)
     assert parser.parse_args(["--dict-lower", "true"])["dict_lower"] is True

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
-from parlai_empathy.agent_kit.judging.replies import Choice, best_first, drawn_choices, full_choices, reply_losses
+from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.losses import nnpu_risk
 
@@ -34,7 +34,7 @@ def test_pairs_of_a_choice() -> None:
 
 def test_own_candidates_come_before_the_replies_of_others() -> None:
     messages = [message("1", ["a"], ["n", "a"]), *THREE[1:]]
-    first, second, _ = drawn_choices(messages, 2, random.Random(0))
+    first, second, _ = sampled_choices(messages, 2, random.Random(0))
     assert first.turns == ("1",)
     assert first.replies[:2] == ("a", "n")
     assert first.replies[2] in ("b", "c")
@@ -45,19 +45,19 @@ def test_own_candidates_come_before_the_replies_of_others() -> None:
 def test_another_true_reply_is_never_a_wrong_one() -> None:
     messages = [message("1", ["a", "b"], ["b", "n"]), message("2", ["b"]), message("3", ["a"])]
     for seed in range(20):
-        first, *_ = drawn_choices(messages, 5, random.Random(seed))
+        first, *_ = sampled_choices(messages, 5, random.Random(seed))
         assert first.replies in (("a", "n"), ("b", "n"))
 
 
 def test_one_message_alone_has_nothing_to_be_told_from() -> None:
-    assert drawn_choices(THREE[:1], 3, random.Random(0)) == [Choice(("1",), ("a",), (True,))]
+    assert sampled_choices(THREE[:1], 3, random.Random(0)) == [Choice(("1",), ("a",), (True,))]
 
 
 @given(st.integers(1, 6), st.integers(0, 2**32), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6))
 def test_there_are_as_many_as_asked_for_or_as_there_are(negatives: int, seed: int, labels: list[str]) -> None:
     messages = [message(str(number), [label]) for number, label in enumerate(labels)]
-    choices = drawn_choices(messages, negatives, random.Random(seed))
-    assert choices == drawn_choices(messages, negatives, random.Random(seed)), "chance comes from the seed alone"
+    choices = sampled_choices(messages, negatives, random.Random(seed))
+    assert choices == sampled_choices(messages, negatives, random.Random(seed)), "chance comes from the seed alone"
     for choice, label in zip(choices, labels, strict=True):
         assert choice.replies[0] == label
         assert len(set(choice.replies)) == len(choice.replies) == min(negatives, len(set(labels)) - 1) + 1

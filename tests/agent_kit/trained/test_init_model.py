@@ -18,7 +18,7 @@ from tiny_judge import train_judge
 from tiny_parts import train, train_base
 from torch import nn
 
-from parlai_empathy.agent_kit.trained.init_model import begin_with, check_init_model, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_options
 from parlai_empathy.errors import ModelFileError
 
 
@@ -72,14 +72,14 @@ def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
 
 def test_a_model_like_it_gives_all_its_weights() -> None:
     net, other = Net(), Net()
-    begin_with(net, other.state_dict(), "m")
+    init_weights(net, other.state_dict(), "m")
     assert is_equal(net, other)
 
 
 def test_a_head_with_other_outputs_stays_new() -> None:
     net, other = Net(outputs=5), Net()
     head = net.head.weight.clone()
-    begin_with(net, other.state_dict(), "m")
+    init_weights(net, other.state_dict(), "m")
     assert is_equal(net.body, other.body)  # type: ignore[arg-type]
     assert torch.equal(net.head.weight, head)
 
@@ -89,7 +89,7 @@ def test_of_a_head_of_another_size_nothing_is_taken() -> None:
     net, other = Net(), Net()
     other.head = nn.Linear(9, 1)
     bias = net.head.bias.clone()
-    begin_with(net, other.state_dict(), "m")
+    init_weights(net, other.state_dict(), "m")
     assert is_equal(net.body, other.body)  # type: ignore[arg-type]
     assert torch.equal(net.head.bias, bias)
 
@@ -105,7 +105,7 @@ def test_of_a_head_of_another_size_nothing_is_taken() -> None:
 )
 def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
     with pytest.raises(ModelFileError, match=rf"^--init-model a/m is another kind of model: {name} does not fit$"):
-        begin_with(net, weights, "a/m")
+        init_weights(net, weights, "a/m")
 
 
 # --- the other model's options ---------------------------------------------------------------------------------------

@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.agent_kit.trained.text_cache import Remembered
+from parlai_empathy.agent_kit.trained.text_cache import TextCache
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=6), st.integers(0, 7))
 def test_values_are_those_of_the_texts_however_little_room_there_is(calls: list[list[str]], most: int) -> None:
-    remembered: Remembered[str] = Remembered(most)
+    remembered: TextCache[str] = TextCache(most)
     for texts in calls:
         assert remembered.of(texts, lambda places, texts=texts: [texts[i] * 2 for i in places]) == [
             t * 2 for t in texts
         ]
 
 
-def asked(remembered: Remembered[str], texts: str) -> str:
+def asked(remembered: TextCache[str], texts: str) -> str:
     """Return the texts that had to be computed for a call."""
     computed: list[str] = []
 
@@ -30,17 +30,17 @@ def asked(remembered: Remembered[str], texts: str) -> str:
 
 
 def test_each_text_is_computed_once() -> None:
-    remembered: Remembered[str] = Remembered(10)
+    remembered: TextCache[str] = TextCache(10)
     assert sorted(asked(remembered, "abca")) == ["a", "b", "c"]
     assert asked(remembered, "cbd") == "d"
 
 
 def test_a_full_one_keeps_what_it_has() -> None:
     """Of four texts repeated in each epoch, two are found again; with eviction of the oldest, none would be."""
-    remembered: Remembered[str] = Remembered(2)
+    remembered: TextCache[str] = TextCache(2)
     assert asked(remembered, "abcd") == "abcd"
     assert asked(remembered, "abcd") == "cd"
 
 
 def test_nothing_is_computed_of_nothing() -> None:
-    assert Remembered[str](1).of([], lambda _: 1 / 0) == []  # type: ignore[arg-type, return-value]
+    assert TextCache[str](1).of([], lambda _: 1 / 0) == []  # type: ignore[arg-type, return-value]

@@ -38,7 +38,7 @@ from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.language_model import in_order
-from parlai_empathy.language_models.partial_answers import Teller
+from parlai_empathy.language_models.partial_answers import PartialAnswers
 from parlai_empathy.language_models.prompt import Message as Prompted
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.usage import Usage
@@ -73,7 +73,7 @@ class Scripted:
     def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
         """Stream the answer letter by letter."""
         (answer,) = self.complete([prompt], sampling)
-        teller = Teller(say, sampling.stop)
+        teller = PartialAnswers(say, sampling.stop)
         for end in range(len(answer.text) if isinstance(answer, Completion) else 0):
             teller.tell(answer.text[: end + 1])
         return answer

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlai_empathy.language_models.local.stop_texts import StopWatch
+from parlai_empathy.language_models.local.stop_texts import StopTexts
 
 # Tokens are one or two letters; as in byte-level tokenizers, none is empty.
 VOCABULARY = ["a", "b", "c", "ab", "bc", "ca"]
@@ -23,7 +23,7 @@ def decode(tokens: list[int]) -> str:
 @settings(max_examples=40)
 def test_a_row_ends_with_the_first_token_that_completes_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
     prompt = 2  # the first tokens are the prompt, in which stop texts are ignored
-    watch = StopWatch(decode, prompt, stop)
+    watch = StopTexts(decode, prompt, stop)
     for time in range(prompt + 1, 31):
         ended = watch(torch.tensor(rows)[:, :time], None)
         for row, tokens in enumerate(rows):

@@ -47,7 +47,7 @@ def test_what_is_settled_is_never_decoded_otherwise(kind: str, llama: Any, gpt2:
     tokens = [known[choice] for choice in choices]
     whole = tokenizer.decode(tokens)
     for end in range(len(tokens) + 1):
-        # An incomplete character at the end is held back by the Teller.
+        # An incomplete character at the end is held back by the PartialAnswers.
         assert whole.startswith(tokenizer.decode(settled(tokenizer, tokens[:end])).rstrip("\ufffd"))
 
 

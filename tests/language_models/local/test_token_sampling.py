@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import LanguageModelError
-from parlai_empathy.language_models.local.token_sampling import TokenChoice, draw, keep_top, penalize, random_source
+from parlai_empathy.language_models.local.token_sampling import TokenSampler, draw, keep_top, penalize, random_source
 from parlai_empathy.language_models.prompt import Sampling
 
 PLAIN = Sampling(temperature=1, frequency_penalty=0, presence_penalty=0)
@@ -31,13 +31,13 @@ def test_a_negative_penalty_is_a_reward() -> None:
 
 
 def test_the_prompt_is_not_penalized() -> None:
-    choose = TokenChoice(Sampling(temperature=0, frequency_penalty=2, presence_penalty=2), 2, [random_source(0, [])])
+    choose = TokenSampler(Sampling(temperature=0, frequency_penalty=2, presence_penalty=2), 2, [random_source(0, [])])
     assert choose(torch.tensor([[0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 0
     assert choose(torch.tensor([[0, 0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 1
 
 
 def test_without_temperature_there_is_no_noise() -> None:
-    choose = TokenChoice(Sampling(0, 0.5, 1, 0, 0), 0, [random_source(0, [])])
+    choose = TokenSampler(Sampling(0, 0.5, 1, 0, 0), 0, [random_source(0, [])])
     scores = torch.tensor([[0.1, 0.2, 0.3]])
     assert torch.equal(choose(torch.zeros(1, 0, dtype=torch.long), scores), scores)
 
@@ -78,7 +78,7 @@ def test_a_token_without_probability_is_never_drawn(scores: list[float], number:
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
-    choose = TokenChoice(PLAIN, 0, [random_source(0, [])])
+    choose = TokenSampler(PLAIN, 0, [random_source(0, [])])
     with pytest.raises(LanguageModelError, match="logits contain NaN: use float32"):
         choose(torch.zeros(1, 0, dtype=torch.long), torch.tensor([[0.0, math.nan]]))
 
@@ -86,7 +86,7 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 def drawn(sampling: Sampling, scores: torch.Tensor, rows: int) -> torch.Tensor:
     """Return each token's relative frequency among many draws."""
     sources = [random_source(row, [1, 2]) for row in range(rows)]
-    choose = TokenChoice(sampling, 0, sources)
+    choose = TokenSampler(sampling, 0, sources)
     tokens = choose(torch.zeros(rows, 0, dtype=torch.long), scores.expand(rows, -1)).argmax(dim=1)
     return tokens.bincount(minlength=scores.size(-1)) / rows
 
@@ -111,10 +111,10 @@ def test_what_top_p_leaves_away_is_never_drawn() -> None:
 @settings(max_examples=30)
 def test_neighbours_change_nothing(seed: int, before: int, after: int) -> None:
     scores = torch.linspace(-1, 1, 50)
-    alone = TokenChoice(PLAIN, 0, [random_source(seed, [7])])
+    alone = TokenSampler(PLAIN, 0, [random_source(seed, [7])])
     sources = [random_source(row, [1]) for row in range(before)]
     sources += [random_source(seed, [7]), *(random_source(row, [2]) for row in range(after))]
-    among = TokenChoice(PLAIN, 0, sources)
+    among = TokenSampler(PLAIN, 0, sources)
     for _ in range(3):
         one = alone(torch.zeros(1, 0, dtype=torch.long), scores[None])
         many = among(torch.zeros(len(sources), 0, dtype=torch.long), scores.expand(len(sources), -1))

@@ -118,7 +118,8 @@ def test_logs_alone(tmp_path: Path, runs: list[list[str]]) -> None:
 def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Path) -> None:
     report = board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"])
     assert list(rows(report)) == ["people", "ranks"]
-    assert any(note.startswith(f"- left out: gone: {tmp_path}/gone is not a trained") for note in report.tables[0].notes)
+    left_out = f"- left out: gone: {tmp_path}/gone is not a trained"
+    assert any(note.startswith(left_out) for note in report.tables[0].notes)
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"reply": "oh dear"}) + "\n")
     report = board(models=[f"gone={tmp_path}/gone"], logs=[f"theirs={log}"])
