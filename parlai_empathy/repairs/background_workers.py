@@ -12,7 +12,8 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+from parlai_empathy.repairs.interruption import SIGNALS
+
 _GRACE = 10
 """Seconds that a worker goes on after SIGTERM: a training needs its batch to finish the step."""
 
@@ -58,7 +59,7 @@ def let_them_outlive_signals(worlds: Any) -> None:
 
         launch = worlds.BackgroundWorkerDynamicBatchWorld.launch_process
         # Workers inherit this mask: a signal would end one that has not installed its handlers yet.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return start_processes(  # type: ignore[no-untyped-call]
                 _launch_behind_a_training,
@@ -81,5 +82,5 @@ def _launch_behind_a_training(index: int, launch: Callable[..., None], training:
 
     signal.signal(signal.SIGINT, end_if_orphaned)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     launch(index, *args)

@@ -8,7 +8,9 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; a scheduler that will soon kill the job
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""The signals that stop a training: Ctrl-C, and that of a scheduler that will soon kill the job."""
+
 _ADVICE = b"\nStopping after this step; Ctrl-C once more stops at once, and saves nothing.\n"
 
 
@@ -24,7 +26,7 @@ def save_what_was_learnt(train_model: Any) -> None:
 
     def stoppable_train_steps(self: Any) -> Iterator[Any]:
         self._stop = stop = _Stop(decides=train_model.is_primary_worker())
-        before = {number: signal.signal(number, stop) for number in _SIGNALS}
+        before = {number: signal.signal(number, stop) for number in SIGNALS}
         try:
             yield from train_steps(self)
         except KeyboardInterrupt:
