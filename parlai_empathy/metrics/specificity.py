@@ -11,8 +11,12 @@ from functools import cache
 SPACES = " \t\n\r"
 """The characters that separate words. Other white space is so rare that it counts as part of a word."""
 
-_BEFORE = ("", "(", '"', "*")
-_BEHIND = ("", ".", ",", "!", "?", ";", ":", ")", '"', "*", "...")
+BEFORE = ("", "(", '"', "*")
+"""The punctuation marks that a common word may have before it."""
+
+BEHIND = ("", ".", ",", "!", "?", ";", ":", ")", '"', "*", "...")
+"""The punctuation marks that a common word may have behind it."""
+
 _TO_SPACE = str.maketrans(dict.fromkeys(SPACES, " "))
 
 
@@ -27,7 +31,7 @@ def stop_words() -> frozenset[str]:
 @cache
 def common_words() -> frozenset[str]:
     """Return all common words: stop words with and without punctuation marks, and punctuation marks alone."""
-    return frozenset(before + word + behind for before in _BEFORE for word in ("", *stop_words()) for behind in _BEHIND)
+    return frozenset(before + word + behind for before in BEFORE for word in ("", *stop_words()) for behind in BEHIND)
 
 
 def words(text: str) -> list[str]:

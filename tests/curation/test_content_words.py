@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.curation.content_words import count_content_words, ready_to_count
-from parlai_empathy.metrics.specificity import specificity
+from parlai_empathy.metrics.specificity import common_words, specificity
 
 WORDS = st.sampled_from(
     [
@@ -48,6 +49,27 @@ def test_any_texts(texts: list[str | None], data: st.DataObject) -> None:
     assert count_content_words(array.slice(start)).to_pylist() == plain(texts[start:])
     pieces = pyarrow.chunked_array([array.slice(0, start), array.slice(start)], type=pyarrow.string())
     assert count_content_words(pieces).to_pylist() == plain(texts)
+
+
+def test_all_short_words_of_marks_and_letters() -> None:
+    texts = ["".join(letters) for length in range(6) for letters in itertools.product('ax.("*,', repeat=length)]
+    assert count_content_words(ready(texts)).to_pylist() == plain(texts)
+
+
+def test_all_common_words_and_what_is_nearly_one() -> None:
+    common = sorted(common_words())
+    longer = [text for word in common for text in (word + "x", "x" + word, word + ".", "(" + word, word + "\0")]
+    texts = [*common, *longer, *(word[1:] for word in common), *(word[:-1] for word in common)]
+    assert count_content_words(ready(texts)).to_pylist() == plain(texts)
+
+
+@pytest.mark.parametrize("length", range(6, 40))
+def test_long_words_that_begin_or_end_like_a_common_one(length: int) -> None:
+    words = [word.ljust(length, "x") for word in ("everything", "themselves", "the", "the\0", "\0")]
+    texts = [
+        text for word in words for text in (word, word[::-1], f"({word}...", f"the {word} of", word.rjust(length + 8))
+    ]
+    assert count_content_words(ready(texts)).to_pylist() == plain(texts)
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, None], [""], ["", None, ""], ["the"], ["bread"]])
