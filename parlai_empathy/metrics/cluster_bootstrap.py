@@ -68,7 +68,7 @@ def cluster_count(items: Places, raters: Places, clusters: str) -> int:
     drawn = {name: count for name, count in counts.items() if clusters in (name, "both")}
     for name, count in drawn.items():
         if count < 2:
-            raise NotComputableError(f"no interval: {count} {name}; at least two are needed")
+            raise NotComputableError(f"no interval: {count} {name}{'' if count == 1 else 's'}; at least two are needed")
     return min(drawn.values())
 
 

@@ -70,7 +70,7 @@ def test_the_seed_decides(clusters: str) -> None:
         ([0, 0], [0, 1], "both", "no interval: 1 item; at least two are needed"),
         ([0, 1], [0, 0], "rater", "no interval: 1 rater; at least two are needed"),
         ([0, 1], [0, 0], "both", "no interval: 1 rater; at least two are needed"),
-        ([], [], "item", "no interval: 0 item; at least two are needed"),
+        ([], [], "item", "no interval: 0 items; at least two are needed"),
     ],
 )
 def test_too_little_to_draw_from(items: list[int], raters: list[int], clusters: str, message: str) -> None:

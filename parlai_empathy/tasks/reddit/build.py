@@ -38,7 +38,7 @@ def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
                 f"no dump of Reddit: name one, several or a folder with {option}, or put them into "
                 f"{' or '.join(map(str, _folders(opt)))}"
             )
-    return [file for path in named for file in files_of(path)]
+    return [file for path in named for file in files_of(path, option)]
 
 
 def _folders(opt: Mapping[str, Any]) -> list[Path]:
