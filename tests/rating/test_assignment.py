@@ -73,14 +73,14 @@ def rate_all(desk: Desk, rater: str, at_most: int = 10**6) -> list[Assignment]:
 # --- the protocol of Rashkin et al. 2019 -----------------------------------------------------------------------------
 
 
-def test_each_item_of_a_rater_is_from_another_system(desk_of: Callable[..., Desk]) -> None:
+def test_rater_gets_each_item_from_a_different_system(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=10, ratings_per_item=1), singles(systems=10, contexts=30))
     for rater in "abc":
         systems = Counter(found.item.system for found in rate_all(desk, rater))
         assert systems == {f"s{s}": 1 for s in range(10)}
 
 
-def test_with_fewer_systems_they_take_turns(desk_of: Callable[..., Desk]) -> None:
+def test_systems_alternate_when_fewer_than_items_per_rater(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=10), singles(systems=3, contexts=50))
     for rater in "abc":
         systems = [found.item.system for found in rate_all(desk, rater)]
@@ -90,7 +90,7 @@ def test_with_fewer_systems_they_take_turns(desk_of: Callable[..., Desk]) -> Non
     assert [one.done for one in desk.counts()] == [10, 10, 10]
 
 
-def test_what_the_rater_has_met_least_comes_before_what_has_the_fewest_ratings(desk_of: Callable[..., Desk]) -> None:
+def test_system_least_seen_by_rater_precedes_least_rated_system(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=4), singles(systems=2, contexts=40))
     firsts = {rater: rate_all(desk, rater, at_most=1)[0].item.system for rater in "abcdefghij"}
     for rater, system in firsts.items():
@@ -100,7 +100,7 @@ def test_what_the_rater_has_met_least_comes_before_what_has_the_fewest_ratings(d
     assert [found.item.system for found in rate_all(desk, "z")] == ["s1", "s0", "s1", "s0"]
 
 
-def test_study_ends_when_all_systems_have_enough(desk_of: Callable[..., Desk]) -> None:
+def test_study_completes_when_every_system_reaches_its_goal(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, items_per_rater=10, ratings_per_system=20)
     desk = desk_of(study, singles(systems=4, contexts=60))
     raters = 0
@@ -112,7 +112,7 @@ def test_study_ends_when_all_systems_have_enough(desk_of: Callable[..., Desk]) -
     assert [(one.done, one.goal) for one in desk.counts()] == [(20, 20)] * 4
 
 
-def test_who_has_begun_gets_a_full_set(desk_of: Callable[..., Desk]) -> None:
+def test_rater_who_started_gets_full_set_after_goal_is_reached(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=5, ratings_per_system=3), singles(systems=1, contexts=20))
     assert len(rate_all(desk, "slow", at_most=1)) == 1
     assert len(rate_all(desk, "quick")) == 5
@@ -120,7 +120,7 @@ def test_who_has_begun_gets_a_full_set(desk_of: Callable[..., Desk]) -> None:
     assert len(rate_all(desk, "slow")) == 4
 
 
-def test_least_rated_comes_first(desk_of: Callable[..., Desk]) -> None:
+def test_least_rated_items_are_assigned_first(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=3, ratings_per_item=4), singles(systems=1, contexts=6))
     for pass_ in range(1, 5):
         rate_all(desk, f"a{pass_}")
@@ -129,7 +129,7 @@ def test_least_rated_comes_first(desk_of: Callable[..., Desk]) -> None:
             assert [row["filled"] for row in t.rows("SELECT filled FROM rating_items")] == [pass_] * 6
 
 
-def test_equals_are_drawn_with_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_ties_are_broken_reproducibly_by_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=2, contexts=40))
 
     def order(seed: int, number: int) -> list[tuple[str, str]]:
@@ -140,7 +140,7 @@ def test_equals_are_drawn_with_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert order(1, 1) != order(2, 1)
 
 
-def test_seed_and_rater_decide_the_order_of_systems(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+def test_system_order_depends_on_seed_and_rater(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=8, contexts=8))
 
     def order(seed: int, rater: str) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def test_seed_and_rater_decide_the_order_of_systems(monkeypatch: pytest.MonkeyPa
     assert not orders & {tuple(f"s{s}" for s in range(8)), tuple(f"s{s}" for s in reversed(range(8)))}
 
 
-def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
+def test_tied_items_are_drawn_evenly(desk_of: Callable[..., Desk]) -> None:
     """The first item of each of 200 raters is drawn from 4, each about 50 times (the draws are not independent)."""
     study = replace(SINGLE, items_per_rater=1, ratings_per_item=None, ratings_per_system=10**6)
     desk = desk_of(study, singles(systems=1, contexts=4))
@@ -170,19 +170,19 @@ def test_draws_are_even(desk_of: Callable[..., Desk]) -> None:
     assert all(25 <= firsts[str(c)] <= 75 for c in range(4))
 
 
-def test_listed_order(desk_of: Callable[..., Desk]) -> None:
+def test_listed_order_follows_the_log(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, shuffled=False, items_per_rater=4), singles(systems=1, contexts=4))
     assert [found.item.name for found in rate_all(desk, "a")] == ["0", "1", "2", "3"]
 
 
-def test_listed_order_is_that_of_every_rater(desk_of: Callable[..., Desk]) -> None:
+def test_listed_order_is_the_same_for_every_rater(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, shuffled=False, items_per_rater=4, ratings_per_item=3)
     desk = desk_of(study, singles(systems=1, contexts=4))
     for rater in "abc":
         assert [found.item.name for found in rate_all(desk, rater)] == ["0", "1", "2", "3"]
 
 
-def test_lots_are_places_or_drawn_below_them() -> None:
+def test_lots_are_positions_if_listed_and_seeded_fractions_if_shuffled() -> None:
     assert lots(replace(SINGLE, shuffled=False), 3) == [1.0, 2.0, 3.0]
     drawn = lots(SINGLE, 100)
     assert len(set(drawn)) == 100
@@ -194,7 +194,7 @@ def test_lots_are_places_or_drawn_below_them() -> None:
 # --- gold checks -----------------------------------------------------------------------------------------------------
 
 
-def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[..., Desk]) -> None:
+def test_checks_appear_at_rater_specific_positions(desk_of: Callable[..., Desk]) -> None:
     checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(3))
     study = replace(SINGLE, items_per_rater=7, ratings_per_item=50, checks=checks, checks_per_rater=2)
     gold = [Item(f"check-{n}", f"check-{n}", "check", "x", expected=(("liking", 1.0),)) for n in range(3)]
@@ -213,7 +213,7 @@ def test_every_rater_meets_the_checks_at_places_of_their_own(desk_of: Callable[.
         assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
 
 
-def test_checks_can_stand_anywhere(desk_of: Callable[..., Desk]) -> None:
+def test_checks_can_appear_at_any_position(desk_of: Callable[..., Desk]) -> None:
     """Two of four places: six pairs, each with about 50 of 300 raters (standard deviation 6.5)."""
     checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(2))
     study = replace(SINGLE, checks=checks, checks_per_rater=2)
@@ -224,16 +224,14 @@ def test_checks_can_stand_anywhere(desk_of: Callable[..., Desk]) -> None:
     assert others != [check_places(study, f"r{rater}", 4) for rater in range(300)]
 
 
-def test_checks_have_no_quota(desk_of: Callable[..., Desk]) -> None:
+def test_checks_are_exempt_from_ratings_per_item(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, items_per_rater=1, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
     gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
     desk = desk_of(study, [*singles(systems=1, contexts=3), gold])
     assert [sorted(found.item.is_check for found in rate_all(desk, rater)) for rater in "abc"] == [[False, True]] * 3
 
 
-def test_who_has_met_the_check_gets_something_else_in_its_place(
-    monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock
-) -> None:
+def test_check_already_seen_is_replaced_by_an_item(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
     gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
     monkeypatch.setattr(registration, "items_of", lambda study: [*singles(systems=1, contexts=3), gold])
     former = replace(SINGLE, items_per_rater=3, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
@@ -246,7 +244,7 @@ def test_who_has_met_the_check_gets_something_else_in_its_place(
     assert [(one.number, one.item.is_check) for one in rest] == [(2, False), (3, False), (4, False)]
 
 
-def test_nobody_comes_for_a_check_alone(desk_of: Callable[..., Desk]) -> None:
+def test_newcomer_is_not_assigned_a_check_alone(desk_of: Callable[..., Desk]) -> None:
     study = replace(SINGLE, items_per_rater=2, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
     gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
     desk = desk_of(study, [*singles(systems=1, contexts=2), gold])
@@ -259,7 +257,7 @@ def test_nobody_comes_for_a_check_alone(desk_of: Callable[..., Desk]) -> None:
 # --- sides -----------------------------------------------------------------------------------------------------------
 
 
-def test_sides_are_balanced_at_every_moment(desk_of: Callable[..., Desk]) -> None:
+def test_sides_stay_balanced_after_every_assignment(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(PAIR, items_per_rater=5, ratings_per_item=3), pairs(systems=3, contexts=7))
     swapped: dict[str, Counter[bool]] = {}
     for rater in range(13):
@@ -271,7 +269,7 @@ def test_sides_are_balanced_at_every_moment(desk_of: Callable[..., Desk]) -> Non
     assert sum(map(Counter.total, swapped.values())) == 63
 
 
-def test_which_side_is_first_is_drawn(desk_of: Callable[..., Desk]) -> None:
+def test_first_side_of_each_pair_is_random(desk_of: Callable[..., Desk]) -> None:
     """The first comparisons of the 28 pairs of 8 systems; all have the same side with a probability of 2 to the -27."""
     desk = desk_of(replace(PAIR, items_per_rater=28), pairs(systems=8, contexts=28))
     first = {}
@@ -281,19 +279,19 @@ def test_which_side_is_first_is_drawn(desk_of: Callable[..., Desk]) -> None:
     assert set(first.values()) == {False, True}
 
 
-def test_what_stands_alone_stands_left(desk_of: Callable[..., Desk]) -> None:
+def test_single_reply_is_never_swapped(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=8), singles(systems=2, contexts=8))
     for found in rate_all(desk, "a"):
         assert (found.swapped, found.left.reply) == (False, found.item.reply)
 
 
-def test_what_is_left_and_right_follows_the_side(desk_of: Callable[..., Desk]) -> None:
+def test_left_and_right_replies_follow_the_swap(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(PAIR, items_per_rater=8), pairs(systems=2, contexts=8))
     for found in rate_all(desk, "a"):
         assert (found.left.reply, found.right.reply) == (("y", "x") if found.swapped else ("x", "y"))
 
 
-def test_fixed_sides(desk_of: Callable[..., Desk]) -> None:
+def test_fixed_sides_are_never_swapped(desk_of: Callable[..., Desk]) -> None:
     desk = desk_of(replace(PAIR, items_per_rater=8, swap_sides=False), pairs(systems=2, contexts=8))
     assert not any(found.swapped for found in rate_all(desk, "a"))
 
@@ -306,7 +304,7 @@ def row_of(desk: Desk, id: str) -> dict[str, Any]:
         return dict(t.rows("SELECT * FROM rating_assignments WHERE id = :id", id=id)[0])
 
 
-def test_assignment_that_comes_back_is_of_now(desk_of: Callable[..., Desk], clock: Clock) -> None:
+def test_reassigned_item_gets_new_number_and_deadline(desk_of: Callable[..., Desk], clock: Clock) -> None:
     desk = desk_of(replace(SINGLE, items_per_rater=3, minutes=1, shuffled=False), singles(systems=1, contexts=3))
     first = desk.next_item("a")
     assert isinstance(first, Assignment)
@@ -328,7 +326,9 @@ def test_assignment_that_comes_back_is_of_now(desk_of: Callable[..., Desk], cloc
     assert desk.assigned(first.id, "a") == again
 
 
-def test_pair_comes_back_to_its_rater_where_sides_are_equal(desk_of: Callable[..., Desk], clock: Clock) -> None:
+def test_timed_out_pair_returns_to_its_rater_when_sides_are_balanced(
+    desk_of: Callable[..., Desk], clock: Clock
+) -> None:
     desk = desk_of(replace(PAIR, minutes=1), pairs(systems=2, contexts=1))
     found = desk.next_item("a")
     assert isinstance(found, Assignment)
@@ -338,7 +338,9 @@ def test_pair_comes_back_to_its_rater_where_sides_are_equal(desk_of: Callable[..
     assert (again.id, again.swapped) == (found.id, found.swapped)
 
 
-def test_item_of_another_version_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
+def test_returned_item_ignores_ratings_of_other_versions(
+    monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock
+) -> None:
     """An item that came back is free if its own version says so, however full its place in another version is."""
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=1))
     former = replace(SINGLE, title="Cranes", minutes=1)
@@ -356,7 +358,9 @@ def test_item_of_another_version_is_not_in_the_way(monkeypatch: pytest.MonkeyPat
     assert filled == {former.version: 1, desk.study.version: 1}
 
 
-def test_studies_of_one_store_take_back_their_own(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
+def test_timeouts_are_reclaimed_only_within_their_study(
+    monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock
+) -> None:
     monkeypatch.setattr(registration, "items_of", lambda study: singles(systems=1, contexts=2))
     one, other = (Desk(store, replace(SINGLE, name=name, minutes=1), clock) for name in ("one", "other"))
     found = one.next_item("a")
@@ -399,7 +403,7 @@ def made_up_desk(study: Study, items: list[Item], clock: Clock) -> Iterator[Desk
     st.integers(1, 3),
     st.integers(1, 5),
 )
-def test_promises_hold_whatever_raters_do(
+def test_assignment_invariants_hold_for_any_action_sequence(
     actions: list[tuple[str, int]], kind: str, systems: int, contexts: int, quota: int, per_rater: int
 ) -> None:
     base, made = (SINGLE, singles) if kind == "likert" else (PAIR, pairs)
@@ -517,7 +521,7 @@ class Watch:
 
 
 @pytest.mark.parametrize("study", [SINGLE, PAIR], ids=["likert", "pairwise"])
-def test_promises_hold_with_many_threads(desk_of: Callable[..., Desk], study: Study) -> None:
+def test_assignment_invariants_hold_with_concurrent_threads(desk_of: Callable[..., Desk], study: Study) -> None:
     made = (singles if study.kind == "likert" else pairs)(systems=3, contexts=8)
     desk = desk_of(replace(study, items_per_rater=6, ratings_per_item=2), made)
     failures: list[BaseException] = []

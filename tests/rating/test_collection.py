@@ -49,14 +49,14 @@ def talk(collection: Collection, speaker: str, listener: str, turns: int = 4) ->
 # --- emotions: section 3 of the paper --------------------------------------------------------------------------------
 
 
-def test_three_different_emotions_are_offered_and_stay(collection: Collection) -> None:
+def test_offer_has_three_distinct_emotions_and_is_stable(collection: Collection) -> None:
     found = collection.offer("a")
     assert len(set(found.offered)) == 3
     assert set(found.offered) <= set(EMOTIONS)
     assert collection.offer("a") == found
 
 
-def test_new_people_choose_among_those_chosen_least_by_all(collection: Collection) -> None:
+def test_new_people_are_offered_least_chosen_emotions(collection: Collection) -> None:
     """New people are offered only emotions that nobody has chosen, until fewer than three of these are left."""
     for number in range(30):
         chosen = Counter(row for row in used(collection))
@@ -69,7 +69,7 @@ def test_new_people_choose_among_those_chosen_least_by_all(collection: Collectio
     assert sorted(used(collection)[emotion] for emotion in offered) == [0, 0, 1]
 
 
-def test_what_excluded_people_have_told_or_heard_is_not_chosen(collection: Collection) -> None:
+def test_emotions_of_excluded_people_are_freed(collection: Collection) -> None:
     """Each of the 32 emotions is chosen once; an exclusion frees two: one told by that person, one told to them."""
     told = {}
     for number in range(32):
@@ -85,7 +85,7 @@ def test_what_excluded_people_have_told_or_heard_is_not_chosen(collection: Colle
     assert [len({told["r0"], told["r1"]} & set(collection.offer(f"n{n}").offered)) for n in range(9)] != [2] * 9
 
 
-def test_who_returns_chooses_among_their_own_least(collection: Collection) -> None:
+def test_returning_person_is_offered_emotions_they_chose_least(collection: Collection) -> None:
     mine = Counter()
     for _ in range(32):
         found = collection.offer("a")
@@ -95,7 +95,7 @@ def test_who_returns_chooses_among_their_own_least(collection: Collection) -> No
     assert mine == dict.fromkeys(EMOTIONS, 1)
 
 
-def test_of_their_own_least_those_that_all_have_chosen_least(collection: Collection) -> None:
+def test_offer_ties_are_broken_by_least_chosen_overall(collection: Collection) -> None:
     first = collection.offer("a").offered
     prompt(collection, "a")
     for number in range(28):  # 28 others: 28 other emotions
@@ -112,7 +112,7 @@ def used(collection: Collection) -> Counter[str]:
         return Counter(row["emotion"] for row in t.rows("SELECT emotion FROM rating_prompts WHERE emotion <> ''"))
 
 
-def test_many_people_at_once_stay_balanced(collection: Collection) -> None:
+def test_concurrent_choices_stay_balanced(collection: Collection) -> None:
     def work(first: int) -> None:
         for number in range(first, 32, 2):
             prompt(collection, f"r{number}", place=random.Random(number).randrange(3))
@@ -131,7 +131,7 @@ def test_many_people_at_once_stay_balanced(collection: Collection) -> None:
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 
-def test_only_what_was_offered_can_be_chosen(collection: Collection) -> None:
+def test_choosing_emotion_not_offered_raises_option_error(collection: Collection) -> None:
     found = collection.offer("a")
     other = next(emotion for emotion in EMOTIONS if emotion not in found.offered)
     with pytest.raises(OptionError, match=f"emotion '{other}' was not offered: choose one of {found.offered[0]}"):
@@ -146,7 +146,7 @@ def test_only_what_was_offered_can_be_chosen(collection: Collection) -> None:
 # --- conversations ---------------------------------------------------------------------------------------------------
 
 
-def test_two_people_talk_in_turns(collection: Collection) -> None:
+def test_speaker_and_listener_alternate_turns(collection: Collection) -> None:
     found = collection.begin(prompt(collection, "a"), "b")
     assert (found.speaker, found.listener, found.next_to_speak) == ("a", "b", "a")
     assert collection.say(found.id, "b", 1, "Not yet") is Outcome.UNKNOWN
@@ -162,7 +162,7 @@ def test_two_people_talk_in_turns(collection: Collection) -> None:
     assert collection.conversation(found.id, "c") is None
 
 
-def test_lengths_are_kept(collection: Collection) -> None:
+def test_conversation_length_limits_are_enforced(collection: Collection) -> None:
     found = talk(collection, "a", "b", turns=3)
     assert collection.end(found.id, "a") is False
     collection.say(found.id, "b", 4, "Four.")
@@ -176,7 +176,7 @@ def test_lengths_are_kept(collection: Collection) -> None:
     assert collection.say(other.id, "b", 5, "It is over.") is Outcome.TOO_LATE
 
 
-def test_last_message_that_there_may_be_ends_it(collection: Collection) -> None:
+def test_conversation_ends_at_maximum_turns(collection: Collection) -> None:
     found = talk(collection, "a", "b", turns=7)
     assert finished(collection.desk.store, collection.study) == []
     assert collection.say(found.id, "b", 8, "Eight.", {"distress": True}) is Outcome.STORED
@@ -186,7 +186,7 @@ def test_last_message_that_there_may_be_ends_it(collection: Collection) -> None:
     assert collection.say(found.id, "b", 8, "Eight.") is Outcome.REPEATED
 
 
-def test_questions_that_were_left_out_are_known_to_have_been_asked(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_skipped_optional_questions_are_recorded_as_asked(store: Store, clock: Clock, tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text(
         "title: Herons\nkind: collect\nquestions: [{id: why, kind: text, text: Why, required: false}]\n"
     )
@@ -197,7 +197,7 @@ def test_questions_that_were_left_out_are_known_to_have_been_asked(store: Store,
         assert [(row["rater"], row["text"]) for row in t.rows("SELECT * FROM rating_evaluations")] == [("a", None)]
 
 
-def test_prompt_is_talked_about_once(collection: Collection) -> None:
+def test_prompt_has_one_conversation_with_one_listener(collection: Collection) -> None:
     about = prompt(collection, "a")
     found = collection.begin(about, "b")
     assert collection.begin(about, "b") == found
@@ -209,7 +209,7 @@ def test_prompt_is_talked_about_once(collection: Collection) -> None:
         collection.begin(collection.offer("c").id, "d")  # nothing was chosen yet
 
 
-def test_desk_of_another_kind_is_no_collection(store: Store, clock: Clock, write_log: Callable[..., str]) -> None:
+def test_collection_rejects_studies_of_other_kinds(store: Store, clock: Clock, write_log: Callable[..., str]) -> None:
     desk = Desk(store, read_study("humod", systems={"A": write_log("A", 1)}), clock)
     with pytest.raises(OptionError, match="kind is likert: a collection needs kind collect"):
         Collection(desk)
@@ -218,7 +218,7 @@ def test_desk_of_another_kind_is_no_collection(store: Store, clock: Clock, write
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: Path) -> None:
+def test_collected_file_is_readable_by_dataset_reader(collection: Collection, tmp_path: Path) -> None:
     first, second = talk(collection, "ann", "bob", turns=4), talk(collection, "bob", "ann", turns=6)
     for one in (first, second):
         collection.end(one.id, "ann")
@@ -244,7 +244,7 @@ def test_file_is_read_by_the_data_sets_reader(collection: Collection, tmp_path: 
     assert "ann" not in path.read_text().replace("ann in turn", "")  # no name leaves the store
 
 
-def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_path: Path) -> None:
+def test_conversations_of_excluded_people_are_not_exported(collection: Collection, tmp_path: Path) -> None:
     collection.end(talk(collection, "a", "b").id, "a")
     collection.desk.exclude("b", "not English")
     with pytest.raises(NotComputableError, match="the study collect_ed has no finished conversation"):
@@ -255,7 +255,7 @@ def test_excluded_peoples_conversations_stay_out(collection: Collection, tmp_pat
         write_collected(collection.desk.store, collection.study, tmp_path / "nowhere" / "x.csv")
 
 
-def test_a_full_disk_leaves_the_former_file(collection: Collection, tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_file(collection: Collection, tmp_path: Path) -> None:
     collection.end(talk(collection, "a", "b").id, "a")
     (path := tmp_path / "x.csv").write_text("former")
     with full_disk(), pytest.raises(OptionError, match="cannot be written"):
@@ -265,7 +265,7 @@ def test_a_full_disk_leaves_the_former_file(collection: Collection, tmp_path: Pa
 
 
 @given(text=st.text(min_size=1, max_size=60))
-def test_whatever_is_said_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_collected_text_round_trips_through_file(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     from parlai_empathy.rating.answering import Said
     from parlai_empathy.rating.collected_file import conversation_lines
     from parlai_empathy.rating.collecting.prompts import Prompt

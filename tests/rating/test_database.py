@@ -25,7 +25,7 @@ def names(database: Database) -> list[str]:
         return [row["name"] for row in t.rows("SELECT name FROM herons ORDER BY name")]
 
 
-def test_values_go_in_and_come_out(database: Database) -> None:
+def test_values_round_trip(database: Database) -> None:
     with database.transaction() as t:
         assert t.run("INSERT INTO herons VALUES (:name, :legs)", name="100% :legs ?", legs=2) == 1
         t.run_many("INSERT INTO herons VALUES (:name, :legs)", [{"name": name, "legs": None} for name in "ab"])
@@ -38,7 +38,7 @@ def test_values_go_in_and_come_out(database: Database) -> None:
     assert names(database) == ["100% :legs ?", "a", "b"]
 
 
-def test_what_fails_leaves_nothing(database: Database) -> None:
+def test_failed_transaction_is_rolled_back(database: Database) -> None:
     def put_twice(then: Callable[[], object] | None) -> None:
         with database.transaction() as t:
             for _ in range(2):
@@ -57,7 +57,7 @@ def test_what_fails_leaves_nothing(database: Database) -> None:
     assert names(database) == []
 
 
-def test_what_is_sent_happens_in_its_order(database: Database) -> None:
+def test_queued_statements_run_in_order(database: Database) -> None:
     with database.transaction() as t:
         t.send("INSERT INTO herons VALUES ('a', 1)")
         before = t.ask("SELECT legs FROM herons")
@@ -72,7 +72,7 @@ def test_what_is_sent_happens_in_its_order(database: Database) -> None:
 
 
 @pytest.mark.parametrize("others", [0, 1, 40])
-def test_what_is_sent_and_fails_is_told(database: Database, others: int) -> None:
+def test_failed_queued_statement_raises_store_error(database: Database, others: int) -> None:
     """The transaction fails and reports why, although nobody waited for the statement that failed."""
 
     def put_twice() -> None:
@@ -85,7 +85,7 @@ def test_what_is_sent_and_fails_is_told(database: Database, others: int) -> None
     assert names(database) == []
 
 
-def test_what_is_sent_goes_if_the_block_fails(database: Database) -> None:
+def test_queued_statements_are_rolled_back_if_block_fails(database: Database) -> None:
     def put_and_fail() -> None:
         with database.transaction() as t:
             t.send("INSERT INTO herons VALUES ('a', 2)")
@@ -96,7 +96,7 @@ def test_what_is_sent_goes_if_the_block_fails(database: Database) -> None:
     assert names(database) == []
 
 
-def test_transactions_do_not_mix(database: Database) -> None:
+def test_concurrent_transactions_are_isolated(database: Database) -> None:
     """Each of four threads reads a number and writes it plus one, forty times."""
     with database.transaction() as t:
         t.run("INSERT INTO herons VALUES ('a', 0)")
@@ -117,13 +117,13 @@ def test_transactions_do_not_mix(database: Database) -> None:
         assert t.rows("SELECT legs FROM herons")[0]["legs"] == 160
 
 
-def test_reader_does_not_wait_for_the_one_who_writes(database: Database) -> None:
+def test_reader_does_not_wait_for_writer(database: Database) -> None:
     with database.transaction() as t:
         t.run("INSERT INTO herons VALUES ('a', 2)")
         assert names(database) == []
     assert names(database) == ["a"]
 
 
-def test_closed_database_opens_again(database: Database) -> None:
+def test_closed_database_reopens_on_use(database: Database) -> None:
     database.close()
     assert names(database) == []

@@ -49,7 +49,7 @@ def stored(desk: Desk) -> list[tuple[str, float]]:
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_rater_does_item_after_item(desk: Desk) -> None:
+def test_rater_answers_items_one_after_another(desk: Desk) -> None:
     first = handed(desk, "a")
     assert (first.number, first.rater, desk.progress("a")) == (1, "a", Progress(0, 2))
     assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
@@ -61,7 +61,7 @@ def test_rater_does_item_after_item(desk: Desk) -> None:
     assert [one.id for one in desk.answered("a")] == [first.id, second.id]
 
 
-def test_item_in_hand_stays_in_hand(desk: Desk, clock: Clock) -> None:
+def test_item_in_hand_is_returned_again_with_new_deadline(desk: Desk, clock: Clock) -> None:
     first = handed(desk, "a")
     clock.now += 50
     again = handed(desk, "a")
@@ -72,7 +72,7 @@ def test_item_in_hand_stays_in_hand(desk: Desk, clock: Clock) -> None:
     assert desk.answer(first.id, "a", LIKED) is Outcome.STORED
 
 
-def test_item_in_hand_needs_no_more_time_than_nearly_all(desk: Desk, clock: Clock) -> None:
+def test_item_in_hand_is_extended_only_after_some_seconds(desk: Desk, clock: Clock) -> None:
     first = handed(desk, "a")
     clock.now += 5  # of 60 seconds
     assert handed(desk, "a") == first
@@ -80,7 +80,7 @@ def test_item_in_hand_needs_no_more_time_than_nearly_all(desk: Desk, clock: Cloc
     assert handed(desk, "a").deadline == clock.now + 60
 
 
-def test_same_submission_is_stored_once(desk: Desk) -> None:
+def test_repeated_submission_is_stored_once(desk: Desk) -> None:
     found = handed(desk, "a")
     assert desk.answer(found.id, "a", LIKED, key="k") is Outcome.STORED
     assert desk.answer(found.id, "a", LIKED, key="k") is Outcome.REPEATED
@@ -88,14 +88,14 @@ def test_same_submission_is_stored_once(desk: Desk) -> None:
     assert stored(desk) == [("a", 4.0)]
 
 
-def test_without_a_key_the_answers_tell(desk: Desk) -> None:
+def test_repeated_submission_without_key_is_recognized_by_answers(desk: Desk) -> None:
     found = handed(desk, "a")
     assert desk.answer(found.id, "a", {"liking": "4"}) is Outcome.STORED
     assert desk.answer(found.id, "a", {"liking": 4.0}) is Outcome.REPEATED
     assert desk.answer(found.id, "a", {"liking": 5}) is Outcome.ALREADY
 
 
-def test_answer_is_revised_on_demand(desk: Desk) -> None:
+def test_answer_can_be_revised(desk: Desk) -> None:
     found = handed(desk, "a")
     desk.answer(found.id, "a", LIKED)
     assert desk.answer(found.id, "a", {"liking": 2}, revise=True) is Outcome.STORED
@@ -103,7 +103,7 @@ def test_answer_is_revised_on_demand(desk: Desk) -> None:
     assert desk.progress("a") == Progress(1, 2)
 
 
-def test_revision_can_leave_an_answer_out(store: Store, study_of: Make, write_log: Log) -> None:
+def test_revision_can_remove_an_optional_answer(store: Store, study_of: Make, write_log: Log) -> None:
     questions = [*LIKERT["questions"], {"id": "why", "text": "Why?", "kind": "text", "required": False}]
     desk = Desk(store, study_of(LIKERT, questions=questions, systems={"A": write_log("A", 1)}))
     found = handed(desk, "a")
@@ -112,7 +112,7 @@ def test_revision_can_leave_an_answer_out(store: Store, study_of: Make, write_lo
     assert stored(desk) == [("a", 4.0)]
 
 
-def test_wrong_answer_stores_nothing(desk: Desk) -> None:
+def test_invalid_answer_stores_nothing(desk: Desk) -> None:
     found = handed(desk, "a")
     for wrong in ({"liking": 9}, {}, {"liking": 4, "else": 1}):
         with pytest.raises(OptionError):
@@ -124,7 +124,7 @@ def test_wrong_answer_stores_nothing(desk: Desk) -> None:
     assert desk.answer(found.id, "a", LIKED) is Outcome.STORED
 
 
-def test_time_is_measured_where_nobody_says(desk: Desk, clock: Clock) -> None:
+def test_answer_time_is_measured_unless_given(desk: Desk, clock: Clock) -> None:
     first = handed(desk, "a")
     clock.now += 12.5
     desk.answer(first.id, "a", LIKED)
@@ -135,7 +135,7 @@ def test_time_is_measured_where_nobody_says(desk: Desk, clock: Clock) -> None:
     assert seconds == [3, 12.5]
 
 
-def test_nobody_answers_for_another(desk: Desk) -> None:
+def test_rater_cannot_act_on_assignment_of_another(desk: Desk) -> None:
     found = handed(desk, "a")
     desk.enrol("b")
     assert desk.answer(found.id, "b", LIKED) is Outcome.UNKNOWN
@@ -146,7 +146,7 @@ def test_nobody_answers_for_another(desk: Desk) -> None:
     assert stored(desk) == []
 
 
-def test_of_pairs_the_rating_speaks_of_the_system(store: Store, study_of: Make, write_log: Log) -> None:
+def test_pairwise_rating_refers_to_system_not_side(store: Store, study_of: Make, write_log: Log) -> None:
     study = study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)})
     desk = Desk(store, study)
     sides = []
@@ -158,7 +158,7 @@ def test_of_pairs_the_rating_speaks_of_the_system(store: Store, study_of: Make, 
     assert stored(desk) == [("a", 1.0)] * 4  # A was better each time, on either side
 
 
-def test_tie_is_zero_on_both_sides(store: Store, study_of: Make, write_log: Log) -> None:
+def test_tie_is_stored_as_zero_on_both_sides(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 2), "B": write_log("B", 2)}))
     for _ in range(2):
         found = handed(desk, "a")
@@ -175,7 +175,7 @@ def writes(desk: Desk) -> int:
         return int(t.rows("SELECT turn FROM rating_studies")[0]["turn"])
 
 
-def test_answer_brings_the_next_item(desk: Desk) -> None:
+def test_answer_and_next_returns_next_item(desk: Desk) -> None:
     first = handed(desk, "a")
     outcome, second = desk.answer_and_next(first.id, "a", LIKED, seconds=3)
     assert isinstance(second, Assignment)
@@ -188,7 +188,7 @@ def test_answer_brings_the_next_item(desk: Desk) -> None:
     assert stored(desk) == [("a", 4.0), ("a", 1.0)]
 
 
-def test_answer_that_is_not_kept_brings_nothing(scarce: Desk, clock: Clock) -> None:
+def test_answer_and_next_returns_no_item_for_rejected_answer(scarce: Desk, clock: Clock) -> None:
     found = handed(scarce, "a")
     clock.now += 61
     other = handed(scarce, "b")
@@ -201,7 +201,7 @@ def test_answer_that_is_not_kept_brings_nothing(scarce: Desk, clock: Clock) -> N
     assert stored(scarce) == [("b", 4.0)]
 
 
-def test_late_answer_and_next_item(desk: Desk, clock: Clock) -> None:
+def test_answer_and_next_accepts_late_answer(desk: Desk, clock: Clock) -> None:
     found = handed(desk, "a")
     clock.now += 61
     handed(desk, "b")  # reclaims late items
@@ -210,7 +210,7 @@ def test_late_answer_and_next_item(desk: Desk, clock: Clock) -> None:
     assert (outcome, following.number) == (Outcome.STORED, 2)
 
 
-def test_answer_and_next_item_are_one_transaction(desk: Desk) -> None:
+def test_answer_and_next_is_one_transaction(desk: Desk) -> None:
     first = handed(desk, "a")
     before = writes(desk)
     _, second = desk.answer_and_next(first.id, "a", LIKED)
@@ -219,7 +219,7 @@ def test_answer_and_next_item_are_one_transaction(desk: Desk) -> None:
     assert writes(desk) == before + 1
 
 
-def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_is_rolled_back_if_next_item_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rater sees an error and sends the answer again: it is then stored, once."""
     first = handed(desk, "a")
     with monkeypatch.context() as broken:
@@ -240,7 +240,7 @@ def test_failing_hand_out_takes_the_answer_back(desk: Desk, monkeypatch: pytest.
     assert [(one.done, one.open) for one in desk.counts()] == [(1, 1)]
 
 
-def test_same_submission_from_many_threads(desk: Desk) -> None:
+def test_concurrent_repeated_submissions_are_stored_once(desk: Desk) -> None:
     first = handed(desk, "a")
     with ThreadPoolExecutor(8) as pool:
         sent = [pool.submit(desk.answer_and_next, first.id, "a", LIKED) for _ in range(8)]
@@ -259,7 +259,7 @@ def scarce(store: Store, study_of: Make, write_log: Log, clock: Clock) -> Desk:
     return Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}, minutes=1), clock)
 
 
-def test_what_is_abandoned_goes_back(scarce: Desk, clock: Clock) -> None:
+def test_abandoned_item_becomes_available_after_timeout(scarce: Desk, clock: Clock) -> None:
     handed(scarce, "a")
     clock.now += 60
     assert scarce.next_item("b") is Nothing.LATER
@@ -267,7 +267,7 @@ def test_what_is_abandoned_goes_back(scarce: Desk, clock: Clock) -> None:
     assert handed(scarce, "b").item.name == "1"
 
 
-def test_what_timed_out_is_in_nobodys_hands(desk: Desk, clock: Clock) -> None:
+def test_timed_out_items_are_not_counted_as_open(desk: Desk, clock: Clock) -> None:
     desk.answer(handed(desk, "a").id, "a", LIKED)
     handed(desk, "a")
     clock.now += 60
@@ -279,7 +279,7 @@ def test_what_timed_out_is_in_nobodys_hands(desk: Desk, clock: Clock) -> None:
     assert [(one.done, one.open) for one in desk.counts()] == [(1, 0)]
 
 
-def test_late_answer_counts_while_nobody_else_has_the_item(scarce: Desk, clock: Clock) -> None:
+def test_late_answer_is_stored_if_item_is_free(scarce: Desk, clock: Clock) -> None:
     found = handed(scarce, "a")
     clock.now += 61
     scarce.enrol("b")
@@ -289,7 +289,7 @@ def test_late_answer_counts_while_nobody_else_has_the_item(scarce: Desk, clock: 
     assert scarce.next_item("c") is Nothing.COMPLETE
 
 
-def test_late_answer_comes_too_late_when_somebody_else_has_it(scarce: Desk, clock: Clock) -> None:
+def test_late_answer_is_too_late_if_item_was_reassigned(scarce: Desk, clock: Clock) -> None:
     found = handed(scarce, "a")
     clock.now += 61
     other = handed(scarce, "b")
@@ -299,7 +299,9 @@ def test_late_answer_comes_too_late_when_somebody_else_has_it(scarce: Desk, cloc
     assert stored(scarce) == [("b", 4.0)]
 
 
-def test_late_answer_must_not_upset_the_sides(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_late_answer_is_rejected_if_it_unbalances_sides(
+    store: Store, study_of: Make, write_log: Log, clock: Clock
+) -> None:
     """A pair for two raters. If b was given a's side, a's late answer would put both on one side."""
     late = set()
     for seed in range(12):
@@ -316,7 +318,9 @@ def test_late_answer_must_not_upset_the_sides(store: Store, study_of: Make, writ
     assert len(late) == 2  # both occurred
 
 
-def test_late_answer_does_not_make_one_too_many(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_late_answer_beyond_items_per_rater_is_rejected(
+    store: Store, study_of: Make, write_log: Log, clock: Clock
+) -> None:
     """a should answer two items of three: the first one is late and now held by b, so a answers the two others."""
     study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, minutes=1, order="listed")
     desk = Desk(store, study, clock)
@@ -331,7 +335,7 @@ def test_late_answer_does_not_make_one_too_many(store: Store, study_of: Make, wr
     assert desk.progress("a") == Progress(2, 2)
 
 
-def test_late_answer_is_the_next_one_and_what_is_in_hand_comes_after(
+def test_late_answer_is_numbered_before_item_in_hand(
     store: Store, study_of: Make, write_log: Log, clock: Clock
 ) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=3, minutes=1, order="listed")
@@ -350,7 +354,7 @@ def test_late_answer_is_the_next_one_and_what_is_in_hand_comes_after(
     assert [one.number for one in desk.answered("a")] == [1, 2, 3]
 
 
-def test_late_answer_does_not_make_what_is_in_hand_one_too_many(
+def test_late_answer_is_rejected_if_item_in_hand_completes_the_set(
     store: Store, study_of: Make, write_log: Log, clock: Clock
 ) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 3)}, items_per_rater=2, minutes=1, order="listed")
@@ -366,21 +370,21 @@ def test_late_answer_does_not_make_what_is_in_hand_one_too_many(
     assert desk.progress("a") == Progress(2, 2)
 
 
-def test_who_comes_back_late_gets_the_same_item_if_it_is_free(desk: Desk, clock: Clock) -> None:
+def test_late_rater_gets_same_item_if_it_is_free(desk: Desk, clock: Clock) -> None:
     found = handed(desk, "a")
     clock.now += 1000
     again = handed(desk, "a")
     assert (again.id, again.number, again.deadline) == (found.id, 1, clock.now + 60)
 
 
-def test_who_comes_back_late_gets_another_if_it_is_not(scarce: Desk, clock: Clock) -> None:
+def test_late_rater_does_not_get_item_held_by_another(scarce: Desk, clock: Clock) -> None:
     handed(scarce, "a")
     clock.now += 61
     handed(scarce, "b")
     assert scarce.next_item("a") is Nothing.COMPLETE
 
 
-def test_what_is_given_back_goes_to_others_only(scarce: Desk) -> None:
+def test_item_given_back_goes_only_to_other_raters(scarce: Desk) -> None:
     found = handed(scarce, "a")
     assert scarce.give_back(found.id, "a") is True
     assert scarce.give_back(found.id, "a") is False
@@ -392,7 +396,7 @@ def test_what_is_given_back_goes_to_others_only(scarce: Desk) -> None:
 # --- raters ----------------------------------------------------------------------------------------------------------
 
 
-def test_consent_comes_first(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_consent_is_required_before_first_item(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}, consent="Do you agree?"), clock)
     assert desk.next_item("a") is Nothing.CONSENT
     desk.enrol("a")
@@ -408,7 +412,7 @@ def test_consent_comes_first(store: Store, study_of: Make, write_log: Log, clock
     handed(desk, "a")
 
 
-def test_other_consent_is_asked_for_anew(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_changed_consent_text_requires_new_consent(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     systems = {"A": write_log("A", 3)}
 
     def desk_of(**keys: str) -> Desk:
@@ -430,7 +434,7 @@ def test_other_consent_is_asked_for_anew(store: Store, study_of: Make, write_log
     assert desk_of(consent="Do you agree to that, too?").next_item("a") is Nothing.CONSENT
 
 
-def test_excluded_raters_make_room(desk: Desk) -> None:
+def test_excluding_rater_frees_their_items(desk: Desk) -> None:
     for rater in "ab":
         desk.answer(handed(desk, rater).id, rater, LIKED)
     in_hand = handed(desk, "a")
@@ -447,7 +451,7 @@ def test_excluded_raters_make_room(desk: Desk) -> None:
     assert handed(desk, "a").id == in_hand.id
 
 
-def test_exclusion_needs_a_rater_and_a_reason(desk: Desk) -> None:
+def test_exclusion_needs_known_rater_and_reason(desk: Desk) -> None:
     desk.enrol("a")
     with pytest.raises(OptionError, match="there is no rater of that name"):
         desk.exclude("b", "x")
@@ -458,20 +462,20 @@ def test_exclusion_needs_a_rater_and_a_reason(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("reason", NOT_EXCLUDED)
-def test_what_files_of_ratings_read_as_not_excluded_is_no_reason(desk: Desk, reason: str) -> None:
+def test_exclusion_reason_that_reads_as_not_excluded_raises_option_error(desk: Desk, reason: str) -> None:
     desk.enrol("a")
     with pytest.raises(OptionError, match=f"the reason {reason.title()} would be read as not excluded"):
         desk.exclude("a", f" {reason.title()} ")
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\0b", "\ud800"])
-def test_names_that_cannot_be(desk: Desk, name: str) -> None:
+def test_invalid_rater_name_raises_option_error(desk: Desk, name: str) -> None:
     for call in (desk.next_item, desk.enrol):
         with pytest.raises(OptionError):
             call(name)
 
 
-def test_names_are_data_not_sql(desk: Desk) -> None:
+def test_rater_names_are_not_interpreted_as_sql(desk: Desk) -> None:
     name = "Robert'); DROP TABLE rating_raters;-- :rater %s %(rater)s"
     assert desk.answer(handed(desk, name).id, name, LIKED) is Outcome.STORED
     assert [one.id for one in desk.raters()] == [name]
@@ -480,7 +484,9 @@ def test_names_are_data_not_sql(desk: Desk) -> None:
 # --- studies and versions --------------------------------------------------------------------------------------------
 
 
-def test_items_are_read_once(store: Store, study_of: Make, write_log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_are_read_from_logs_only_once(
+    store: Store, study_of: Make, write_log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2)})
     Desk(store, study)
     missing = dataclasses.replace(study.systems[0], file="gone.jsonl")
@@ -488,7 +494,7 @@ def test_items_are_read_once(store: Store, study_of: Make, write_log: Log, monke
     assert found.item.reply.startswith("A says")
 
 
-def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_changed_study_needs_new_version_flag(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     log = write_log("A", 3)
     old = Desk(store, study_of(LIKERT, systems={"A": log}, items_per_rater=3), clock)
     done = handed(old, "a")
@@ -509,7 +515,7 @@ def test_other_version_must_be_wanted(store: Store, study_of: Make, write_log: L
         Desk(store, old.study, clock)
 
 
-def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_former_version_can_no_longer_write(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     log = write_log("A", 3)
     old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
     open_one = handed(old, "a")
@@ -528,7 +534,7 @@ def test_former_version_writes_no_more(store: Store, study_of: Make, write_log: 
     assert new.answer(found.id, "a", LIKED) is Outcome.STORED
 
 
-def test_answers_to_a_former_version_stay(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_answers_to_former_version_are_preserved(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     """The new version's scale has more points than the rater saw."""
     log = write_log("A", 3)
     old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
@@ -541,7 +547,7 @@ def test_answers_to_a_former_version_stay(store: Store, study_of: Make, write_lo
     assert stored(new) == [("a", 4.0)]
 
 
-def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, study_of: Make, tmp_path: Path) -> None:
+def test_items_rated_in_former_version_are_not_repeated(store: Store, study_of: Make, tmp_path: Path) -> None:
     def replies(*contexts: str) -> dict[str, str]:
         path = tmp_path / "A.jsonl"
         path.write_text("".join(json.dumps({"context": [context], "reply": "Oh."}) + "\n" for context in contexts))
@@ -564,7 +570,7 @@ def test_items_of_a_former_version_leave_those_of_the_new_one(store: Store, stud
     assert rate_all(new, "bob") == ["c", "d", "e", "f"]
 
 
-def test_studies_in_a_store_do_not_meet(store: Store, study_of: Make, write_log: Log) -> None:
+def test_studies_in_one_store_are_independent(store: Store, study_of: Make, write_log: Log) -> None:
     log = write_log("A", 1)
     desks = [Desk(store, study_of(LIKERT, name=name, systems={"A": log})) for name in ("one", "two")]
     first = handed(desks[0], "a")
@@ -598,7 +604,7 @@ def chats(store: Store, study_of: Make, clock: Clock) -> Desk:
     return Desk(store, study, clock)
 
 
-def test_chat_is_kept_and_marked(chats: Desk) -> None:
+def test_chat_messages_and_marks_are_stored(chats: Desk) -> None:
     found = handed(chats, "a")
     assert chats.say(found.id, "a", 1, "rater", "Hello") is Outcome.STORED
     assert chats.say(found.id, "a", 1, "rater", "Hello") is Outcome.REPEATED
@@ -616,7 +622,7 @@ def test_chat_is_kept_and_marked(chats: Desk) -> None:
     assert handed(chats, "a").item.system != found.item.system
 
 
-def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: Desk) -> None:
+def test_rater_without_judged_chat_meets_given_back_models_again(chats: Desk) -> None:
     first = handed(chats, "a")
     chats.say(first.id, "a", 1, "rater", "Hello")
     chats.give_back(first.id, "a")
@@ -637,7 +643,7 @@ def test_who_has_judged_no_chat_gets_a_model_again_that_was_given_back(chats: De
     }
 
 
-def test_only_what_was_given_back_is_met_anew(chats: Desk, clock: Clock) -> None:
+def test_model_met_in_former_version_is_not_met_again(chats: Desk, clock: Clock) -> None:
     """a had an open chat when a new version came, so a has already met that model."""
     first = handed(chats, "a")
     new = Desk(chats.store, dataclasses.replace(chats.study, title="Herons!"), clock, new_version=True)
@@ -647,7 +653,7 @@ def test_only_what_was_given_back_is_met_anew(chats: Desk, clock: Clock) -> None
         new.give_back(found.id, "a")
 
 
-def test_what_was_given_back_in_another_study_is_none_of_this_ones_business(chats: Desk, clock: Clock) -> None:
+def test_chats_given_back_in_another_study_have_no_effect(chats: Desk, clock: Clock) -> None:
     other = Desk(chats.store, dataclasses.replace(chats.study, name="cranes"), clock)
     first = handed(other, "a")
     other.give_back(first.id, "a")
@@ -656,7 +662,7 @@ def test_what_was_given_back_in_another_study_is_none_of_this_ones_business(chat
     assert handed(other, "a").item.system != first.item.system
 
 
-def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chats: Desk) -> None:
+def test_rater_with_judged_chat_does_not_meet_given_back_model_again(chats: Desk) -> None:
     """a has given one chat back and judged the other; that b gives all chats back does not change this."""
     given_back = handed(chats, "a")
     chats.give_back(given_back.id, "a")
@@ -667,7 +673,7 @@ def test_models_that_were_given_back_stay_so_for_whom_nothing_was_forgotten(chat
     assert chats.next_item("a") is Nothing.DONE
 
 
-def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> None:
+def test_turn_can_be_marked_one_question_at_a_time(store: Store, study_of: Make) -> None:
     marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("warm", "apt")]
     study = study_of({**LIKERT, "kind": "chat", "questions": [*marks, *LIKERT["questions"]]}, models={"M": "m"})
     desk = Desk(store, study)
@@ -680,7 +686,7 @@ def test_turn_is_marked_question_by_question(store: Store, study_of: Make) -> No
             desk.mark(found.id, "a", 2, answers)
 
 
-def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
+def test_messages_extend_chat_deadline(chats: Desk, clock: Clock) -> None:
     found = handed(chats, "a")
     for turn in range(1, 4):
         clock.now += 50
@@ -689,7 +695,7 @@ def test_talking_keeps_a_chat_open(chats: Desk, clock: Clock) -> None:
     assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
 
 
-def test_chat_that_goes_on_late_is_the_next_one(store: Store, study_of: Make, clock: Clock) -> None:
+def test_resumed_late_chat_gets_next_number(store: Store, study_of: Make, clock: Clock) -> None:
     """While somebody else has a's first model, a judges another one; then the first one is free again."""
     models = {"M": "m", "N": "n", "O": "o"}
     study = study_of({**LIKERT, "kind": "chat"}, models=models, items_per_rater=2, ratings_per_item=1, minutes=1)
@@ -709,7 +715,7 @@ def test_chat_that_goes_on_late_is_the_next_one(store: Store, study_of: Make, cl
     assert (found.id, found.number) == (first.id, 2)
 
 
-def test_chats_are_private(chats: Desk) -> None:
+def test_chats_are_private_to_their_rater(chats: Desk) -> None:
     found = handed(chats, "a")
     chats.say(found.id, "a", 1, "rater", "A secret")
     chats.enrol("b")
@@ -718,7 +724,7 @@ def test_chats_are_private(chats: Desk) -> None:
     assert chats.mark(found.id, "b", 1, {"good": "yes"}) is Outcome.UNKNOWN
 
 
-def test_messages_that_cannot_be(chats: Desk) -> None:
+def test_invalid_messages_and_marks_raise_option_error(chats: Desk) -> None:
     found = handed(chats, "a")
     for turn, text in ((0, "x"), (1, "x" * 10_001), (1, "a\0"), (1, "\ud800")):
         with pytest.raises(OptionError):
@@ -730,7 +736,7 @@ def test_messages_that_cannot_be(chats: Desk) -> None:
 # --- stores that fail ------------------------------------------------------------------------------------------------
 
 
-def test_failing_store_is_one_line(desk: Desk) -> None:
+def test_store_failure_is_reported_in_one_line(desk: Desk) -> None:
     with desk.store.writing("herons") as t:
         t.run("DROP TABLE rating_raters")
     with pytest.raises(StoreError, match=r"the store .* failed \(.*rating_raters.*\): fix this") as caught:

@@ -28,7 +28,7 @@ def taken(desk: Desk, rater: str) -> Assignment:
     return found
 
 
-def test_answers_come_back_as_they_were_sent(store: Store, study_of: MakeStudy, write_log: Log) -> None:
+def test_answers_are_returned_as_submitted(store: Store, study_of: MakeStudy, write_log: Log) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 3)}, questions=MANY))
     first = taken(desk, "ann")
     new = given(desk, first.id, "ann")
@@ -43,7 +43,9 @@ def test_answers_come_back_as_they_were_sent(store: Store, study_of: MakeStudy, 
     assert (found.found, found.progress) == (first, Progress(1, 3))
 
 
-def test_items_know_their_neighbours(store: Store, study_of: MakeStudy, write_log: Log, clock: Clock) -> None:
+def test_earlier_answers_link_to_previous_and_next_items(
+    store: Store, study_of: MakeStudy, write_log: Log, clock: Clock
+) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 3)}), clock)
     ids = []
     for _ in range(2):
@@ -56,7 +58,7 @@ def test_items_know_their_neighbours(store: Store, study_of: MakeStudy, write_lo
     assert [(one.before, one.after) for one in ones if one] == [(None, ids[1]), (ids[0], None), (ids[1], None)]
 
 
-def test_sides_are_the_raters(store: Store, study_of: MakeStudy, write_log: Log) -> None:
+def test_earlier_preferences_keep_the_side_shown_to_rater(store: Store, study_of: MakeStudy, write_log: Log) -> None:
     logs = {name: write_log(name, 8) for name in "AB"}
     desk = Desk(store, study_of(PAIRWISE, systems=logs, ratings_per_item=1))
     turned = set()
@@ -70,7 +72,7 @@ def test_sides_are_the_raters(store: Store, study_of: MakeStudy, write_log: Log)
     assert turned == {True, False}
 
 
-def test_nothing_is_given_of_another_raters_item(store: Store, study_of: MakeStudy, write_log: Log) -> None:
+def test_earlier_answers_of_other_raters_are_not_returned(store: Store, study_of: MakeStudy, write_log: Log) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 3)}))
     found = taken(desk, "ann")
     desk.answer(found.id, "ann", {"liking": 1})
@@ -88,7 +90,7 @@ def test_late_items_are_neither_open_nor_done(store: Store, study_of: MakeStudy,
     assert (late.is_open, late.is_done) == (False, False)
 
 
-def test_items_of_another_version_are_left_alone(store: Store, study_of: MakeStudy, write_log: Log) -> None:
+def test_earlier_answers_of_former_version_are_not_returned(store: Store, study_of: MakeStudy, write_log: Log) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 3)}))
     found = taken(desk, "ann")
     desk.answer(found.id, "ann", {"liking": 1})

@@ -26,7 +26,7 @@ def test_broken_connections_are_replaced(postgres: PostgresServer, writes: bool)
         assert t.rows("SELECT pg_backend_pid() AS pid")[0]["pid"] not in broken
 
 
-def test_who_reads_cannot_write_to_a_server(postgres: PostgresServer) -> None:
+def test_read_only_transaction_cannot_write(postgres: PostgresServer) -> None:
     database = open_database(postgres.new_database())
     with pytest.raises(StoreError, match="read-only"), database.transaction(writes=False) as t:
         t.run("CREATE TABLE herons (name TEXT)")
@@ -35,7 +35,7 @@ def test_who_reads_cannot_write_to_a_server(postgres: PostgresServer) -> None:
 @pytest.mark.parametrize(
     "url", ["postgresql://me:secret@127.0.0.1:1/name", "postgresql://127.0.0.1:1/name?user=me&password=secret"]
 )
-def test_server_that_is_not_there(url: str) -> None:
+def test_unreachable_server_raises_store_error_without_password(url: str) -> None:
     pytest.importorskip("psycopg")
     with pytest.raises(StoreError, match="the store postgresql://") as caught:
         open_store(url)
@@ -43,7 +43,7 @@ def test_server_that_is_not_there(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_psycopg_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[rating\]"'):
         open_store("postgresql://host/name")
@@ -59,5 +59,5 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
         ("postgresql://h:5432/db?user=u&password=p@s&x=y", "postgresql://h:5432/db?user=u&password=...&x=y"),
     ],
 )
-def test_password_is_not_shown(url: str, shown: str) -> None:
+def test_password_is_masked_in_url(url: str, shown: str) -> None:
     assert without_password(url) == shown

@@ -11,21 +11,21 @@ from parlai_empathy.rating.rating import PREFERENCES, Rating
 systems = st.sampled_from(["A", "B", "C"])
 
 
-def test_what_was_judged_is_the_same_whoever_stands_first() -> None:
+def test_unit_ignores_system_order() -> None:
     assert Rating("1", "Ann", "q", 1.0, "A", "B").unit == Rating("1", "Bob", "q", 1.0, "B", "A").unit
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "B").unit
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", study="two").unit
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", version="v2").unit
 
 
-def test_place_is_the_same_for_all_systems_and_another_in_each_version() -> None:
+def test_place_ignores_system_but_not_version() -> None:
     one = Rating("1", "Ann", "q", 1.0, "A", study="s", version="v")
     assert one.place == Rating("1", "Bob", "q", 2.0, "B", study="s", version="v").place
     assert one.place != Rating("1", "Ann", "q", 1.0, "A", study="s", version="w").place
 
 
 @given(systems, systems, st.sampled_from(PREFERENCES), st.sampled_from(["", "left", "right"]))
-def test_turned_round_it_says_the_same(system: str, other: str, value: float, side: str) -> None:
+def test_oriented_preserves_meaning(system: str, other: str, value: float, side: str) -> None:
     one = Rating("1", "Ann", "q", value, system, other, side=side)
     turned = one.oriented()
     assert (turned.system, turned.other) == tuple(sorted((system, other)))
@@ -41,11 +41,11 @@ def test_turned_round_it_says_the_same(system: str, other: str, value: float, si
     ("other", "kind", "expected"),
     [("", "", False), ("B", "", True), ("B", "preference", True), ("B", "likert", False), ("B", "choice", False)],
 )
-def test_what_is_a_preference(other: str, kind: str, expected: bool) -> None:
+def test_preference_is_recognized_by_kind_and_other_system(other: str, kind: str, expected: bool) -> None:
     assert Rating("1", "Ann", "q", 1.0, "A", other, kind=kind).is_preference is expected
 
 
-def test_a_rating_of_a_pair_is_no_preference_and_keeps_its_value() -> None:
+def test_oriented_keeps_value_of_non_preference_rating() -> None:
     turned = Rating("1", "Ann", "q", 4.0, "B", "A", kind="likert", check=5.0).oriented()
     assert (turned.system, turned.rating, turned.check) == ("A", 4.0, 5.0)
     assert Rating("1", "Ann", "q", None, "B", "A", text="x").oriented().rating is None

@@ -30,7 +30,7 @@ def next_item(desk: Desk, rater: str) -> Assignment:
     return found
 
 
-def test_row_says_all(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
+def test_exported_row_has_all_columns(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     questions = [*LIKERT["questions"], {"id": "why", "text": "Why?", "kind": "text", "required": False}]
     checks = [{"reply": "Bus.", "expected": {"liking": 1}}]
     study = study_of(LIKERT, questions=questions, checks=checks, systems={"A": write_log("A", 1)})
@@ -70,7 +70,7 @@ def test_row_says_all(store: Store, study_of: Make, write_log: Log, clock: Clock
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
-def test_file_is_read_by_the_analysis(
+def test_exported_file_is_readable_by_analysis(
     store: Store, study_of: Make, write_log: Log, tmp_path: Path, suffix: str
 ) -> None:
     desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 3), "B": write_log("B", 3)}))
@@ -94,7 +94,7 @@ def test_file_is_read_by_the_analysis(
 
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["new", "of an older store"])
-def test_carriage_returns_end_no_row(
+def test_carriage_returns_do_not_split_rows(
     store: Store, study_of: Make, write_log: Log, tmp_path: Path, is_old: bool
 ) -> None:
     questions = [{"id": "why", "text": "Why?", "kind": "text"}]
@@ -108,7 +108,7 @@ def test_carriage_returns_end_no_row(
         assert [one.text for one in ratings_of(path)] == ["a\nb\nc"]
 
 
-def test_side_is_where_the_system_stood(store: Store, study_of: Make, write_log: Log) -> None:
+def test_side_column_is_where_system_was_shown(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)}))
     stood = {}
     for _ in range(4):
@@ -119,7 +119,7 @@ def test_side_is_where_the_system_stood(store: Store, study_of: Make, write_log:
     assert sorted(stood.values()) == ["left", "left", "right", "right"]
 
 
-def test_excluded_raters_are_left_out_but_not_lost(store: Store, study_of: Make, write_log: Log) -> None:
+def test_excluded_raters_are_exported_only_on_request(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 2)}))
     for rater in "ab":
         desk.answer(next_item(desk, rater).id, rater, {"liking": 3})
@@ -129,7 +129,7 @@ def test_excluded_raters_are_left_out_but_not_lost(store: Store, study_of: Make,
     assert both == {"a": "all the same", "b": ""}
 
 
-def test_each_chat_is_an_item_and_its_turns_have_numbers(store: Store, study_of: Make) -> None:
+def test_each_chat_is_an_item_with_numbered_turns(store: Store, study_of: Make) -> None:
     good = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"], "per_turn": True}
     questions = [good, *LIKERT["questions"]]
     desk = Desk(store, study_of({**LIKERT, "kind": "chat"}, questions=questions, models={"M": "m"}))
@@ -148,7 +148,7 @@ def test_each_chat_is_an_item_and_its_turns_have_numbers(store: Store, study_of:
     assert {row["system"] for row in rows} == {"M"}
 
 
-def test_versions_items_of_one_name_are_different_items(store: Store, study_of: Make, tmp_path: Path) -> None:
+def test_same_item_name_in_two_versions_gives_different_units(store: Store, study_of: Make, tmp_path: Path) -> None:
     log, path = tmp_path / "A.jsonl", tmp_path / "ratings.csv"
     for rater, replies in (("ann", ("Oh no.", "Poor cat.", "Well!")), ("bob", ("Oh no.", "Great!", "Well!"))):
         log.write_text("".join(json.dumps({"context": [reply[0]], "reply": reply}) + "\n" for reply in replies))
@@ -163,7 +163,9 @@ def test_versions_items_of_one_name_are_different_items(store: Store, study_of: 
     assert {one.item: one.reply for one in ratings if one.rater == "bob"} == {"1": "A#1", "2": "A#2", "3": "A#3"}
 
 
-def test_files_that_cannot_be(store: Store, study_of: Make, write_log: Log, tmp_path: Path) -> None:
+def test_unsupported_suffix_or_missing_folder_raises_option_error(
+    store: Store, study_of: Make, write_log: Log, tmp_path: Path
+) -> None:
     Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
     with pytest.raises(OptionError, match=r"written as .csv or .jsonl"):
         write_export(store, "herons", tmp_path / "x.xlsx")
@@ -172,9 +174,7 @@ def test_files_that_cannot_be(store: Store, study_of: Make, write_log: Log, tmp_
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
-def test_a_full_disk_leaves_the_former_file(
-    store: Store, study_of: Make, write_log: Log, tmp_path: Path, name: str
-) -> None:
+def test_full_disk_keeps_previous_file(store: Store, study_of: Make, write_log: Log, tmp_path: Path, name: str) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
     desk.answer(next_item(desk, "ann").id, "ann", {"liking": 3})
     (path := tmp_path / name).write_text("former")
@@ -184,7 +184,7 @@ def test_a_full_disk_leaves_the_former_file(
     assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
-def test_study_that_nobody_has_rated_in_has_no_ratings(
+def test_study_without_ratings_exports_header_only(
     store: Store, study_of: Make, write_log: Log, tmp_path: Path
 ) -> None:
     Desk(store, study_of(LIKERT, systems={"A": write_log("A", 1)}))
@@ -192,9 +192,7 @@ def test_study_that_nobody_has_rated_in_has_no_ratings(
     assert (tmp_path / "x.csv").read_text() == ",".join(COLUMNS) + "\n"
 
 
-def test_study_that_the_store_does_not_know_takes_no_files_place(
-    store: Store, study_of: Make, write_log: Log, tmp_path: Path
-) -> None:
+def test_unknown_study_keeps_previous_file(store: Store, study_of: Make, write_log: Log, tmp_path: Path) -> None:
     (path := tmp_path / "x.csv").write_text("former")
     with pytest.raises(OptionError, match="has no study herons: it has none; name one"):
         write_export(store, "herons", path)

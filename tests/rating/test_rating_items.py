@@ -34,7 +34,7 @@ def test_each_reply_is_an_item(study_of: Make, write_log: Callable[..., str]) ->
     assert first.subject == other.subject != second.subject  # a rater sees a context only once
 
 
-def test_order_of_the_logs_does_not_matter(study_of: Make, tmp_path: Path) -> None:
+def test_items_are_matched_by_context_not_log_order(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", *({"context": [text], "reply": f"a {text}"} for text in ("x", "y", "z")))
     b = write(tmp_path / "b.jsonl", *({"context": [text], "reply": f"b {text}"} for text in ("z", "x", "w")))
     items = items_of(study_of(LIKERT, systems={"A": a, "B": b}))
@@ -45,7 +45,7 @@ def test_order_of_the_logs_does_not_matter(study_of: Make, tmp_path: Path) -> No
     ]
 
 
-def test_without_contexts_the_place_tells(study_of: Make, tmp_path: Path) -> None:
+def test_items_without_contexts_are_matched_by_position(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"reply": "a1"}, {"reply": "a2"})
     b = write(tmp_path / "b.jsonl", {"reply": "b1"}, {"reply": "b2"})
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
@@ -54,14 +54,14 @@ def test_without_contexts_the_place_tells(study_of: Make, tmp_path: Path) -> Non
     assert items[0].subject != items[1].subject
 
 
-def test_same_context_again_is_another_item_of_the_same_subject(study_of: Make, tmp_path: Path) -> None:
+def test_repeated_context_gives_separate_items_with_one_subject(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"context": ["x"], "reply": "a1"}, {"context": ["x"], "reply": "a2"})
     first, second = items_of(study_of(LIKERT, systems={"A": a}))
     assert (first.name, second.name) == ("1", "2")
     assert first.subject == second.subject
 
 
-def test_gold_is_what_the_references_say(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_gold_items_are_the_references(study_of: Make, write_log: Callable[..., str]) -> None:
     items = items_of(study_of(LIKERT, systems={"A": write_log("A", 2), "B": write_log("B", 2)}, gold=True))
     gold = [one for one in items if one.system == "gold"]
     assert [(one.name, one.reply, one.source) for one in gold] == [
@@ -71,7 +71,7 @@ def test_gold_is_what_the_references_say(study_of: Make, write_log: Callable[...
     assert [one.subject for one in gold] == [one.subject for one in items[:2]]
 
 
-def test_logs_with_and_without_references_share_their_items(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_logs_with_and_without_references_share_items(study_of: Make, write_log: Callable[..., str]) -> None:
     systems = {"A": write_log("A", 2, references=False), "B": write_log("B", 2)}
     items = items_of(study_of(LIKERT, systems=systems, gold=True))
     assert [(one.system, one.name) for one in items] == [(system, n) for system in ("A", "B", "gold") for n in "12"]
@@ -79,20 +79,20 @@ def test_logs_with_and_without_references_share_their_items(study_of: Make, writ
     assert len(items_of(study_of(PAIRWISE, systems=systems))) == 2
 
 
-def test_without_contexts_the_references_tell(study_of: Make, tmp_path: Path) -> None:
+def test_items_without_contexts_are_matched_by_reference(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", *({"reply": f"a {text}", "reference": text} for text in "xy"))
     b = write(tmp_path / "b.jsonl", *({"reply": f"b {text}", "reference": text} for text in "yx"))
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
     assert [(one.reply, one.other_reply) for one in items] == [("a x", "b x"), ("a y", "b y")]
 
 
-def test_names_of_the_logs_are_kept(study_of: Make, tmp_path: Path) -> None:
+def test_item_names_in_logs_are_kept(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"context": ["x"], "reply": "a1", "item": "h7", "references": ["r"]})
     items = items_of(study_of(LIKERT, systems={"A": a}, gold=True))
     assert [(one.name, one.source) for one in items] == [("h7", "h7"), ("h7", "gold#1")]
 
 
-def test_log_of_several_systems(study_of: Make, tmp_path: Path) -> None:
+def test_log_with_several_systems_is_split(study_of: Make, tmp_path: Path) -> None:
     log = write(tmp_path / "a.jsonl", *({"context": ["x"], "reply": f"{s}!", "system": s} for s in ("S", "T", "U")))
     items = items_of(study_of(PAIRWISE, systems={"L": log}))
     assert [one.arm for one in items] == ["L: S | L: T", "L: S | L: U", "L: T | L: U"]
@@ -100,13 +100,13 @@ def test_log_of_several_systems(study_of: Make, tmp_path: Path) -> None:
     assert [(one.system, one.other, one.reply, one.other_reply) for one in items] == [("L: U", "L: S", "U!", "S!")]
 
 
-def test_only_the_newest_turns_are_shown(study_of: Make, tmp_path: Path) -> None:
+def test_context_turns_limits_context_to_newest_turns(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"context": ["one", "two", "three"], "reply": "four"})
     shown = {n: items_of(study_of(LIKERT, systems={"A": a}, context_turns=n))[0].context for n in (0, 1, 5, "all")}
     assert shown == {0: (), 1: ("three",), 5: ("one", "two", "three"), "all": ("one", "two", "three")}
 
 
-def test_whole_dialogues_meet_in_order(study_of: Make, tmp_path: Path) -> None:
+def test_whole_dialogues_are_paired_in_log_order(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", *({"context": [f"a{n}"], "reply": f"A{n}"} for n in (1, 2, 3)))
     b = write(tmp_path / "b.jsonl", *({"context": [f"b{n}", "c"], "reply": f"B{n}"} for n in (1, 2)))
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}, judge="dialogues"))
@@ -116,14 +116,14 @@ def test_whole_dialogues_meet_in_order(study_of: Make, tmp_path: Path) -> None:
     ]
 
 
-def test_whole_dialogue_of_parlais_log_is_its_last_pair(study_of: Make, tmp_path: Path) -> None:
+def test_whole_dialogue_in_parlai_log_ends_with_last_reply(study_of: Make, tmp_path: Path) -> None:
     dialog = [[{"text": f"q{n}"}, {"text": f"a{n}"}] for n in (1, 2)]
     log = write(tmp_path / "a.jsonl", {"dialog": dialog}, {"dialog": dialog[:1]})
     items = items_of(study_of(LIKERT, systems={"A": log}, judge="dialogues"))
     assert [(one.context, one.reply) for one in items] == [(("q1", "a1", "q2"), "a2"), (("q1",), "a1")]
 
 
-def test_checks_stand_apart(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_checks_become_check_items(study_of: Make, write_log: Callable[..., str]) -> None:
     checks = [{"context": ["Hi."], "reply": "Bus.", "expected": {"liking": 1}}]
     *_, last = items_of(study_of(LIKERT, systems={"A": write_log("A", 1)}, checks=checks))
     assert last == Item(
@@ -131,7 +131,7 @@ def test_checks_stand_apart(study_of: Make, write_log: Callable[..., str]) -> No
     )
 
 
-def test_chats_are_as_many_as_a_rater_needs(study_of: Make) -> None:
+def test_chat_items_cover_items_per_rater(study_of: Make) -> None:
     study = study_of({**LIKERT, "kind": "chat"}, models={"M": "m", "N": "n"}, items_per_rater=3)
     # Three chats with two models: one model comes twice.
     assert [one.subject for one in items_of(study)] == ["M, chat 1", "N, chat 1", "M, chat 2", "N, chat 2"]
@@ -145,7 +145,7 @@ def test_chats_are_as_many_as_a_rater_needs(study_of: Make) -> None:
         ({"systems": {}}, "no systems are named: pass --logs NAME=FILE"),
     ],
 )
-def test_study_that_cannot_have_its_ratings(
+def test_unreachable_rating_goal_or_no_systems_raises_option_error(
     study_of: Make, write_log: Callable[..., str], keys: dict, message: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
@@ -153,7 +153,7 @@ def test_study_that_cannot_have_its_ratings(
     assert message in str(caught.value)
 
 
-def test_enough_ratings_are_enough(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_reachable_ratings_per_system_is_accepted(study_of: Make, write_log: Callable[..., str]) -> None:
     log = write_log("A", 3)
     assert items_of(study_of(LIKERT, systems={"A": log}, ratings_per_system=3))
     assert items_of(study_of(LIKERT, systems={"A": log}, ratings_per_system=50, ratings_per_item="any"))
@@ -169,7 +169,7 @@ def test_enough_ratings_are_enough(study_of: Make, write_log: Callable[..., str]
         ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two named L: S"),
     ],
 )
-def test_logs_that_do_not_fit(study_of: Make, tmp_path: Path, keys: dict, message: str) -> None:
+def test_inconsistent_logs_raise_option_error(study_of: Make, tmp_path: Path, keys: dict, message: str) -> None:
     write(tmp_path / "a.jsonl", {"context": ["x"], "reply": "a"})
     write(tmp_path / "b.jsonl", {"context": ["x"], "reply": "b"})
     write(tmp_path / "c.jsonl", {"context": ["y"], "reply": "c"})
@@ -181,7 +181,7 @@ def test_logs_that_do_not_fit(study_of: Make, tmp_path: Path, keys: dict, messag
     assert message in str(caught.value)
 
 
-def test_gold_needs_references(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_gold_without_references_raises_data_error(study_of: Make, write_log: Callable[..., str]) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2, references=False)}, gold=True)
     with pytest.raises(DataError, match=r"gold is true, but the log of A, line 1, has no reference") as caught:
         items_of(study)

@@ -37,7 +37,7 @@ BETTER = Preference("better", "Which is better?")
         (Likert("x", "?", required=False), None, None),
     ],
 )
-def test_answer_is_read(question: Likert, raw: object, expected: Answer | None) -> None:
+def test_valid_answer_is_parsed(question: Likert, raw: object, expected: Answer | None) -> None:
     assert question.read(raw) == expected
 
 
@@ -68,7 +68,7 @@ def test_answer_is_read(question: Likert, raw: object, expected: Answer | None) 
         (Preference("better", "?", tie=False), "tie", "expected 1 = left, 2 = right"),
     ],
 )
-def test_wrong_answer_is_one_line_that_says_what_was_expected(question: Likert, raw: object, message: str) -> None:
+def test_invalid_answer_error_is_one_line_naming_expected_values(question: Likert, raw: object, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         question.read(raw)
     assert message in str(caught.value)
@@ -80,7 +80,7 @@ def test_wrong_answer_is_one_line_that_says_what_was_expected(question: Likert, 
     st.one_of(st.none(), st.text(), st.integers(), st.floats(), st.booleans(), st.lists(st.integers(), max_size=2)),
     st.sampled_from([LIKERT, CHOICE, TEXT, BETTER]),
 )
-def test_whatever_is_sent_is_stored_as_one_of_few_things_or_refused(raw: object, question: Likert) -> None:
+def test_arbitrary_input_gives_valid_answer_or_option_error(raw: object, question: Likert) -> None:
     try:
         answer = question.read(raw)
     except OptionError:
@@ -91,13 +91,13 @@ def test_whatever_is_sent_is_stored_as_one_of_few_things_or_refused(raw: object,
     assert answer.text is None or answer.text.encode()
 
 
-def test_page_is_read_as_a_whole() -> None:
+def test_answers_of_a_page_are_read_by_question() -> None:
     questions = [LIKERT, FreeText("why", "Why?", required=False)]
     assert read_answers(questions, {"liking": "4"}) == {"liking": Answer(4.0)}
     assert read_answers(questions, {"liking": "4", "why": "so"}) == {"liking": Answer(4.0), "why": Answer(None, "so")}
 
 
-def test_problems_are_told_for_each_question() -> None:
+def test_problems_are_reported_per_question() -> None:
     wrong = problems([LIKERT, TEXT], {"why": "a", "age": "40"})
     assert list(wrong) == ["liking", "why", "age"]
     assert wrong["age"] == "question 'age' was not asked: the questions are liking, why"

@@ -49,7 +49,7 @@ def message_of(folder: Path, content: str | bytes, name: str = "ratings.csv", **
 # --- valid files -----------------------------------------------------------------------------------------------------
 
 
-def test_a_csv_file(tmp_path: Path) -> None:
+def test_csv_file_is_read(tmp_path: Path) -> None:
     found = list(read_ratings(write(tmp_path, HEADER + "1,Ann,5\n1,Bob,4.5\n2,Ann,-1e1\n")))
     assert found == [Rating("1", "Ann", "", 5.0), Rating("1", "Bob", "", 4.5), Rating("2", "Ann", "", -10.0)]
 
@@ -67,11 +67,11 @@ def test_a_csv_file(tmp_path: Path) -> None:
     ],
     ids=["order", "quotes", "bom", "windows", "mac", "spaces", "empty rows"],
 )
-def test_csv_files_that_say_the_same(tmp_path: Path, content: str) -> None:
+def test_csv_variants_are_read_alike(tmp_path: Path, content: str) -> None:
     assert read(tmp_path, content) == [("q", "1", "Ann", 5.0)]
 
 
-def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
+def test_quoted_cells_may_contain_any_text(tmp_path: Path) -> None:
     text = 'a "b", c\nd'
     out = io.StringIO()
     csv.writer(out).writerows([["item", "rater", "rating"], [text, "Ann", 5], ["2", "Bob", 3]])
@@ -79,7 +79,7 @@ def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratings.jsonl", "RATINGS.JSONL"])
-def test_json_lines(tmp_path: Path, name: str) -> None:
+def test_json_lines_file_is_read(tmp_path: Path, name: str) -> None:
     content = lines({"item": 1, "rater": "Ann", "rating": "5", "when": [1]}, {"item": "1", "rater": 2.5, "rating": 4})
     assert read(tmp_path, "\ufeff" + content + "\n\r\n", name) == [("", "1", "Ann", 5.0), ("", "1", "2.5", 4.0)]
     # Characters at which Python splits text into lines, but which JSON strings may contain.
@@ -87,7 +87,7 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
     assert read(tmp_path, content, name) == [("", "a\u2028b\x85c", "x", 0.0)]
 
 
-def test_the_same_rater_may_answer_other_questions_and_rate_other_items(tmp_path: Path) -> None:
+def test_rater_may_answer_several_questions_and_items(tmp_path: Path) -> None:
     content = "item,rater,rating,question\n1,Ann,5,a\n1,Ann,4,b\n2,Ann,3,a\n1,Bob,2,a\n1,Cyd,1,\n"
     assert by_question(read_ratings(write(tmp_path, content))) == {
         "a": {"1": [5, 2], "2": [3]},
@@ -96,7 +96,7 @@ def test_the_same_rater_may_answer_other_questions_and_rate_other_items(tmp_path
     }
 
 
-def test_a_header_alone_has_no_ratings(tmp_path: Path) -> None:
+def test_file_without_rows_has_no_ratings(tmp_path: Path) -> None:
     assert read(tmp_path, HEADER) == []
     assert read(tmp_path, "", "empty.jsonl") == []
 
@@ -104,7 +104,7 @@ def test_a_header_alone_has_no_ratings(tmp_path: Path) -> None:
 ALL = "item,system,other,question,rater,rating,text,when,seconds,study,version,check\n"
 
 
-def test_everything_that_a_study_exports(tmp_path: Path) -> None:
+def test_columns_of_study_exports_are_read(tmp_path: Path) -> None:
     rows = (
         "i1,A,,empathy,Ann,4,,2026-01-02T03:04:05Z,12.5,ed,v1,\n"
         "i1,A,B,better,Ann,-1,,,,ed,v1,\n"
@@ -141,7 +141,7 @@ def test_everything_that_a_study_exports(tmp_path: Path) -> None:
 MORE = "item,system,other,question,rater,rating,text,kind,side,reply,excluded\n"
 
 
-def test_what_else_a_study_knows(tmp_path: Path) -> None:
+def test_optional_study_columns_are_read(tmp_path: Path) -> None:
     rows = (
         "1,A,B,better,Ann,1,,preference,right,A#4,\n"
         "1,A,B,sure,Ann,4,,likert,right,A#4,too fast\n"  # about a pair, but no comparison
@@ -166,30 +166,30 @@ def test_what_else_a_study_knows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "reason"), [("false", ""), ("true", "True"), ('"too fast"', "too fast"), ("null", "")]
 )
-def test_exclusion_may_be_said_by_yes_or_no(tmp_path: Path, said: str, reason: str) -> None:
+def test_excluded_may_be_boolean(tmp_path: Path, said: str, reason: str) -> None:
     path = write(tmp_path, f'{{"item": 1, "rater": "Ann", "rating": 4, "excluded": {said}}}\n', "x.jsonl")
     assert [one.excluded for one in read_ratings(path)] == [reason]
 
 
-def test_both_replies_of_a_comparison_have_their_names(tmp_path: Path) -> None:
+def test_names_of_both_compared_replies_are_read(tmp_path: Path) -> None:
     content = "item,system,other,rater,rating,reply,other_reply\n1,B,A,Ann,1,B#3,A#4\n"
     [found] = read_ratings(write(tmp_path, content))
     assert found == Rating("1", "Ann", "", 1.0, "B", "A", reply="B#3", other_reply="A#4")
     assert found.oriented() == Rating("1", "Ann", "", -1.0, "A", "B", reply="A#4", other_reply="B#3")
 
 
-def test_a_file_of_texts_alone(tmp_path: Path) -> None:
+def test_file_with_texts_only_is_read(tmp_path: Path) -> None:
     assert list(read_ratings(write(tmp_path, "item,rater,text\n1,Ann,Oh!\n"))) == [
         Rating("1", "Ann", "", None, text="Oh!")
     ]
 
 
-def test_a_rater_may_rate_an_item_of_each_system_study_and_version(tmp_path: Path) -> None:
+def test_rater_may_rate_item_once_per_system_study_and_version(tmp_path: Path) -> None:
     content = "item,rater,rating,system,study,version\n1,Ann,4,A,x,v\n1,Ann,5,B,x,v\n1,Ann,3,A,y,v\n1,Ann,3,A,y,w\n"
     assert len(list(read_ratings(write(tmp_path, content)))) == 4
 
 
-def test_ratings_by_what_was_judged() -> None:
+def test_by_unit_groups_ratings_by_question_and_unit() -> None:
     ratings = [
         Rating("1", "Ann", "q", 4.0, "A"),
         Rating("1", "Bob", "q", 5.0, "A"),
@@ -215,7 +215,7 @@ def test_ratings_by_what_was_judged() -> None:
     )
 
 
-def test_items_that_do_not_say_whose_reply_was_rated() -> None:
+def test_by_question_rejects_item_rated_for_two_systems() -> None:
     of_one = [Rating("1", "Ann", "q", 4.0, "A"), Rating("2", "Ann", "q", 5.0, "B"), Rating("1", "Bob", "p", 3.0, "A")]
     assert by_question(
         [*of_one, Rating("1", "Ann", "t", None, "Z", text="x"), Rating("1", "Ann", "c", 1.0, "Z", check=1.0)]
@@ -232,7 +232,7 @@ def test_items_that_do_not_say_whose_reply_was_rated() -> None:
             by_question([*of_one, other])
 
 
-def test_an_item_of_two_versions_is_not_one_reply() -> None:
+def test_by_question_rejects_item_rated_in_two_versions() -> None:
     first, other = (Rating("1", "Ann", "q", 4.0, "A", study="s", version=version) for version in ("1a", "2b"))
     message = (
         "item '1' is rated in the versions '1a' and '2b' of the study, where it may be a different reply: keep the "
@@ -275,7 +275,9 @@ NAMES = "it should be comma-separated and name item, rater, rating"
         (b"\xef\xbb\xbf" + HEADER.encode() + b"\xff", r"line 2: b'\xff' is not UTF-8: save the file as UTF-8"),
     ],
 )
-def test_a_file_that_is_wrong_cannot_be_skipped(tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_malformed_file_raises_data_error_even_when_skipping_bad_rows(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
     expected = f"ratings.csv, {message}"
     assert message_of(tmp_path, content) == expected
     bad_rows: list[DataError] = []
@@ -284,7 +286,7 @@ def test_a_file_that_is_wrong_cannot_be_skipped(tmp_path: Path, content: str | b
 
 
 @pytest.mark.parametrize(("name", "reason"), [("none.csv", "No such file or directory"), ("", "Is a directory")])
-def test_a_file_that_cannot_be_opened(tmp_path: Path, name: str, reason: str) -> None:
+def test_unreadable_file_raises_data_error(tmp_path: Path, name: str, reason: str) -> None:
     message = f"{tmp_path / name} cannot be read ({reason}): it should be a file of ratings"
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         list(read_ratings(tmp_path / name))
@@ -364,7 +366,7 @@ BAD_LINES = [
     ("name", "content", "message"),
     [("ratings.csv", *case) for case in BAD_ROWS] + [("ratings.jsonl", *case) for case in BAD_LINES],
 )
-def test_a_bad_row_is_named_or_left_out(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_bad_row_is_reported_or_skipped(tmp_path: Path, name: str, content: str, message: str) -> None:
     assert message_of(tmp_path, content, name) == f"{name}, line {message}{SKIP}"
     bad_rows: list[DataError] = []
     good = read(tmp_path, content, name, bad_rows=bad_rows)
@@ -374,19 +376,19 @@ def test_a_bad_row_is_named_or_left_out(tmp_path: Path, name: str, content: str,
     assert len(good) == len(rows) - header - 1, "all rows but the bad one are there"
 
 
-def test_lists_in_lists_beyond_measure_are_no_json(tmp_path: Path) -> None:
+def test_deeply_nested_json_raises_data_error(tmp_path: Path) -> None:
     message = "deep.jsonl, line 1: not JSON (a number too long, or nesting too deep): expected one object per line"
     assert message_of(tmp_path, "[" * 100_000, "deep.jsonl") == message + SKIP
 
 
-def test_a_rating_that_is_not_on_the_scale(tmp_path: Path) -> None:
+def test_rating_off_the_scale_raises_data_error(tmp_path: Path) -> None:
     content = HEADER + "1,Ann,5\n1,Bob,5.5\n"
     assert read(tmp_path, content) == [("", "1", "Ann", 5.0), ("", "1", "Bob", 5.5)]
     message = f"ratings.csv, line 3, column rating: '5.5' is not on the scale 1, 2, 5{SKIP}"
     assert message_of(tmp_path, content, scale=[1, 2, 5.0]) == message
 
 
-def test_bad_rows_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skipped_rows_are_counted_and_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     path = write(tmp_path, HEADER + "1,Ann,5\n1,Bob,x\n2,Ann,9\n1,Ann,4\n3,Cyd,1\n")
@@ -421,9 +423,7 @@ near = (
 
 @quick
 @given(content=st.one_of(st.binary(max_size=60), near), name=st.sampled_from(["f.csv", "f.jsonl"]), skip=st.booleans())
-def test_whatever_a_file_holds_nothing_but_a_data_error_comes_of_it(
-    tmp_path: Path, content: bytes, name: str, skip: bool
-) -> None:
+def test_arbitrary_file_gives_ratings_or_data_error(tmp_path: Path, content: bytes, name: str, skip: bool) -> None:
     path = write(tmp_path, content, name)
     try:
         found: Any = ratings_of(path, None, skip)
@@ -457,7 +457,7 @@ keys = st.tuples(names, names, names).map(lambda key: tuple(part.strip() for par
 
 @quick
 @given(ratings=st.dictionaries(keys, st.floats(allow_nan=False, allow_infinity=False), max_size=6))
-def test_what_is_written_is_read(tmp_path: Path, ratings: dict[tuple[str, ...], float]) -> None:
+def test_ratings_round_trip(tmp_path: Path, ratings: dict[tuple[str, ...], float]) -> None:
     rows = [dict(zip(("question", "item", "rater"), key, strict=True), rating=value) for key, value in ratings.items()]
     table = io.StringIO()
     writer = csv.DictWriter(table, ["rating", "rater", "item", "question"])

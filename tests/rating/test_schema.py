@@ -10,7 +10,7 @@ from parlai_empathy.rating.schema import FORMAT, prepare
 from parlai_empathy.rating.store import open_database
 
 
-def test_store_of_an_earlier_format_gets_what_it_lacks(store_url: str) -> None:
+def test_store_of_earlier_format_is_upgraded(store_url: str) -> None:
     database = open_database(store_url)
     prepare(database)
     with database.transaction() as t:
@@ -27,7 +27,7 @@ def test_store_of_an_earlier_format_gets_what_it_lacks(store_url: str) -> None:
     database.close()
 
 
-def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
+def test_store_of_later_format_raises_store_error(store_url: str) -> None:
     database = open_database(store_url)
     prepare(database)
     with database.transaction() as t:
@@ -38,7 +38,7 @@ def test_store_of_a_later_format_is_left_alone(store_url: str) -> None:
     database.close()
 
 
-def test_who_comes_second_leaves_the_tables_alone(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_made_by_another_process_are_kept(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes find no tables; when it is the second one's turn, they exist and are in use."""
     database = open_database(store_url)
     prepare(database)

@@ -12,7 +12,7 @@ from parlai_empathy.rating.sqlite_database import SqliteDatabase
 from parlai_empathy.rating.store import open_store
 
 
-def test_file_that_is_no_store(tmp_path: Path) -> None:
+def test_non_sqlite_file_raises_store_error(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     path.write_text("item,rater,rating\n" * 100)
     with pytest.raises(StoreError, match=r"the store .*x.db failed \(file is not a database\)") as caught:
@@ -20,7 +20,7 @@ def test_file_that_is_no_store(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_file_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unopenable_file_raises_store_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(*arguments: object, **options: object) -> None:
         raise sqlite3.OperationalError("unable to open database file")
 
@@ -29,7 +29,7 @@ def test_file_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
         open_store(str(tmp_path / "x.db"))
 
 
-def test_sqlite_waits_for_the_disk(tmp_path: Path) -> None:
+def test_commits_are_flushed_to_disk(tmp_path: Path) -> None:
     """What is acknowledged must survive a power cut: the log is flushed at each commit (2 is FULL)."""
     with SqliteDatabase(tmp_path / "x.db").transaction(writes=False) as t:
         assert t.row("PRAGMA synchronous") == {"synchronous": 2}

@@ -19,14 +19,14 @@ from parlai_empathy.rating.store import open_database, open_store
         (".", "expected a file in an existing folder"),
     ],
 )
-def test_what_is_no_store(url: str, message: str) -> None:
+def test_invalid_store_location_raises_option_error(url: str, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         open_store(url)
     assert message in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-def test_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
+def test_store_is_not_created_when_may_make_is_false(tmp_path: Path) -> None:
     path = tmp_path / "ratings.db"
     with pytest.raises(OptionError, match="there is no such file: name the store that has the ratings"):
         open_store(str(path), may_make=False)
@@ -35,7 +35,7 @@ def test_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
     open_store(str(path), may_make=False).close()
 
 
-def test_store_of_another_format(store_url: str) -> None:
+def test_store_of_later_format_raises_store_error(store_url: str) -> None:
     open_store(store_url)
     with open_database(store_url).transaction() as t:
         t.run("UPDATE rating_store SET format = :next", next=FORMAT + 1)

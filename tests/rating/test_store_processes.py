@@ -81,7 +81,7 @@ def test_processes_share_a_study(store_url: str, study: Study) -> None:
         assert not t.rows("SELECT 1 FROM rating_assignments GROUP BY rater, subject HAVING count(*) > 1")
 
 
-def test_killed_process_loses_nothing_and_doubles_nothing(tmp_path: Path, study: Study) -> None:
+def test_killed_process_neither_loses_nor_duplicates_answers(tmp_path: Path, study: Study) -> None:
     url = str(tmp_path / "ratings.db")
     acknowledged: dict[str, str] = {}
     for round_ in range(3):

@@ -85,14 +85,14 @@ def test_all_keys_are_read(tmp_path: Path, write_log: Callable[..., str]) -> Non
     )
 
 
-def test_left_out_keys_have_the_documented_values(study_of: Make) -> None:
+def test_omitted_keys_get_documented_defaults(study_of: Make) -> None:
     study = study_of(LIKERT)
     assert study == Study("herons", "Herons", "likert", (Likert("liking", "Do you like it?"),))
     assert (study.items_per_rater, study.ratings_per_item, study.ratings_per_system) == (10, 1, None)
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_studies_that_come_along_can_be_read(name: str) -> None:
+def test_builtin_studies_are_readable(name: str) -> None:
     study = read_study(name)
     assert study.name == name
     assert study.instructions
@@ -100,7 +100,7 @@ def test_studies_that_come_along_can_be_read(name: str) -> None:
     assert study.content_warning
 
 
-def test_studies_that_come_along_are_the_papers() -> None:
+def test_builtin_studies_match_their_papers() -> None:
     ed, humod, endex, likert, pairs = map(read_study, ("ed", "humod", "endex", "empgpt3_likert", "empgpt3_ab"))
     # Rashkin et al. 2019, section 5.2
     assert [(one.id, one.points) for one in ed.questions] == [("empathy", 5), ("relevance", 5), ("fluency", 5)]
@@ -115,7 +115,7 @@ def test_studies_that_come_along_are_the_papers() -> None:
     assert (likert.ratings_per_item, pairs.ratings_per_item, pairs.gold) == (3, 3, False)
 
 
-def test_version_is_the_contents_not_the_places(tmp_path: Path, write_log: Callable[..., str]) -> None:
+def test_version_depends_on_contents_not_paths(tmp_path: Path, write_log: Callable[..., str]) -> None:
     versions = []
     for folder, title, count in (("x", "T", 3), ("y", "T", 3), ("x", "U", 3), ("x", "T", 4)):
         (tmp_path / folder).mkdir(exist_ok=True)
@@ -135,7 +135,7 @@ def test_study_extends_another(tmp_path: Path) -> None:
     assert (theirs.items_per_rater, theirs.title, theirs.name) == (3, "Theirs", "theirs")
 
 
-def test_systems_of_the_command_take_the_place_of_the_files(study_of: Make, write_log: Callable[..., str]) -> None:
+def test_systems_argument_replaces_systems_of_file(study_of: Make, write_log: Callable[..., str]) -> None:
     log = write_log("b", 1)
     study = read_study("humod", systems={"B": log})
     assert [(one.name, one.file) for one in study.systems] == [("B", log)]
@@ -143,7 +143,7 @@ def test_systems_of_the_command_take_the_place_of_the_files(study_of: Make, writ
 
 
 @pytest.mark.parametrize(("name", "what"), [("ed", "--logs"), ("empgpt3_ab", "--logs"), ("chat", "--models")])
-def test_study_without_anything_to_rate_says_so(name: str, what: str) -> None:
+def test_study_without_systems_or_models_names_missing_option(name: str, what: str) -> None:
     with pytest.raises(OptionError, match=what):
         read_study(name).check_complete()
 
@@ -197,7 +197,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("keys", "message"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_one_line_with_the_file(study_of: Make, tmp_path: Path, keys: dict, message: str) -> None:
+def test_invalid_key_error_is_one_line_naming_the_file(
+    study_of: Make, tmp_path: Path, keys: dict, message: str
+) -> None:
     with pytest.raises(OptionError) as caught:
         study_of(LIKERT, **keys)
     assert message in str(caught.value)
@@ -223,7 +225,7 @@ WRONG_QUESTIONS = {
 
 
 @pytest.mark.parametrize(("keys", "message"), WRONG_QUESTIONS.values(), ids=WRONG_QUESTIONS.keys())
-def test_what_is_wrong_with_a_question(study_of: Make, keys: dict, message: str) -> None:
+def test_invalid_question_error_is_one_line(study_of: Make, keys: dict, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         study_of(LIKERT, questions=[{"id": "liking", "text": "How?", "kind": "likert", **keys}])
     assert message in str(caught.value)
@@ -243,7 +245,7 @@ def test_what_is_wrong_with_a_question(study_of: Make, keys: dict, message: str)
         ("a: " + "[" * 5000, "is not valid YAML"),
     ],
 )
-def test_file_that_is_no_study(tmp_path: Path, text: str, message: str) -> None:
+def test_malformed_study_file_raises_option_error(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(OptionError) as caught:
@@ -253,14 +255,14 @@ def test_file_that_is_no_study(tmp_path: Path, text: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_missing_file_says_what_there_is(tmp_path: Path) -> None:
+def test_missing_file_error_lists_builtin_studies(tmp_path: Path) -> None:
     with pytest.raises(
         OptionError, match=r"nowhere.yaml: there is no such file; name a study file, or one of acute, chat"
     ):
         read_study(tmp_path / "nowhere.yaml")
 
 
-def test_studies_that_extend_each_other(tmp_path: Path) -> None:
+def test_circular_extends_raises_option_error(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("extends: b.yaml\n")
     (tmp_path / "b.yaml").write_text("extends: a.yaml\n")
     with pytest.raises(OptionError, match="the two extend each other"):
@@ -270,7 +272,7 @@ def test_studies_that_extend_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tie", "expected", "is_right"), [(True, 0, True), (False, 0, False), (True, 2, False), (True, True, False)]
 )
-def test_checks_of_pairs_expect_a_preference(study_of: Make, tie: bool, expected: object, is_right: bool) -> None:
+def test_pairwise_checks_expect_a_preference(study_of: Make, tie: bool, expected: object, is_right: bool) -> None:
     questions = [{**PAIRWISE["questions"][0], "tie": tie}]
     checks = [{"reply": "x", "other_reply": "y", "expected": {"better": expected}}]
     if is_right:
@@ -282,7 +284,7 @@ def test_checks_of_pairs_expect_a_preference(study_of: Make, tie: bool, expected
             study_of(PAIRWISE, questions=questions, checks=checks)
 
 
-def test_every_key_is_described() -> None:
+def test_every_key_is_documented() -> None:
     import parlai_empathy.rating.study_file as module
 
     assert all(f"``{key}``" in (module.__doc__ or "") for key in KEYS)

@@ -36,7 +36,7 @@ def desk(store: Store, study_of: Make, clock: Clock) -> Desk:
     return Desk(store, study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}), clock)
 
 
-def test_talks_have_the_names_that_ratings_call_them_by(desk: Desk, tmp_path: Path) -> None:
+def test_exported_talks_match_item_names_of_ratings(desk: Desk, tmp_path: Path) -> None:
     id = talk(desk, "ann", "Oh, a heron ☘!", "Where?")
     desk.answer(id, "ann", {"liking": 4})
     [row] = rating_rows(desk.store, "herons")
@@ -54,7 +54,7 @@ def test_talks_have_the_names_that_ratings_call_them_by(desk: Desk, tmp_path: Pa
     }
 
 
-def test_file_is_a_log_of_conversations(desk: Desk, clock: Clock, tmp_path: Path) -> None:
+def test_exported_talks_are_readable_as_a_log(desk: Desk, clock: Clock, tmp_path: Path) -> None:
     talk(desk, "ann", "Hi.", "Hello.", "A heron!", "Where?")
     clock.now += 1
     talk(desk, "bob", "Well.")  # not answered yet
@@ -69,7 +69,7 @@ def test_file_is_a_log_of_conversations(desk: Desk, clock: Clock, tmp_path: Path
     ]
 
 
-def test_a_full_disk_leaves_the_former_file(desk: Desk, tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_file(desk: Desk, tmp_path: Path) -> None:
     talk(desk, "ann", "Hi.", "Hello.")
     (path := tmp_path / "x.jsonl").write_text("former")
     with full_disk(), pytest.raises(OptionError, match="cannot be written"):
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_the_former_file(desk: Desk, tmp_path: Path) -> None:
     assert [one for one in tmp_path.iterdir() if one.name.startswith("x.")] == [path]
 
 
-def test_where_it_goes(store: Store, tmp_path: Path) -> None:
+def test_talks_path_is_beside_ratings_file(store: Store, tmp_path: Path) -> None:
     assert talks_path("some/marks.csv") == Path("some/marks_talks.jsonl")
     with pytest.raises(OptionError, match="cannot be written"):
         write_talks(store, "herons", tmp_path / "nowhere" / "x.jsonl")

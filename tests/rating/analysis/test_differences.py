@@ -28,7 +28,7 @@ FIRST = {"1": [4.0, 5.0], "2": [3.0, 3.0], "3": [5.0], "4": [2.0, 3.0, 4.0]}
 SECOND = {"1": [2.0], "2": [3.0, 4.0], "3": [4.0, 4.0], "4": [1.0]}
 
 
-def test_items_are_compared_by_their_means() -> None:
+def test_difference_compares_item_means() -> None:
     found = both(FIRST, SECOND)
     # Means 4.5, 3, 5, 3 and 2, 3.5, 4, 1: differences 2.5, -.5, 1, 2.
     assert found.value == pytest.approx(1.25)
@@ -45,7 +45,7 @@ def test_items_are_compared_by_their_means() -> None:
     )
 
 
-def test_turned_round_everything_has_the_other_sign() -> None:
+def test_swapping_systems_negates_difference() -> None:
     there, back = both(FIRST, SECOND), both(SECOND, FIRST)
     assert back.value == pytest.approx(-there.value)
     assert back.effect == pytest.approx(-(there.effect or 0))
@@ -53,7 +53,7 @@ def test_turned_round_everything_has_the_other_sign() -> None:
     assert back.p_value == there.p_value
 
 
-def test_other_items_are_two_samples() -> None:
+def test_disjoint_items_are_compared_as_two_samples() -> None:
     second = {f"x{item}": values for item, values in SECOND.items()}
     found = both(FIRST, second)
     assert (found.test, found.n) == ("Mann-Whitney", "4 + 4")
@@ -62,7 +62,7 @@ def test_other_items_are_two_samples() -> None:
     assert "|pairing:none|p:exact|" in found.signature
 
 
-def test_the_signature_says_how_the_p_value_is_known() -> None:
+def test_signature_names_p_value_method() -> None:
     generator = np.random.default_rng(2)
     first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(31)} for side in "ab")
     assert "|pairing:none|p:normal|" in both(first, second).signature
@@ -79,7 +79,7 @@ def test_the_signature_says_how_the_p_value_is_known() -> None:
         (9, 4, 2, "signed-rank", "2"),  # half of the smaller set
     ],
 )
-def test_half_of_the_items_must_be_shared(first: int, second: int, shared: int, test: str, n: str) -> None:
+def test_paired_test_needs_half_of_items_shared(first: int, second: int, shared: int, test: str, n: str) -> None:
     sides = [
         {str(i): [float(i)] for i in range(first)},
         {str(i): [i / 2] for i in range(first - shared, first - shared + second)},
@@ -88,11 +88,11 @@ def test_half_of_the_items_must_be_shared(first: int, second: int, shared: int, 
     assert (found.test, found.n) == (test, n)
 
 
-def test_what_is_not_shared_has_no_part_in_pairs() -> None:
+def test_unshared_items_are_ignored_in_paired_test() -> None:
     assert both({**FIRST, "9": [1.0]}, SECOND).value == both(FIRST, SECOND).value
 
 
-def test_permutation() -> None:
+def test_permutation_p_values_match_exact_ones() -> None:
     how = How(test="permutation", resamples=4000)
     pairs = both(FIRST, SECOND, how)
     # Of the 16 ways to sign 2.5, .5, 1 and 2, four have an absolute sum of at least 5: all positive (6), only .5
@@ -106,20 +106,20 @@ def test_permutation() -> None:
 
 
 @pytest.mark.parametrize("clusters", ["item", "rater", "both"])
-def test_a_rater_who_is_strict_with_both_systems_is_no_difference(clusters: str) -> None:
+def test_rater_severity_does_not_widen_interval(clusters: str) -> None:
     first, second = ({str(i): [best - r for r in range(4)] for i in range(6)} for best in (5.0, 4.0))
     assert both(first, second, How(clusters=clusters, resamples=50)).interval == pytest.approx((1.0, 1.0))
 
 
 @pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
-def test_a_permutation_test_takes_enough_swaps_for_its_table(second: str) -> None:
+def test_permutation_test_scales_swaps_with_number_of_tests(second: str) -> None:
     """All 30 items are rated higher, so no random swap is as extreme: p is 1 / (1 + swaps), with 25 swaps per test."""
     sides = [{f"{name}{i}": [value] for i in range(30)} for name, value in (("", 5.0), (second, 1.0))]
     assert both(*sides, How(test="permutation", resamples=10, tests=3)).p_value == 1 / 76
 
 
 @pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
-def test_the_seed_decides(second: str) -> None:
+def test_results_depend_only_on_seed(second: str) -> None:
     first, other = {str(i): [float(i * i % 7)] for i in range(9)}, {f"{second}{i}": [1.0 + i % 2] for i in range(9)}
     found = [both(first, other, How(test="permutation", resamples=50, seed=seed)) for seed in (1, 1, 2)]
     for known in ([one.interval for one in found], [one.p_value for one in found]):
@@ -130,7 +130,7 @@ def test_the_seed_decides(second: str) -> None:
     ("clusters", "items_count", "raters_count"),
     [("item", True, False), ("rater", False, True), ("both", True, True)],
 )
-def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+def test_interval_reflects_resampled_clusters(clusters: str, items_count: bool, raters_count: bool) -> None:
     def width(first: dict[str, list[float]]) -> float:
         low, high = both(first, {i: [1.0] * 4 for i in first}, How(clusters=clusters, resamples=200)).interval or (0, 0)
         assert low - 1e-9 <= 1.5 <= high + 1e-9
@@ -141,7 +141,7 @@ def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, rate
     assert (width({i: [1.0, 2.0, 3.0, 4.0] for i in places}) > 1) == raters_count  # all items have the same mean
 
 
-def test_the_interval_has_its_level() -> None:
+def test_interval_has_nominal_coverage() -> None:
     """In about 95 % of 200 studies of two equally good systems, the interval contains 0."""
     generator = np.random.default_rng(1)
     inside = 0
@@ -154,7 +154,7 @@ def test_the_interval_has_its_level() -> None:
 
 
 @pytest.mark.parametrize(("second", "fewest"), [("", 6), ("x", 4)])
-def test_the_interval_of_few_items_is_expanded(second: str, fewest: int) -> None:
+def test_interval_of_few_items_is_expanded(second: str, fewest: int) -> None:
     """For two samples, the smaller one decides how much; an item counts as its mean, however many ratings it has."""
     values = np.random.default_rng(5).normal(size=(2, 6))
     one, other = values[0, :fewest], values[1]
@@ -179,7 +179,7 @@ def test_the_interval_of_few_items_is_expanded(second: str, fewest: int) -> None
     assert "|interval:95%, expanded|" in found.signature
 
 
-def test_a_single_rater_of_a_system_is_none_to_draw() -> None:
+def test_single_rater_gives_no_rater_interval() -> None:
     second = [Rating(str(i), f"r{i % 3}", "q", 1.0 + i, "B") for i in range(4)]
     found = difference(rated("A", {str(i): [2.0 * i] for i in range(4)}), second, How(clusters="rater"))
     assert found.interval is None
@@ -197,7 +197,7 @@ def test_a_single_rater_of_a_system_is_none_to_draw() -> None:
         ({"1": [4.0], "2": [3.0]}, {"x": [3.0]}, {"interval", "effect", "p_value"}),
     ],
 )
-def test_too_little_is_said_and_not_guessed(
+def test_uncomputable_statistics_are_none_with_reasons(
     first: dict[str, list[float]], second: dict[str, list[float]], missing: set[str]
 ) -> None:
     found = both(first, second)
@@ -206,7 +206,7 @@ def test_too_little_is_said_and_not_guessed(
     assert len(found.reasons) >= 1
 
 
-def test_another_test_is_no_option() -> None:
+def test_unknown_test_or_clusters_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^test 'z': must be one of ranks, permutation$"):
         both(FIRST, SECOND, How(test="z"))
     with pytest.raises(OptionError, match=r"^clusters 'z': must be one of item, rater, both$"):

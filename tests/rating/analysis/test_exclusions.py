@@ -21,7 +21,7 @@ def write(folder: Path, content: str | bytes) -> Path:
     return path
 
 
-def test_reading(tmp_path: Path) -> None:
+def test_exclusions_file_is_read(tmp_path: Path) -> None:
     content = '\ufeffreason,note, rater\r\n"too fast, twice",x, w1\r\n\r\nasked to be,,w2\r\n'
     assert read_exclusions(write(tmp_path, content)) == {"w1": "too fast, twice", "w2": "asked to be"}
     assert read_exclusions(write(tmp_path, "rater,reason\n")) == {}
@@ -45,13 +45,13 @@ def test_reading(tmp_path: Path) -> None:
         (b"rater,reason\nw\xff,a\n", ", line 2: b'\\xff' is not UTF-8: save the file as UTF-8"),
     ],
 )
-def test_what_is_wrong(tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_malformed_file_raises_data_error(tmp_path: Path, content: str | bytes, message: str) -> None:
     path = write(tmp_path, content)
     with pytest.raises(DataError, match=f"^{re.escape(f'{path}{message}')}$"):
         read_exclusions(path)
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_file_or_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot be read \(No such file or directory\): it should be CSV with rater"):
         read_exclusions(tmp_path / "none.csv")
     with pytest.raises(OptionError, match=r"cannot be written \(No such file or directory\): name another folder$"):
@@ -62,13 +62,13 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_s
 
 
 @given(st.dictionaries(names, names, max_size=5))
-def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, reasons: dict[str, str]) -> None:
+def test_exclusions_round_trip(tmp_path_factory: pytest.TempPathFactory, reasons: dict[str, str]) -> None:
     path = tmp_path_factory.mktemp("exclusions") / "out.csv"
     write_exclusions(path, reasons)
     assert read_exclusions(path) == reasons
 
 
-def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_file(tmp_path: Path) -> None:
     write_exclusions(path := tmp_path / "out.csv", {"ann": "too quick"})
     with full_disk(), pytest.raises(OptionError, match="cannot be written"):
         write_exclusions(path, {"bob": "always the same answer", "cid": "not English"})
@@ -76,7 +76,7 @@ def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_leaving_out_and_taking_back() -> None:
+def test_without_drops_ratings_of_excluded_raters() -> None:
     ratings = [Rating("1", "w1", "", 3.0), Rating("1", "w2", "", 4.0)]
     assert without(ratings, {"w1": "fast"}) == ratings[1:]
     assert without(ratings, {}) == ratings

@@ -40,12 +40,12 @@ OTHERS = {
 @pytest.mark.parametrize(
     "text", ["ok", "OK!!", "Thank you.", "I don't know", "i dont know...", "I don\u2019t know", "Yes"]
 )
-def test_generic(text: str) -> None:
+def test_stock_phrases_are_generic(text: str) -> None:
     assert is_generic(text)
 
 
 @pytest.mark.parametrize("text", ["Which train did you miss?", "Yes, she told me about the exam.", "okra", "", "?"])
-def test_not_generic(text: str) -> None:
+def test_other_texts_are_not_generic(text: str) -> None:
     assert not is_generic(text)
 
 
@@ -53,7 +53,7 @@ def test_not_generic(text: str) -> None:
     "text",
     ["asdf", "sdfgh jklkjh", "xxxx", "bcd fgh", "qwerty", "zxcv zxcv no", "aFASDFASDF", "...", "", "aaaa", "-", "lkjh"],
 )
-def test_gibberish(text: str) -> None:
+def test_keyboard_mashing_is_gibberish(text: str) -> None:
     assert is_gibberish(text)
 
 
@@ -65,18 +65,18 @@ def test_gibberish(text: str) -> None:
         *OTHERS.values(),
     ],
 )
-def test_no_gibberish(text: str) -> None:
+def test_words_of_any_language_are_not_gibberish(text: str) -> None:
     assert not is_gibberish(text)
 
 
-def test_scripts() -> None:
+def test_other_scripts_are_recognized() -> None:
     assert is_other_script("привет, как дела?")
     assert is_other_script("你好吗 ok")
     assert not is_other_script("ich weiß, Žižek schrieb über Ελλάδα")
     assert not is_other_script("12:30!")
 
 
-def test_english_and_other_languages_lie_far_apart() -> None:
+def test_english_share_separates_english_from_other_languages() -> None:
     share = english_share([ENGLISH])
     assert share is not None
     assert share > 2 * LEAST_ENGLISH
@@ -86,7 +86,7 @@ def test_english_and_other_languages_lie_far_apart() -> None:
         assert found < LEAST_ENGLISH / 3
 
 
-def test_a_share_needs_words() -> None:
+def test_english_share_needs_enough_words() -> None:
     words = ["what do you mean"] * 7  # 28 words
     assert english_share(words) is None
     assert english_share([*words, "the cat"]) == pytest.approx(
@@ -94,18 +94,18 @@ def test_a_share_needs_words() -> None:
     )  # "do" and "cat" are not in the list
 
 
-def test_the_same_reply_again_and_again() -> None:
+def test_same_share_ignores_case_and_punctuation() -> None:
     assert same_share(["Good idea!", "good  idea", "No."]) == pytest.approx(2 / 3)
     assert same_share(["a", "b", "c", "d"]) == 0.25
     assert same_share(["...", "...", "?"]) == pytest.approx(2 / 3)  # texts without letters are compared as they are
 
 
-def test_plain() -> None:
+def test_plain_normalizes_case_spaces_and_punctuation() -> None:
     assert plain("  Well,\tI DON\u2019T  know... 42!") == "well i don't know 42"
 
 
 @given(st.text(max_size=60))
-def test_any_text_can_be_looked_at(text: str) -> None:
+def test_arbitrary_text_is_handled(text: str) -> None:
     assert is_generic(text) in (True, False)
     assert is_gibberish(text) in (True, False)
     assert is_other_script(text) in (True, False)
@@ -114,7 +114,7 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     assert share is None or 0 <= share <= 1
 
 
-def test_what_people_really_wrote_is_hardly_ever_seen(real_data: Path) -> None:
+def test_rules_rarely_flag_real_replies(real_data: Path) -> None:
     """The rules on the replies that HUMOD's authors kept: these shares justify the thresholds."""
     import json
 

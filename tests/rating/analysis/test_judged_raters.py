@@ -41,7 +41,7 @@ def study(seed: int = 0) -> list[Rating]:
     ]
 
 
-def test_those_with_faults_are_found_and_nobody_else() -> None:
+def test_only_faulty_raters_are_flagged() -> None:
     raters = by_name(study())
     flags = {name: set(one.flags) for name, one in raters.items() if one.flags}
     assert flags == {"w0": {"straight-lining"}, "w1": {"speed", "others"}, "w2": {"checks"}, "w3": {"same"}}
@@ -50,12 +50,12 @@ def test_those_with_faults_are_found_and_nobody_else() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_raters_without_faults_are_left_alone(seed: int) -> None:
+def test_faultless_raters_are_not_flagged(seed: int) -> None:
     raters = by_name([one for one in study(seed) if one.rater not in ("w0", "w1", "w2", "w3")])
     assert {name: one.flags for name, one in raters.items() if one.flags} == {}
 
 
-def test_what_is_counted() -> None:
+def test_rater_statistics_match_hand_counts() -> None:
     ratings = [
         Rating("1", "Ann", "q", 4.0, "A", seconds=25.0),
         Rating("1", "Ann", "p", 4.0, "A", seconds=10.0),  # the same page
@@ -74,7 +74,7 @@ def test_what_is_counted() -> None:
     assert by_name(ratings, tolerance=1.0)["Ann"].failed == 0
 
 
-def test_agreement_with_the_others_by_hand() -> None:
+def test_correlation_with_other_raters_matches_hand_computation() -> None:
     """The correlation is with the mean of the other raters of each item; items that nobody else rated are ignored."""
     said = {"Ann": [1, 2, 3, 5], "Bob": [2, 2, 4, 4], "Cyd": [1, 3]}
     ratings = [Rating(str(i), name, "q", v) for name, values in said.items() for i, v in enumerate(values)]
@@ -84,7 +84,7 @@ def test_agreement_with_the_others_by_hand() -> None:
     assert found.correlation == pytest.approx(np.corrcoef([1, 2, 3, 5], [1.5, 2.5, 4.0, 4.0])[0, 1])
 
 
-def test_questions_are_put_on_one_scale() -> None:
+def test_correlation_standardizes_questions() -> None:
     """Perfect agreement on a scale from 1 to 3 and the opposite on one from 0 to 100 cancel out."""
     said = {("Ann", "q"): [1, 2, 3], ("Bob", "q"): [1, 2, 3], ("Ann", "p"): [0, 50, 100], ("Bob", "p"): [100, 50, 0]}
     ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
@@ -93,7 +93,7 @@ def test_questions_are_put_on_one_scale() -> None:
 
 
 @pytest.mark.parametrize(("raters", "flags"), [(4, set()), (5, {"others"})])
-def test_among_a_few_raters_nobody_is_apart(raters: int, flags: set[str]) -> None:
+def test_disagreement_is_flagged_only_with_five_or_more_raters(raters: int, flags: set[str]) -> None:
     """The last rater's ratings are the reverse of the others'."""
     said = [[1 + i % 5 for i in range(40)]] * (raters - 1) + [[5 - i % 5 for i in range(40)]]
     found = by_name(
@@ -102,27 +102,27 @@ def test_among_a_few_raters_nobody_is_apart(raters: int, flags: set[str]) -> Non
     assert [set(one.flags) for one in found.values()] == [*[set()] * (raters - 1), flags]
 
 
-def test_that_one_question_gets_higher_ratings_is_no_agreement() -> None:
+def test_correlation_ignores_question_means() -> None:
     """Within each question Ann's ratings are the opposite of Bob's, though both rate fluency higher than empathy."""
     said = {("Ann", "e"): [1, 2, 1], ("Bob", "e"): [2, 1, 2], ("Ann", "f"): [5, 4, 5], ("Bob", "f"): [4, 5, 4]}
     ratings = [Rating(str(i), name, q, v) for (name, q), values in said.items() for i, v in enumerate(values)]
     assert by_name(ratings)["Ann"].correlation == pytest.approx(-1.0)
 
 
-def test_preferences_agree_whichever_side_stands_first() -> None:
+def test_correlation_of_preferences_ignores_system_order() -> None:
     values = [1, -1, 0, 1, -1, 1]
     ratings = [Rating(str(i), "Ann", "q", v, "A", "B") for i, v in enumerate(values)]
     ratings += [Rating(str(i), "Bob", "q", -v, "B", "A") for i, v in enumerate(values)]
     assert by_name(ratings)["Ann"].correlation == pytest.approx(1.0)
 
 
-def test_whoever_always_prefers_one_system_may_be_right() -> None:
+def test_constant_system_preference_is_not_flagged() -> None:
     ratings = [Rating(str(i), "Ann", "q", 1.0, "A", "B") for i in range(50)]
     ratings += [Rating(str(i), "Bob", "q", (-1.0) ** i, "A", "B") for i in range(50)]
     assert by_name(ratings)["Ann"].flags == {}
 
 
-def test_whoever_always_prefers_one_side_does_not_read() -> None:
+def test_constant_side_preference_is_flagged_as_straight_lining() -> None:
     """Ann always prefers A, on whichever side it is; Bob always prefers the left side, whichever system is there."""
     ratings = []
     for item in range(30):
@@ -154,14 +154,14 @@ def test_whoever_always_prefers_one_side_does_not_read() -> None:
     ],
     ids=["none", "one", "one rater", "one item", "constant", "an empty text"],
 )
-def test_too_little_to_say_anything(ratings: list[Rating]) -> None:
+def test_too_little_data_gives_no_flags(ratings: list[Rating]) -> None:
     for one in judge_raters(ratings):
         assert one.flags == {}
         assert one.correlation is None
 
 
 @pytest.mark.parametrize("kind", ["preference", ""])
-def test_tolerance_is_of_scales_alone(kind: str) -> None:
+def test_check_tolerance_applies_only_to_scales(kind: str) -> None:
     ratings = [
         Rating("c1", "Ann", "better", 0.0, "check", "check_other", check=1.0, kind=kind),
         Rating("c2", "Ann", "kind", 2.0, "check", text="white", check=1.0, kind="choice"),
@@ -172,7 +172,7 @@ def test_tolerance_is_of_scales_alone(kind: str) -> None:
     assert (ann.checks, ann.failed) == (4, 2)
 
 
-def test_a_check_of_a_choice_that_nothing_calls_one_has_no_tolerance() -> None:
+def test_check_tolerance_does_not_apply_to_inferred_choices() -> None:
     """The other answers show that it is a choice: each number has its text."""
     who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")]
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]

@@ -23,7 +23,7 @@ def reply(system: str | None, item: object, **values: object) -> dict[str, objec
     return {"system": system, "item": item, "line": 4, "turn": 2, "emotion": "sad", "reply": "Oh!", **values}
 
 
-def test_numbers_are_metrics(tmp_path: Path) -> None:
+def test_only_numeric_fields_are_metrics(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         reply("A", "1", length=3, er=0.5, words=["a"], nothing=None, yes=True, nan=float("nan")),
@@ -49,14 +49,14 @@ def test_numbers_are_metrics(tmp_path: Path) -> None:
         ("", " has no metric of any reply: expected items.jsonl of score_responses"),
     ],
 )
-def test_what_is_wrong_with_a_file(tmp_path: Path, content: str, message: str) -> None:
+def test_malformed_file_raises_data_error(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(content)
     with pytest.raises(DataError, match=f"^{re.escape(f'{path}{message}')}$"):
         read_metric_scores(path)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_file_raises_data_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot be read \(No such file or directory\)"):
         read_metric_scores(tmp_path / "none.jsonl")
     path = tmp_path / "items.jsonl"
@@ -71,7 +71,7 @@ SCORES = {
 }
 
 
-def test_replies_are_matched_by_system_and_item() -> None:
+def test_scores_are_matched_by_system_and_item() -> None:
     ratings = [
         Rating("1", "Ann", "q", 4.0, "A"),
         Rating("1", "Bob", "q", 5.0, "A"),
@@ -81,30 +81,30 @@ def test_replies_are_matched_by_system_and_item() -> None:
     assert matched(ratings, SCORES) == {"length": ([3.0, 7.0], [4.5, 2.0]), "er": ([1.0], [4.5])}
 
 
-def test_of_comparisons_the_difference_counts() -> None:
+def test_comparisons_are_matched_with_score_differences() -> None:
     ratings = [Rating("1", "Ann", "q", 1.0, "A", "B"), Rating("2", "Ann", "q", 0.0, "A", "B")]
     assert matched(ratings, SCORES) == {"length": ([-4.0, -5.0], [1.0, 0.0])}  # er has no score for B
     assert matched(ratings[:1], {**SCORES, "er": {("B", "1"): 1.0}}) == {"length": ([-4.0], [1.0])}
 
 
-def test_a_reply_may_have_another_name_in_the_scores() -> None:
+def test_reply_name_takes_precedence_over_item() -> None:
     ratings = [Rating("i7", "Ann", "q", 4.0, "A", reply="1"), Rating("2", "Ann", "q", 2.0, "A", reply="elsewhere")]
     assert matched(ratings, SCORES)["length"] == ([3.0, 4.0], [4.0, 2.0])
 
 
-def test_of_comparisons_each_reply_has_its_own_name() -> None:
+def test_other_reply_name_identifies_second_reply_of_comparison() -> None:
     one = Rating("i7", "Ann", "q", 1.0, "A", "B", reply="1", other_reply="2")
     other = Rating("i7", "Bob", "q", 1.0, "B", "A", reply="2", other_reply="1").oriented()
     assert matched([one, other], SCORES)["length"] == ([3.0 - 9.0], [0.0])
 
 
-def test_without_systems_the_item_must_say_it() -> None:
+def test_ratings_without_system_are_matched_by_unambiguous_item() -> None:
     scores = {"length": {("A", "a#1"): 3.0, ("B", "b#1"): 7.0, ("A", "x"): 1.0, ("B", "x"): 2.0}}
     ratings = [Rating(item, "Ann", "q", 4.0) for item in ("a#1", "b#1", "x")]
     assert matched(ratings, scores) == {"length": ([3.0, 7.0], [4.0, 4.0])}  # x is ambiguous: two systems have it
 
 
-def test_nothing_matches() -> None:
+def test_no_match_raises_not_computable_error() -> None:
     message = (
         "no rated reply has a metric: ratings have item '9' of system 'Z', metrics '1' of 'A': use the same names of "
         "systems and items in both"

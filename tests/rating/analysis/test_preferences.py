@@ -23,32 +23,32 @@ def compared(first: str, second: str, items: dict[str, list[int]]) -> list[Ratin
 SAID = compared("A", "B", {"1": [1, 1, -1], "2": [0, 0, 1], "3": [-1, 1], "4": [0, 0, 0], "5": [-1, -1, 1]})
 
 
-def test_every_rating_counts() -> None:
+def test_tallies_count_each_rating() -> None:
     assert tallies(SAID) == {("A", "B"): (5, 5, 4)}
 
 
-def test_every_item_counts_once() -> None:
+def test_tallies_by_item_count_majorities() -> None:
     # Majorities: A, A (ties do not count), none, none, B.
     assert tallies(SAID, "item") == {("A", "B"): (2, 2, 1)}
 
 
-def test_items_of_two_studies_are_two_items() -> None:
+def test_tallies_by_item_separate_studies() -> None:
     twice = [Rating("1", "r", "q", value, "A", "B", study=study) for study, value in (("x", 1.0), ("y", -1.0))]
     assert tallies(twice, "item") == {("A", "B"): (1, 0, 1)}
 
 
-def test_pairs_are_apart() -> None:
+def test_tallies_separate_system_pairs() -> None:
     said = [*compared("A", "B", {"1": [1]}), *compared("A", "C", {"1": [-1]})]
     assert tallies(said, "item") == {("A", "B"): (1, 0, 0), ("A", "C"): (0, 0, 1)}
     assert tallies([]) == {}
 
 
-def test_another_unit_is_no_option() -> None:
+def test_unknown_tally_unit_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^unit 'rater': must be one of item, rating$"):
         tallies(SAID, "rater")
 
 
-def test_strengths_by_hand() -> None:
+def test_strengths_match_hand_computation() -> None:
     # 5 wins, 5 ties and 4 losses: 7.5 to 6.5.
     found = strengths(SAID, "item", 200, 0)
     half = math.log(7.5 / 6.5) / 2
@@ -60,7 +60,7 @@ def test_strengths_by_hand() -> None:
     assert "|usable:" in found.signature
 
 
-def test_the_strongest_stands_first_and_intervals_are_those_of_a_formula() -> None:
+def test_strengths_are_sorted_and_intervals_match_normal_theory() -> None:
     """With two systems a strength is half the log-odds, whose standard error is 1 / sqrt(n * p * (1 - p))."""
     wins = [-1] * 300 + [1] * 100  # B is preferred in 3 of 4
     found = strengths(compared("A", "B", {str(i): [said] for i, said in enumerate(wins)}), "item", 1000, 0)
@@ -78,19 +78,19 @@ def test_the_strongest_stands_first_and_intervals_are_those_of_a_formula() -> No
         ([*compared("A", "B", {"1": [1, -1]}), *compared("C", "D", {"1": [1, -1]})], "A, B | C, D are never compared"),
     ],
 )
-def test_no_strengths(said: list[Rating], words: str) -> None:
+def test_undefined_strengths_raise_not_computable_error(said: list[Rating], words: str) -> None:
     with pytest.raises(NotComputableError) as error:
         strengths(said, "item", 50, 0)
     assert words in str(error.value)
 
 
-def test_strengths_without_intervals() -> None:
+def test_strengths_of_one_item_have_no_interval() -> None:
     one_item = strengths(compared("A", "B", {"1": [1, 1, -1]}), "item", 50, 0)
     assert one_item.reason == "no interval: 1 item; at least two are needed"
     assert one_item.values["A"] == (pytest.approx(math.log(2) / 2), None)
 
 
-def test_resamples_without_strengths_are_left_out() -> None:
+def test_resamples_without_strengths_are_skipped() -> None:
     """A loses one of 31 items; the (30/31)**31 = 36 % of resamples that miss this item have no strengths."""
     rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 400, 0)
     assert rare.reason is None
@@ -102,7 +102,7 @@ def test_resamples_without_strengths_are_left_out() -> None:
     ("clusters", "items_count", "raters_count"),
     [("item", True, False), ("rater", False, True), ("both", True, True)],
 )
-def test_intervals_are_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+def test_intervals_reflect_resampled_clusters(clusters: str, items_count: bool, raters_count: bool) -> None:
     def width(said: dict[str, list[int]]) -> float:
         value, interval = strengths(compared("A", "B", said), clusters, 200, 0).values["A"]
         assert value == pytest.approx(math.log(3 / 2) / 2)  # three of five are wins
@@ -114,6 +114,6 @@ def test_intervals_are_of_what_is_drawn(clusters: str, items_count: bool, raters
     assert (width({str(i): said for i in range(5)}) > 0.5) == raters_count
 
 
-def test_the_seed_decides() -> None:
+def test_intervals_depend_only_on_seed() -> None:
     found = [strengths(SAID, "item", 50, seed).values for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]

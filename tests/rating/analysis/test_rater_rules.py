@@ -17,7 +17,7 @@ from parlai_empathy.rating.analysis.rater_rules import (
 VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
 
 
-def test_the_chance_of_the_same_answers_by_hand() -> None:
+def test_same_by_chance_matches_hand_computation() -> None:
     # Others gave 3, 3, 4; the points are 3 and 4. With one added to each count: 3/5 and 2/5. Two answers: .36 + .16.
     others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
     assert same_by_chance([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
@@ -25,14 +25,14 @@ def test_the_chance_of_the_same_answers_by_hand() -> None:
     assert same_by_chance([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(0.6 / 3 + 0.4 * 2 / 3)
 
 
-def test_straight_lining() -> None:
+def test_straight_lining_flags_improbably_constant_ratings() -> None:
     assert straight_lining([("q", 3.0)] * 10, VARIED) == "all 10 ratings are 3"
     assert straight_lining([("q", 3.0)] * 5, VARIED) is None  # 5 * .2**5 = .0016 is not rare enough
     assert straight_lining([("q", 3.0)] * 6, VARIED) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
     assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED) is None
 
 
-def test_one_side() -> None:
+def test_one_side_flags_constant_side_preference() -> None:
     others = [("q", side) for side in (1.0, -1.0, 0.0) * 30]
     assert one_side([("q", 1.0)] * 9, others) == "all 9 comparisons are for the left side"
     assert one_side([("q", -1.0)] * 9, others) == "all 9 comparisons are for the right side"
@@ -41,14 +41,14 @@ def test_one_side() -> None:
     assert one_side([("q", 1.0)] * 8 + [("q", -1.0)], others) is None
 
 
-def test_where_most_say_the_same_so_may_anybody() -> None:
+def test_straight_lining_allows_usual_answers() -> None:
     mostly_five = [("q", 5.0)] * 95 + [("q", 4.0)] * 5
     assert straight_lining([("q", 5.0)] * 20, mostly_five) is None
     assert straight_lining([("q", 4.0)] * 200, mostly_five) is not None
     assert straight_lining([("q", 5.0)] * 200, []) is None  # nobody to compare with
 
 
-def test_speed() -> None:
+def test_speed_flags_unusually_fast_raters() -> None:
     usual = [20.0, 22.0, 25.0, 30.0, 18.0, 24.0]
     assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds per page, where 22.0 are usual"
     assert speed([13.0, 14.0, 12.0], [*usual, 13.0]) is None  # less than twice as fast
@@ -58,20 +58,20 @@ def test_speed() -> None:
     assert speed([0.0, 0.0, 0.0], [*usual, 0.0]) is not None
 
 
-def test_where_people_differ_much_twice_as_fast_is_usual() -> None:
+def test_speed_threshold_widens_with_spread_of_raters() -> None:
     everybody = [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
     assert speed([5.0, 5.0, 5.0], everybody) is None
     assert speed([0.02, 0.02, 0.02], [*everybody, 0.02]) is not None
 
 
-def test_speeds_differ_by_robust_deviations() -> None:
+def test_speed_threshold_uses_median_absolute_deviation() -> None:
     """The median of abs(log(seconds / 20)) is log(4/3) = .288, and three times 1.4826 times this is 1.28."""
     others = [15.0, 20.0, 80 / 3, 100 / 3]
     assert speed([7.0] * 3, [7.0, *others]) is None  # log(20/7) = 1.05
     assert speed([5.0] * 3, [5.0, *others]) is not None  # log(20/5) = 1.39
 
 
-def test_all_just_as_fast() -> None:
+def test_speed_without_spread_uses_factor_of_two() -> None:
     assert speed([5.0] * 3, [20.0] * 9 + [5.0]) is not None  # without any spread, only the factor of two counts
     assert speed([0.0] * 3, [0.0] * 9) is None
 
@@ -80,11 +80,11 @@ def test_all_just_as_fast() -> None:
     ("failed", "checks", "seen"),
     [(0, 0, None), (0, 3, None), (1, 2, None), (1, 1, "1 of 1 checks failed"), (2, 3, "2 of 3 checks failed")],
 )
-def test_gold_checks(failed: int, checks: int, seen: str | None) -> None:
+def test_gold_checks_flags_more_than_half_failed(failed: int, checks: int, seen: str | None) -> None:
     assert gold_checks(failed, checks) == seen
 
 
-def test_apart_from_others() -> None:
+def test_apart_from_others_flags_unusually_low_correlation() -> None:
     seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
     assert apart_from_others(-0.1, 30, 0.6) == seen
     # atanh(.6) = .693; 2.33 / sqrt(27) = .448: correlations below tanh(.693 - .448) = tanh(.245) = .24 are flagged.
@@ -96,7 +96,7 @@ def test_apart_from_others() -> None:
     assert apart_from_others(1.0, 30, 1.0) is None
 
 
-def test_replies() -> None:
+def test_replies_flags_generic_gibberish_and_repeated_texts() -> None:
     good = [f"What did the number {word} tell you?" for word in ("one", "two", "three", "four", "five", "six")]
     assert replies(good) == {}
     assert replies([]) == {}
@@ -110,7 +110,7 @@ def test_replies() -> None:
     assert replies([good[0]] * 3 + good[1:4]) == {}
 
 
-def test_replies_in_another_language() -> None:
+def test_replies_flags_other_languages() -> None:
     assert replies(["очень жаль", "почему?", "ok"]) == {"language": "2 of 3 replies are not in Latin letters"}
     spanish = [
         "lo siento mucho por tu gato",

@@ -15,7 +15,7 @@ BESIDE = Rating("c", "Ann", "fluency", 5.0, "check")  # also asked about the gol
 BESIDE_TEXT = Rating("c", "Ann", "reply", None, "check", text="What?")
 
 
-def test_each_answer_has_its_place() -> None:
+def test_answers_are_sorted_by_kind() -> None:
     answers = sort_answers([SCORE, PAIR, TEXT, CHECK, BESIDE, BESIDE_TEXT])
     assert answers.scores == (SCORE,)
     assert answers.preferences == (Rating("1", "Ann", "better", -1.0, "A", "B"),)  # B was better than A
@@ -24,12 +24,12 @@ def test_each_answer_has_its_place() -> None:
     assert answers.rated == answers.scores + answers.preferences
 
 
-def test_a_made_up_item_is_one_for_all_raters() -> None:
+def test_check_item_is_excluded_for_all_raters() -> None:
     """Even for a rater whose row has no expected answer, because the question is a different one."""
     assert sort_answers([Rating("c", "Bob", "fluency", 5.0, "check"), CHECK]).scores == ()
 
 
-def test_an_item_of_another_study_is_another_item() -> None:
+def test_same_check_name_in_another_study_is_an_ordinary_item() -> None:
     other = Rating("c", "Ann", "empathy", 3.0, "check", study="two")
     assert sort_answers([CHECK, other]).scores == (other,)
 
@@ -38,7 +38,7 @@ def chosen(values: list[tuple[float | None, str]], **more: str) -> list[Rating]:
     return [Rating(str(i), "Ann", "q", value, "A", text=text, **more) for i, (value, text) in enumerate(values)]
 
 
-def test_choices() -> None:
+def test_answers_with_one_text_per_number_are_choices() -> None:
     """A choice has one text for each number, and one number for each text."""
     ratings = chosen([(1.0, "a person"), (2.0, "a machine"), (1.0, "a person")])
     answers = sort_answers(ratings)
@@ -47,7 +47,7 @@ def test_choices() -> None:
     assert sort_answers(said).choices == tuple(said)
 
 
-def test_no_choices() -> None:
+def test_ratings_with_inconsistent_texts_are_not_choices() -> None:
     for values in (
         [(1.0, "Oh!"), (2.0, "Why?"), (1.0, "How?")],  # the texts are the rated replies
         [(1.0, "Oh!"), (2.0, "Oh!"), (1.0, "Oh!")],
@@ -62,17 +62,17 @@ def test_no_choices() -> None:
     assert sort_answers(chosen([(None, "Oh!"), (None, "Oh!")])).choices == ()
 
 
-def test_two_replies_rated_as_one_are_one_systems() -> None:
+def test_likert_rating_of_a_pair_is_assigned_to_combined_system() -> None:
     ratings = [Rating("1", "Ann", "sure", 4.0, *pair, kind="likert", side="left") for pair in ("BA", "AB")]
     assert sort_answers(ratings).scores == (Rating("1", "Ann", "sure", 4.0, "A with B", kind="likert"),) * 2
 
 
-def test_nothing() -> None:
+def test_no_ratings_give_empty_results() -> None:
     assert sort_answers([]).rated == ()
     assert len(columns_of([]).values) == 0
 
 
-def test_columns() -> None:
+def test_columns_encode_items_and_raters_as_indices() -> None:
     ratings = [
         Rating("x", "Ann", "q", 1.0, "A"),
         Rating("x", "Bob", "q", 2.0, "B"),  # the same item, another system
@@ -87,5 +87,5 @@ def test_columns() -> None:
     assert (list(some.values), list(some.items), list(some.raters)) == ([3, 4], [0, 1], [0, 0])
 
 
-def test_what_has_no_name() -> None:
+def test_unnamed_system_is_labelled() -> None:
     assert (named("", "system"), named("A", "system")) == ("(no system)", "A")

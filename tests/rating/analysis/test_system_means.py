@@ -16,7 +16,7 @@ def mean_of(values: list[tuple[str, str, float]], clusters: str = "item", seed: 
     return system_mean(columns, clusters, 500, seed)
 
 
-def test_by_hand() -> None:
+def test_mean_and_standard_error_match_hand_computation() -> None:
     found = mean_of([("1", "a", 2), ("1", "b", 4), ("2", "a", 3), ("3", "c", 5)])
     assert (found.ratings, found.items, found.raters) == (4, 3, 3)
     assert found.mean == 3.5
@@ -27,7 +27,7 @@ def test_by_hand() -> None:
     assert "|interval:95%, expanded|drawn:item|resamples:500|seed:0|" in found.signature
 
 
-def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() -> None:
+def test_equal_ratings_of_one_item_do_not_narrow_interval() -> None:
     """One rating per item, then nine equal ones: the standard error falls to a third, the interval stays the same."""
     of_items = [float(value) for value in np.random.default_rng(0).integers(1, 6, 30)]
     single = mean_of([(str(i), "a", value) for i, value in enumerate(of_items)])
@@ -43,7 +43,7 @@ def test_ratings_of_an_item_that_are_all_the_same_make_no_interval_narrower() ->
     ("clusters", "items_count", "raters_count"),
     [("item", True, False), ("rater", False, True), ("both", True, True)],
 )
-def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, raters_count: bool) -> None:
+def test_interval_reflects_resampled_clusters(clusters: str, items_count: bool, raters_count: bool) -> None:
     def width(values: list[tuple[str, str, float]]) -> float:
         low, high = mean_of(values, clusters).interval or (0, 0)
         assert low <= 2.5 <= high
@@ -54,7 +54,7 @@ def test_the_interval_is_of_what_is_drawn(clusters: str, items_count: bool, rate
     assert (width([(str(item), str(rater), 1.0 + rater) for item, rater in places]) > 1) == raters_count
 
 
-def test_the_seed_decides() -> None:
+def test_interval_depends_only_on_seed() -> None:
     values = [(str(i), "a", float(i * i % 7)) for i in range(9)]
     assert mean_of(values, seed=1) == mean_of(values, seed=1)
     assert mean_of(values, seed=1).interval != mean_of(values, seed=2).interval
@@ -68,19 +68,19 @@ def test_the_seed_decides() -> None:
         ([("1", "a", 3), ("2", "a", 4)], "rater", "no interval: 1 rater; at least two are needed"),
     ],
 )
-def test_too_little_for_an_interval(values: list[tuple[str, str, float]], clusters: str, reason: str) -> None:
+def test_too_few_clusters_give_no_interval(values: list[tuple[str, str, float]], clusters: str, reason: str) -> None:
     found = mean_of(values, clusters)
     assert (found.interval, found.reason) == (None, reason)
     assert (found.standard_error is None) == (len(values) == 1)
 
 
-def test_constant_ratings_are_a_number_without_any_width() -> None:
+def test_constant_ratings_have_zero_width_interval() -> None:
     found = mean_of([(str(i), "a", 4.0) for i in range(5)])
     assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, (4.0, 4.0))
 
 
 @pytest.mark.parametrize("clusters", ["item", "rater"])
-def test_the_interval_of_few_is_expanded(clusters: str) -> None:
+def test_interval_of_few_clusters_is_expanded(clusters: str) -> None:
     values = [1.0, 2.0, 2.0, 4.0, 5.0, 5.0]
     few = [("1", str(i), value) if clusters == "rater" else (str(i), "a", value) for i, value in enumerate(values)]
     found = mean_of(few, clusters)

@@ -26,7 +26,7 @@ def drawn(items: int, raters: int, same_reply: float, same_item: float, sd: floa
 
 
 @pytest.mark.parametrize(("same_reply", "same_item"), [(0.5, 0.3), (0.3, 0.0), (0.0, 0.0), (0.8, 0.8)])
-def test_known_shares_are_found(same_reply: float, same_item: float) -> None:
+def test_known_variance_shares_are_recovered(same_reply: float, same_item: float) -> None:
     found = spread(drawn(3000, 3, same_reply, same_item))
     assert found.sd == pytest.approx(1.5, rel=0.03)
     assert found.same_reply == pytest.approx(same_reply, abs=0.03)
@@ -34,7 +34,7 @@ def test_known_shares_are_found(same_reply: float, same_item: float) -> None:
     assert found.mean == pytest.approx(3.5, abs=0.1)
 
 
-def test_by_hand() -> None:
+def test_spread_matches_hand_computation() -> None:
     """One system, one reply rated 1 and 3, another 4 and 6. The total sum of squares is 13 (three degrees of freedom).
     The mean squares are 9 / 1 between replies and 4 / 2 within; with two ratings each: (9 - 2) / (9 + 2)."""
     ratings = [
@@ -46,7 +46,7 @@ def test_by_hand() -> None:
     assert found.same_item is None
 
 
-def test_by_hand_with_differently_many_ratings() -> None:
+def test_unbalanced_ratings_match_hand_computation() -> None:
     """One reply rated 1 and 3, another 5: the total sum of squares is 8. The mean squares are 6 / 1 between replies and
     2 / 1 within; the effective number of ratings per reply is 3 - 5 / 3 = 4 / 3: (6 - 2) / (6 + 1 / 3 * 2)."""
     ratings = [Rating("1", "a", "q", 1.0, "A"), Rating("1", "b", "q", 3.0, "A"), Rating("2", "a", "q", 5.0, "A")]
@@ -54,7 +54,7 @@ def test_by_hand_with_differently_many_ratings() -> None:
     assert spread(ratings[:2]).same_reply is None  # a single reply
 
 
-def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> None:
+def test_same_item_share_does_not_exceed_same_reply_share() -> None:
     """The mean squares 8 / 4 between replies and 12 / 6 within are equal, so the share is 0: the covariance of 1
     with a variance of 2 is due to chance."""
     ratings = [
@@ -63,7 +63,7 @@ def test_replies_to_an_item_have_no_more_in_common_than_ratings_of_a_reply() -> 
     assert spread(ratings)[1:3] == (0.0, 0.0)
 
 
-def test_an_items_share_is_of_the_items_that_both_systems_have() -> None:
+def test_same_item_share_uses_only_items_of_both_systems() -> None:
     """The sums of squares are 9 and 12.75, with six degrees of freedom; the covariance of 4, 4, 1 and 5, 5, 2 is 3."""
     said = {"A": {1: 1.0, 2: 4.0, 3: 4.0, 4: 1.0}, "B": {2: 5.0, 3: 5.0, 4: 2.0, 5: 1.0}}
     ratings = [Rating(str(i), "a", "q", v, system) for system, values in said.items() for i, v in values.items()]
@@ -71,12 +71,12 @@ def test_an_items_share_is_of_the_items_that_both_systems_have() -> None:
     assert spread([one for one in ratings if one.item != "4"]).same_item is None  # two shared items
 
 
-def test_replies_with_differently_many_ratings() -> None:
+def test_unbalanced_ratings_recover_known_share() -> None:
     ratings = [one for one in drawn(3000, 3, 0.5, 0.3) if not (int(one.item) % 2 and one.rater == "2")]
     assert spread(ratings).same_reply == pytest.approx(0.5, abs=0.03)
 
 
-def test_one_rating_each_says_nothing_of_raters() -> None:
+def test_single_ratings_give_no_same_reply_share() -> None:
     found = spread(drawn(200, 1, 0.5, 0.3))
     assert found.same_reply is None
     assert found.same_item == pytest.approx(0.3, abs=0.1)
@@ -96,6 +96,6 @@ def test_one_rating_each_says_nothing_of_raters() -> None:
         ),
     ],
 )
-def test_nothing_to_measure(ratings: list[Rating], message: str) -> None:
+def test_too_few_or_constant_ratings_raise_not_computable_error(ratings: list[Rating], message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         spread(ratings)

@@ -26,7 +26,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(open_store(str(tmp_path / "ratings.db")))
 
 
-def test_calls_are_what_the_library_takes(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_publishing_calls_match_boto3_api(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     mturk = client()
@@ -67,7 +67,7 @@ def test_calls_are_what_the_library_takes(ledger: Ledger, monkeypatch: pytest.Mo
     assert (batch.hits, batch.qualification, batch.study, batch.is_live) == ({"H1": 3}, "Q1", "herons", False)
 
 
-def test_second_run_publishes_nothing(ledger: Ledger) -> None:
+def test_republishing_a_batch_creates_nothing(ledger: Ledger) -> None:
     mturk = MturkDouble()
     first = Batches(ledger, mturk).publish("pilot", "herons", OFFER)
     assert Batches(ledger, mturk).publish("pilot", "herons", OFFER) == first
@@ -77,9 +77,7 @@ def test_second_run_publishes_nothing(ledger: Ledger) -> None:
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("dies_at", range(1, 7))
-def test_each_hit_is_published_once_whenever_the_process_dies(
-    ledger: Ledger, dies_at: int, after: bool, forgets: bool
-) -> None:
+def test_each_hit_is_published_once_despite_crashes(ledger: Ledger, dies_at: int, after: bool, forgets: bool) -> None:
     # Six calls: find the qualification, create it, create the HIT type and three HITs. Tokens expire after a day.
     mturk = MturkDouble(dies_at, after)
     with pytest.raises(Death):
@@ -91,7 +89,7 @@ def test_each_hit_is_published_once_whenever_the_process_dies(
     assert len(mturk.qualifications) == 1
 
 
-def test_answer_of_the_first_call_got_lost(ledger: Ledger) -> None:
+def test_retried_hit_creation_publishes_hit_once(ledger: Ledger) -> None:
     # The library retries by itself, and Mechanical Turk answers that the HIT already exists.
     class Lossy(MturkDouble):
         def _create_hit_with_hit_type(self, **arguments: Any) -> Any:
@@ -103,7 +101,7 @@ def test_answer_of_the_first_call_got_lost(ledger: Ledger) -> None:
     assert len(mturk.hits) == 3
 
 
-def test_refusal_is_passed_on(ledger: Ledger) -> None:
+def test_mturk_refusal_raises_crowd_error(ledger: Ledger) -> None:
     class Poor(MturkDouble):
         def _create_hit_with_hit_type(self, **arguments: Any) -> Any:
             from mturk_double import refused
@@ -114,7 +112,7 @@ def test_refusal_is_passed_on(ledger: Ledger) -> None:
         Batches(ledger, Poor()).publish("pilot", "herons", OFFER)
 
 
-def test_terms_of_a_batch_stay(ledger: Ledger) -> None:
+def test_published_terms_cannot_be_changed(ledger: Ledger) -> None:
     batches = Batches(ledger, MturkDouble())
     batches.publish("pilot", "herons", OFFER)
     with pytest.raises(OptionError, match=r"--batch pilot was published with reward '1\.20', now it is '2\.00'"):
@@ -123,7 +121,7 @@ def test_terms_of_a_batch_stay(ledger: Ledger) -> None:
         batches.publish("pilot", "egrets", OFFER)
 
 
-def test_sandbox_and_money_are_never_mixed_up(ledger: Ledger) -> None:
+def test_sandbox_and_live_batches_cannot_be_mixed(ledger: Ledger) -> None:
     Batches(ledger, MturkDouble()).publish("pilot", "herons", OFFER)
     live = Batches(ledger, MturkDouble(), is_live=True)
     with pytest.raises(OptionError, match="in the sandbox: leave out --live"):
@@ -133,7 +131,7 @@ def test_sandbox_and_money_are_never_mixed_up(ledger: Ledger) -> None:
         Batches(ledger, MturkDouble()).batch("main")
 
 
-def test_batches_of_a_study_share_the_qualification(ledger: Ledger) -> None:
+def test_batches_of_one_study_share_a_qualification(ledger: Ledger) -> None:
     mturk = MturkDouble()
     batches = Batches(ledger, mturk)
     first, second = (batches.publish(name, "herons", OFFER) for name in ("one", "two"))
@@ -142,12 +140,12 @@ def test_batches_of_a_study_share_the_qualification(ledger: Ledger) -> None:
     assert batches.publish("four", "herons", Offer(**TERMS, only_once=False)).qualification == ""
 
 
-def test_batch_that_nobody_knows(ledger: Ledger) -> None:
+def test_unknown_batch_raises_option_error(ledger: Ledger) -> None:
     with pytest.raises(OptionError, match="--batch pilot: there is no such batch; the batches are: none"):
         Batches(ledger, MturkDouble()).batch("pilot")
 
 
-def test_states(ledger: Ledger) -> None:
+def test_states_report_wanted_available_and_completed(ledger: Ledger) -> None:
     mturk = MturkDouble()
     batches = Batches(ledger, mturk)
     states = batches.states(batches.publish("pilot", "herons", OFFER))

@@ -12,14 +12,14 @@ from parlai_empathy.rating.study import Study
 MTURK = {"crowd": "mturk", "ticket": "3A", "submit_to": "https://www.mturk.com/mturk/externalSubmit"}
 
 
-def test_mechanical_turk_gets_a_form(study_of: Callable[..., Study]) -> None:
+def test_mturk_completion_is_a_form(study_of: Callable[..., Study]) -> None:
     # Mechanical Turk rejects a form that has only the assignment's id.
     assert completion(MTURK, study_of(LIKERT), done=3) == Completion(
         form="https://www.mturk.com/mturk/externalSubmit", fields={"assignmentId": "3A", "items": "3"}
     )
 
 
-def test_prolific_gets_its_code_in_a_link(study_of: Callable[..., Study]) -> None:
+def test_prolific_completion_is_code_and_link(study_of: Callable[..., Study]) -> None:
     study = study_of(LIKERT, completion={"code": "C1&X"})
     assert completion({"crowd": "prolific"}, study) == Completion(
         "C1&X", "https://app.prolific.com/submissions/complete?cc=C1%26X"
@@ -27,7 +27,7 @@ def test_prolific_gets_its_code_in_a_link(study_of: Callable[..., Study]) -> Non
     assert completion({"crowd": "prolific"}, study_of(LIKERT)) == Completion()
 
 
-def test_others_get_the_code(study_of: Callable[..., Study]) -> None:
+def test_other_crowds_get_the_code(study_of: Callable[..., Study]) -> None:
     study = study_of(LIKERT, completion={"code": "C1"})
     assert completion({"crowd": "link"}, study) == Completion("C1")
     assert completion({}, study) == Completion("C1")

@@ -20,7 +20,7 @@ MTURK = {
 PROLIFIC = {"PROLIFIC_PID": "5f00aa", "STUDY_ID": "60aa", "SESSION_ID": "61bb"}
 
 
-def test_worker_of_mechanical_turk() -> None:
+def test_mturk_link_gives_entry() -> None:
     assert entry_of(MTURK) == Entry(
         "mturk",
         "mturk:A1WORKER",
@@ -30,7 +30,7 @@ def test_worker_of_mechanical_turk() -> None:
     )
 
 
-def test_who_has_not_accepted_is_nobody_yet() -> None:
+def test_mturk_preview_has_no_rater() -> None:
     # In a preview Mechanical Turk sends neither workerId nor turkSubmitTo.
     entry = entry_of({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3H456"})
     assert entry is not None
@@ -38,7 +38,7 @@ def test_who_has_not_accepted_is_nobody_yet() -> None:
     assert entry.rater == ""
 
 
-def test_rater_of_prolific() -> None:
+def test_prolific_link_gives_entry() -> None:
     entry = entry_of(PROLIFIC)
     assert entry is not None
     assert (entry.crowd, entry.rater, entry.ticket) == ("prolific", "prolific:5f00aa", "61bb")
@@ -46,14 +46,14 @@ def test_rater_of_prolific() -> None:
     assert not entry.is_preview
 
 
-def test_rater_of_another_marketplace() -> None:
+def test_custom_id_parameter_gives_entry() -> None:
     entry = entry_of({"participant": "p-7"}, "participant")
     assert entry == Entry("link", "link:p-7", details={"crowd": "link", "worker": "p-7"})
     assert entry_of({"participant": "p-7"}) is None
     assert entry_of({}, "participant") is None
 
 
-def test_crowds_never_share_a_name() -> None:
+def test_rater_names_differ_between_crowds() -> None:
     raters = {
         entry.rater
         for entry in (
@@ -76,25 +76,25 @@ def test_crowds_never_share_a_name() -> None:
         ({"turkSubmitTo": "https://evil.example"}, "turkSubmitTo"),
     ],
 )
-def test_wrong_link_of_mechanical_turk(changes: dict[str, str], wrong: str) -> None:
+def test_invalid_mturk_link_raises_option_error_without_ids(changes: dict[str, str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong) as raised:
         entry_of({**MTURK, **changes})
     assert not any(value and value in str(raised.value) for value in changes.values())  # the message names no id
 
 
 @pytest.mark.parametrize("missing", ["workerId", "turkSubmitTo"])
-def test_missing_part_of_a_link(missing: str) -> None:
+def test_missing_mturk_parameter_raises_option_error(missing: str) -> None:
     with pytest.raises(OptionError, match=missing):
         entry_of({key: value for key, value in MTURK.items() if key != missing})
 
 
-def test_marker_that_prolific_never_filled_in() -> None:
+def test_unfilled_prolific_placeholder_raises_option_error() -> None:
     with pytest.raises(OptionError, match="PROLIFIC_PID of this link is missing or invalid"):
         entry_of({**PROLIFIC, "PROLIFIC_PID": "{{%PROLIFIC_PID%}}"})
 
 
 @given(st.dictionaries(st.sampled_from([*MTURK, *PROLIFIC, "who"]), st.text(max_size=90)))
-def test_any_link_gives_an_entry_nothing_or_one_line(query: dict[str, str]) -> None:
+def test_arbitrary_link_gives_entry_none_or_one_line_error(query: dict[str, str]) -> None:
     entry: Entry | str | None
     try:
         entry = entry_of(query, "who")
@@ -106,7 +106,7 @@ def test_any_link_gives_an_entry_nothing_or_one_line(query: dict[str, str]) -> N
         assert entry.rater.split(":")[0] == entry.crowd
 
 
-def test_worker_may_come_again_and_nobody_else_under_the_name() -> None:
+def test_worker_may_reenter_only_with_same_assignment() -> None:
     entry, other = entry_of(MTURK), entry_of({**MTURK, "assignmentId": "3OTHER"})
     assert entry is not None
     assert other is not None
@@ -115,7 +115,7 @@ def test_worker_may_come_again_and_nobody_else_under_the_name() -> None:
     assert not may_enter(other, entry.details)
 
 
-def test_link_without_a_ticket_does_not_open_what_a_ticket_has_closed() -> None:
+def test_link_without_ticket_cannot_enter_as_rater_with_ticket() -> None:
     link = entry_of({"who": "x"}, "who")
     assert link is not None
     assert may_enter(link, link.details)
@@ -123,11 +123,11 @@ def test_link_without_a_ticket_does_not_open_what_a_ticket_has_closed() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1st", "x&y", "workerId", "PROLIFIC_PID", "x" * 41])
-def test_parameter_that_cannot_name_raters(name: str) -> None:
+def test_invalid_id_parameter_raises_option_error(name: str) -> None:
     with pytest.raises(OptionError, match="--id-parameter"):
         check_id_parameter(name)
 
 
-def test_parameter_that_can() -> None:
+def test_valid_id_parameter_is_accepted() -> None:
     name: Any = "participant_id"
     assert check_id_parameter(name) == name

@@ -11,7 +11,7 @@ from parlai_empathy.rating.crowd.framing import SUBMIT_HOSTS, SUBMIT_PATH, form_
 
 @pytest.mark.parametrize("host", SUBMIT_HOSTS)
 @pytest.mark.parametrize("end", ["", "/", "/anything?x=1"])
-def test_mechanical_turk_gets_the_form(host: str, end: str) -> None:
+def test_submit_url_accepts_mturk_hosts(host: str, end: str) -> None:
     assert submit_url(host + end) == f"{host}/mturk/externalSubmit"
 
 
@@ -24,16 +24,16 @@ def test_mechanical_turk_gets_the_form(host: str, end: str) -> None:
         *("https://evil.example#https://www.mturk.com", "https://www.mturk.com\\@evil.example", "www.mturk.com"),
     ],
 )
-def test_nobody_else_does(target: str) -> None:
+def test_submit_url_rejects_other_hosts(target: str) -> None:
     assert submit_url(target) is None
 
 
 @given(st.text() | st.text().map(lambda end: f"https://www.mturk.com{end}"))
-def test_whatever_a_link_says_only_two_addresses_come_out(target: str) -> None:
+def test_submit_url_of_arbitrary_text_is_none_or_mturk(target: str) -> None:
     assert submit_url(target) in (None, *(host + SUBMIT_PATH for host in SUBMIT_HOSTS))
 
 
-def test_only_mechanical_turk_may_show_it_and_get_its_form() -> None:
+def test_only_mturk_may_frame_pages_and_receive_forms() -> None:
     for origin in [*frame_ancestors().split(), *form_targets().split()]:
         assert origin.startswith("https://")
         assert origin.endswith(".mturk.com")

@@ -8,7 +8,7 @@ from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.store import Store
 
 
-def test_step_is_noted_once(store: Store, clock: Clock) -> None:
+def test_step_is_recorded_once(store: Store, clock: Clock) -> None:
     ledger = Ledger(store, clock)
     first = ledger.begin("hit", "b/1", "b", {"token": "x"})
     again = ledger.begin("hit", "b/1", "b", {"token": "y"})
@@ -17,7 +17,7 @@ def test_step_is_noted_once(store: Store, clock: Clock) -> None:
     assert not again.is_done
 
 
-def test_step_outlives_the_ledger(store: Store, clock: Clock) -> None:
+def test_steps_persist_across_ledgers(store: Store, clock: Clock) -> None:
     Ledger(store, clock).begin("hit", "b/1", "b")
     Ledger(store, clock).finish("hit", "b/1", "HIT1")
     [step] = Ledger(store, clock).steps("hit", "b")

@@ -8,14 +8,14 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.links import checked_url, prolific_link, rater_link
 
 
-def test_link_for_prolific_keeps_its_markers() -> None:
+def test_prolific_link_keeps_placeholders() -> None:
     # As in Prolific's help: https://.../?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=...
     assert prolific_link("https://r.example.org") == (
         "https://r.example.org/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )
 
 
-def test_link_for_another_marketplace() -> None:
+def test_rater_link_appends_id_parameter() -> None:
     assert rater_link("https://r.example.org/study?x=1", "who") == "https://r.example.org/study?x=1&who=RATER"
 
 
@@ -26,6 +26,6 @@ def test_link_for_another_marketplace() -> None:
         *("https://me:secret@r.example.org", "https://r.example.org/a b", "https://[r", "https://r.example.org:x"),
     ],
 )
-def test_address_must_be_one_that_a_crowd_can_open(url: str) -> None:
+def test_invalid_url_raises_option_error(url: str) -> None:
     with pytest.raises(OptionError, match="--url"):
         checked_url(url)

@@ -25,16 +25,16 @@ def parts(xml: str) -> tuple[str, int]:
     return root[0].text or "", int(root[1].text or "")
 
 
-def test_question_has_the_shape_of_its_schema() -> None:
+def test_external_question_matches_schema() -> None:
     assert parts(external_question("https://r.example.org/", 800)) == ("https://r.example.org/", 800)
 
 
 @given(st.text("abc&<>\"'?=;", max_size=20), st.integers(0, 20_000))
-def test_every_address_survives(query: str, height: int) -> None:
+def test_external_question_preserves_any_url(query: str, height: int) -> None:
     url = f"https://r.example.org/?{query}"
     assert parts(external_question(url, height)) == (url, height)
 
 
-def test_address_must_be_https() -> None:
+def test_non_https_url_raises_option_error() -> None:
     with pytest.raises(OptionError, match="https"):
         external_question("http://r.example.org/")

@@ -23,12 +23,12 @@ def mturk(monkeypatch: pytest.MonkeyPatch) -> Any:
     return client()
 
 
-def test_sandbox_unless_money_is_to_be_spent(mturk: Any) -> None:
+def test_client_uses_sandbox_unless_live(mturk: Any) -> None:
     assert mturk.meta.endpoint_url == "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
     assert client(is_live=True).meta.endpoint_url == "https://mturk-requester.us-east-1.amazonaws.com"
 
 
-def test_refusal_is_one_line(mturk: Any) -> None:
+def test_refusal_is_one_line_without_credentials(mturk: Any) -> None:
     with Stubber(mturk) as stub:
         stub.add_client_error("get_hit", "RequestError", f"No\nsuch HIT, {KEY}")
         with pytest.raises(CrowdError, match=r"refuses \(RequestError: No such HIT, \.\.\.\)") as raised:
@@ -37,14 +37,14 @@ def test_refusal_is_one_line(mturk: Any) -> None:
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "UnrecognizedClientException"])
-def test_credentials_that_are_not_taken(mturk: Any, code: str) -> None:
+def test_rejected_credentials_raise_option_error(mturk: Any, code: str) -> None:
     with Stubber(mturk) as stub:
         stub.add_client_error("get_hit", code, "The security token is invalid.")
         with pytest.raises(OptionError, match="rejects these credentials"):
             asked(mturk.get_hit, HITId="H")
 
 
-def test_no_credentials() -> None:
+def test_missing_credentials_raise_option_error() -> None:
     def call() -> None:
         raise NoCredentialsError
 
@@ -52,7 +52,7 @@ def test_no_credentials() -> None:
         asked(call)
 
 
-def test_no_network() -> None:
+def test_unreachable_endpoint_raises_crowd_error() -> None:
     def call() -> None:
         raise EndpointConnectionError(endpoint_url="https://x")
 
@@ -60,7 +60,7 @@ def test_no_network() -> None:
         asked(call)
 
 
-def test_pages_are_turned(mturk: Any) -> None:
+def test_all_result_pages_are_fetched(mturk: Any) -> None:
     with Stubber(mturk) as stub:
         stub.add_response("list_hits", {"HITs": [{"HITId": "1"}], "NextToken": "t"}, {"MaxResults": 100})
         stub.add_response("list_hits", {"HITs": [{"HITId": "2"}]}, {"MaxResults": 100, "NextToken": "t"})
@@ -75,7 +75,7 @@ def test_credentials_are_never_logged(mturk: Any, caplog: pytest.LogCaptureFixtu
     assert SECRET not in repr(mturk)
 
 
-def test_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_boto3_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(MissingDependencyError, match=r"parlai-empathy\[crowd\]"):
         client()

@@ -14,7 +14,7 @@ from parlai_empathy.rating.crowd.offer import Offer, dollars
 
 
 @given(st.integers(1, 300), st.integers(1, 40))
-def test_raters_are_shared_out(raters: int, per_hit: int) -> None:
+def test_raters_are_split_into_hits_of_at_most_per_hit(raters: int, per_hit: int) -> None:
     hits = Offer(**{**TERMS, "raters": raters, "per_hit": per_hit}).hits
     assert sum(hits) == raters
     assert all(1 <= one <= per_hit for one in hits)
@@ -40,16 +40,16 @@ def test_raters_are_shared_out(raters: int, per_hit: int) -> None:
         ("countries", ("US",) * 31, "at most 30"),
     ],
 )
-def test_terms_that_cannot_be(name: str, value: object, wrong: str) -> None:
+def test_invalid_terms_raise_option_error(name: str, value: object, wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong):
         Offer(**{**TERMS, name: value})
 
 
-def test_times_are_given_in_seconds() -> None:
+def test_days_are_converted_to_seconds() -> None:
     offer = Offer(**TERMS, days=2, approval_days=3)
     assert (offer.lifetime, offer.approval_delay) == (172_800, 259_200)
 
 
-def test_dollars() -> None:
+def test_dollars_have_two_decimals() -> None:
     assert dollars("--amount", "2") == Decimal("2.00")
     assert str(dollars("--amount", "0.5")) == "0.50"

@@ -8,7 +8,7 @@ from parlai_empathy.rating.crowd.offer import Offer
 from parlai_empathy.rating.crowd.qualifications import requirements
 
 
-def test_all_of_them() -> None:
+def test_offer_with_all_conditions_gives_all_requirements() -> None:
     offer = Offer(**TERMS, countries=("US", "CA"), approval_rate=80, approved_hits=500)
     guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     assert requirements(offer, "Q1") == [
@@ -34,5 +34,5 @@ def test_all_of_them() -> None:
     ]
 
 
-def test_none() -> None:
+def test_offer_without_conditions_gives_no_requirements() -> None:
     assert requirements(Offer(**TERMS, approval_rate=0, approved_hits=0), None) == []

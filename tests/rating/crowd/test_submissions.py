@@ -60,7 +60,7 @@ def shop(tmp_path: Path) -> Shop:
     return Shop(tmp_path)
 
 
-def test_pieces_say_whose_they_are(shop: Shop) -> None:
+def test_pieces_include_rater_progress_and_exclusion(shop: Shop) -> None:
     pieces = {piece.assignment: piece for piece in shop.work.pieces()}
     assert (pieces["A1"].done, pieces["A1"].excluded, pieces["A1"].is_first) == (10, None, True)
     assert (pieces["A2"].done, pieces["A2"].excluded) == (4, "too fast")
@@ -68,7 +68,7 @@ def test_pieces_say_whose_they_are(shop: Shop) -> None:
     assert not pieces["A3"].is_first  # V submitted A1 earlier
 
 
-def test_who_has_taken_part_is_not_asked_again(shop: Shop) -> None:
+def test_participants_get_the_qualification_once(shop: Shop) -> None:
     shop.work.pieces()
     assert shop.mturk.holders == {(shop.batch.qualification, worker) for worker in "VWX"}
     before = shop.mturk.calls.count("associate_qualification_with_worker")
@@ -76,27 +76,27 @@ def test_who_has_taken_part_is_not_asked_again(shop: Shop) -> None:
     assert shop.mturk.calls.count("associate_qualification_with_worker") == before == 3
 
 
-def test_everybody_is_paid_for_one_piece(shop: Shop) -> None:
+def test_one_piece_per_worker_is_approved(shop: Shop) -> None:
     shop.approve()
     assert shop.statuses() == {"A1": "Approved", "A2": "Approved", "A3": "Submitted", "A4": "Approved"}
     named = shop.work.chosen(shop.work.pieces(), ["V"])
     assert [piece.assignment for piece in named] == ["A1", "A3"]
 
 
-def test_approving_again_does_nothing(shop: Shop) -> None:
+def test_repeated_approval_does_nothing(shop: Shop) -> None:
     shop.approve()
     calls = shop.mturk.calls.count("approve_assignment")
     shop.approve()
     assert shop.mturk.calls.count("approve_assignment") == calls == 3
 
 
-def test_approval_whose_answer_got_lost_counts(shop: Shop) -> None:
+def test_approval_succeeds_if_already_approved_at_mturk(shop: Shop) -> None:
     [piece] = [piece for piece in shop.work.pieces() if piece.assignment == "A1"]
     shop.mturk.assignments["A1"]["AssignmentStatus"] = "Approved"  # the piece still has its old status
     assert shop.work.approve(piece)
 
 
-def test_rejection_needs_a_reason_and_can_be_taken_back(shop: Shop) -> None:
+def test_rejection_needs_a_reason_and_can_be_reversed(shop: Shop) -> None:
     def piece() -> Piece:
         return next(piece for piece in shop.work.pieces() if piece.assignment == "A2")
 
@@ -111,7 +111,7 @@ def test_rejection_needs_a_reason_and_can_be_taken_back(shop: Shop) -> None:
         shop.work.reject(piece(), "But then again.")
 
 
-def test_bonus_is_paid_once_for_each_reason(shop: Shop) -> None:
+def test_bonus_is_paid_once_per_reason_and_amount(shop: Shop) -> None:
     shop.pay()
     shop.pay()
     assert [(one["WorkerId"], one["BonusAmount"]) for one in shop.mturk.bonuses] == [
@@ -129,7 +129,7 @@ def test_bonus_is_paid_once_for_each_reason(shop: Shop) -> None:
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("dies_at", range(1, 11))
-def test_nobody_is_paid_twice_whenever_the_process_dies(shop: Shop, dies_at: int, after: bool, forgets: bool) -> None:
+def test_no_bonus_is_paid_twice_despite_crashes(shop: Shop, dies_at: int, after: bool, forgets: bool) -> None:
     shop.mturk.calls.clear()
     shop.mturk.dies_at, shop.mturk.after = dies_at, after
     with pytest.raises(Death):
@@ -140,7 +140,7 @@ def test_nobody_is_paid_twice_whenever_the_process_dies(shop: Shop, dies_at: int
     assert sorted(one["AssignmentId"] for one in shop.mturk.bonuses) == ["A1", "A2", "A4"]
 
 
-def test_nobody_is_paid_twice_from_another_store(shop: Shop, tmp_path: Path) -> None:
+def test_no_bonus_is_paid_twice_from_another_store(shop: Shop, tmp_path: Path) -> None:
     shop.pay()
     shop.ledger = Ledger(open_store(str(tmp_path / "other.db")))
     shop.mturk.forgets_tokens = True
@@ -148,12 +148,12 @@ def test_nobody_is_paid_twice_from_another_store(shop: Shop, tmp_path: Path) -> 
     assert len(shop.mturk.bonuses) == 3
 
 
-def test_worker_who_has_handed_in_nothing(shop: Shop) -> None:
+def test_worker_without_submission_raises_option_error(shop: Shop) -> None:
     with pytest.raises(OptionError, match="--workers Z: they have submitted nothing in the batch pilot"):
         shop.work.chosen(shop.work.pieces(), ["Z"])
 
 
-def test_calls_are_what_the_library_takes(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payment_calls_match_boto3_api(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     mturk = client()
