@@ -48,7 +48,7 @@ def test_counts_are_live(talked: Any) -> None:
     assert re.search(rf"{second.id} \S+ \S+ (UTC )?0 1 1 ", words(boss.page))
 
 
-def test_excluded_people_do_not_count(talked: Any) -> None:
+def test_excluded_people_are_not_counted(talked: Any) -> None:
     boss, rater = talked.admin(), talked.desk.raters()[0].id
     assert boss.post("/admin/raters", rater=rater, reason=" ", what="exclude").status_code == 422
     boss.post("/admin/raters", rater=rater, reason="a test of ours", what="exclude")
@@ -62,7 +62,7 @@ def test_excluded_people_do_not_count(talked: Any) -> None:
     assert "heron 1 1 1 0 0 " in words(boss.page)  # their open conversation is not restored
 
 
-def test_marks_and_talks_are_taken_away(talked: Any) -> None:
+def test_marks_and_conversations_can_be_downloaded(talked: Any) -> None:
     boss = talked.admin()
     marks = list(csv.DictReader(io.StringIO(boss.load("/admin/ratings.csv"))))
     assert [(mark["question"], mark["text"]) for mark in marks] == [("good", "yes")]
@@ -75,7 +75,7 @@ def test_marks_and_talks_are_taken_away(talked: Any) -> None:
     assert second["dialog"][0][0]["distress"] is True
 
 
-def test_nobody_comes_in_without_the_token(talked: Any) -> None:
+def test_admin_pages_require_the_token(talked: Any) -> None:
     visitor = talked.visitors[1]
     assert "Log in" in visitor.load("/admin")
     for path in ("/admin/talks.jsonl", "/admin/ratings.csv"):
@@ -89,7 +89,7 @@ def test_nobody_comes_in_without_the_token(talked: Any) -> None:
     assert talked.desk.raters()[0].excluded is None
 
 
-def test_without_a_token_there_is_no_such_page(talked: Any) -> None:
+def test_admin_page_does_not_exist_without_token(talked: Any) -> None:
     for token, status in (("", 404), ("0123456789abcdef", 200)):
         site = chat_site(talked.desk, talked.replies, b"0" * 32, ChatSettings(None), token=token)
         with TestClient(site.app()) as client:

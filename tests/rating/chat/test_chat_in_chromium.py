@@ -52,7 +52,7 @@ def said(page: Any, count: int) -> list[str]:
     return [text.partition(":")[2].strip() for text in texts]
 
 
-def test_four_people_at_once(browser: Any, serve_chat: Serve) -> None:
+def test_four_visitors_chat_at_once_in_separate_conversations(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat(emotions=lambda texts: [("hopeful", 0.5)] * len(texts))
     with (
         visiting(browser, served) as a,
@@ -76,7 +76,7 @@ def test_four_people_at_once(browser: Any, serve_chat: Serve) -> None:
             assert accessibility_problems(page) == []
 
 
-def test_message_that_did_not_come_through_is_sent_once_more(browser: Any, serve_chat: Serve) -> None:
+def test_message_lost_in_transit_can_be_resent(browser: Any, serve_chat: Serve) -> None:
     """First the request is lost, then the response."""
     served = serve_chat()
     context = browser.new_context(viewport=DESK, base_url=served.url)
@@ -98,7 +98,7 @@ def test_message_that_did_not_come_through_is_sent_once_more(browser: Any, serve
     context.close()
 
 
-def test_answer_is_seen_while_it_is_written(browser: Any, serve_chat: Serve) -> None:
+def test_partial_answer_is_shown_while_generated(browser: Any, serve_chat: Serve) -> None:
     class Slowly(StreamingAgent):
         def act_streaming(self, say: Any) -> dict[str, Any]:
             say("<b>Once")
@@ -139,7 +139,7 @@ def go_on(model_server: ModelServer) -> Iterator[threading.Semaphore]:
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_answer_grows_on_the_page(
+def test_streamed_answer_grows_on_the_page(
     browser: Any, serve_chat: Serve, writing_agent: Any, go_on: threading.Semaphore, size: Any
 ) -> None:
     served = serve_chat(agent=writing_agent)
@@ -159,7 +159,7 @@ def test_answer_grows_on_the_page(
         assert said(page, 4)[-1] == "And old"
 
 
-def test_who_comes_back_sees_what_is_written_already(
+def test_reloaded_page_shows_partial_answer(
     browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer, go_on: threading.Semaphore
 ) -> None:
     with visiting(browser, serve_chat(agent=writing_agent)) as page:
@@ -173,7 +173,7 @@ def test_who_comes_back_sees_what_is_written_already(
     assert len(model_server.requests) == 1
 
 
-def test_help_is_shown_before_the_first_word(
+def test_help_lines_precede_streamed_answer(
     browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer, go_on: threading.Semaphore
 ) -> None:
     begins = threading.Event()
@@ -196,7 +196,7 @@ def test_help_is_shown_before_the_first_word(
         assert page.locator(".help-lines").count() == 1
 
 
-def test_answer_that_breaks_off_is_taken_back_with_one_notice(
+def test_interrupted_answer_is_withdrawn_with_one_notice(
     browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer
 ) -> None:
     breaks = threading.Event()
@@ -224,7 +224,7 @@ def test_answer_that_breaks_off_is_taken_back_with_one_notice(
         assert said(page, 2) == ["My dog is ill"] * 2
 
 
-def test_reload_while_the_model_answers(browser: Any, serve_chat: Serve) -> None:
+def test_reload_while_model_answers(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
         say(page, "SLOW")
@@ -235,7 +235,7 @@ def test_reload_while_the_model_answers(browser: Any, serve_chat: Serve) -> None
         assert said(page, 2) == ["SLOW", "SLOW"]
 
 
-def test_marks_and_comments_without_loading_anew(browser: Any, serve_chat: Serve) -> None:
+def test_marks_and_comments_are_saved_without_reload(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
         say(page, "Hello")
@@ -258,7 +258,7 @@ def test_marks_and_comments_without_loading_anew(browser: Any, serve_chat: Serve
     assert rows == {"good": "no", "comment": "It repeats me."}
 
 
-def test_help_is_shown_before_the_answer(browser: Any, serve_chat: Serve) -> None:
+def test_help_lines_precede_pending_answer(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served, PHONE) as page:
         say(page, "SLOW I want to die")
@@ -273,7 +273,7 @@ def test_help_is_shown_before_the_answer(browser: Any, serve_chat: Serve) -> Non
         assert accessibility_problems(page) == []
 
 
-def test_failure_can_be_mended(browser: Any, serve_chat: Serve) -> None:
+def test_failed_answer_can_be_retried(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
         say(page, "FAIL")
@@ -283,7 +283,7 @@ def test_failure_can_be_mended(browser: Any, serve_chat: Serve) -> None:
         assert said(page, 2) == ["FAIL", "FAIL"]
 
 
-def test_new_conversation(browser: Any, serve_chat: Serve) -> None:
+def test_new_conversation_starts_empty(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         say(page, "Hello")
         said(page, 2)
@@ -292,7 +292,7 @@ def test_new_conversation(browser: Any, serve_chat: Serve) -> None:
         assert page.locator(".message").count() == 0
 
 
-def test_everything_works_without_scripts(browser: Any, serve_chat: Serve) -> None:
+def test_chat_works_without_scripts(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat(), PHONE, script=False) as page:
         page.fill("#text", "Hello")
         page.click("button:has-text('Send')")
@@ -302,7 +302,7 @@ def test_everything_works_without_scripts(browser: Any, serve_chat: Serve) -> No
         assert accessibility_problems(page) == []
 
 
-def test_page_without_scripts_looks_again_until_there_is_an_answer(browser: Any, serve_chat: Serve) -> None:
+def test_page_without_scripts_refreshes_until_answered(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served, PHONE, script=False) as page:
         page.fill("#text", "SLOW")
@@ -313,7 +313,7 @@ def test_page_without_scripts_looks_again_until_there_is_an_answer(browser: Any,
         assert said(page, 2) == ["SLOW", "SLOW"]
 
 
-def test_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
+def test_chat_works_by_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # the first link jumps to the message box
@@ -329,14 +329,14 @@ def test_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
         assert page.evaluate("document.activeElement.closest('.message, .top') !== null")  # a mark or the header
 
 
-def test_what_cannot_be_sent_is_said(browser: Any, serve_chat: Serve) -> None:
+def test_empty_message_shows_a_hint(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         page.press("#text", "Enter")
         assert page.inner_text("#problem") == "Write something first."
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_long_words_stay_inside(browser: Any, serve_chat: Serve, size: Any) -> None:
+def test_long_words_do_not_overflow(browser: Any, serve_chat: Serve, size: Any) -> None:
     with visiting(browser, serve_chat(), size) as page:
         say(page, "x" * 600)
         said(page, 2)
@@ -344,7 +344,7 @@ def test_long_words_stay_inside(browser: Any, serve_chat: Serve, size: Any) -> N
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_administration(browser: Any, serve_chat: Serve, size: Any) -> None:
+def test_administrator_can_log_in_and_exclude_a_rater(browser: Any, serve_chat: Serve, size: Any) -> None:
     with visiting(browser, served := serve_chat(), size) as page:
         say(page, "I want to kill myself")
         said(page, 2)

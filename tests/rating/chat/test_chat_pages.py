@@ -29,13 +29,13 @@ def feelings(texts: Any) -> list[tuple[str, float]]:
     return [("joyful" if "glad" in text else "sad", 0.876) for text in texts]
 
 
-def test_conversation_goes_on(serve_chat: Serve) -> None:
+def test_model_answers_with_conversation_history(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.say("Hello") == ["Hello", "Hello"]
     assert visitor.say("Again") == ["Hello", "Hello", "Again", "Hello / (Hel) / Again"]
 
 
-def test_nothing_is_said_before_consent(serve_chat: Serve) -> None:
+def test_consent_is_required_before_chatting(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor(agrees=False)
     assert "I have read this, and I agree" in visitor.page
@@ -45,7 +45,7 @@ def test_nothing_is_said_before_consent(serve_chat: Serve) -> None:
     assert served.desk.raters() == []
 
 
-def test_four_people_talk_at_once_and_none_hears_another(serve_chat: Serve) -> None:
+def test_concurrent_conversations_are_isolated(serve_chat: Serve) -> None:
     served = serve_chat(workers=2)
     visitors = [served.visitor() for _ in range(4)]
     for turn in range(3):
@@ -74,7 +74,7 @@ def test_conversation_survives_reload_and_restart(serve_chat: Serve) -> None:
     assert visitor.say("Still there?")[-1] == "Hello / (Hel) / Still there?"
 
 
-def test_page_says_that_an_answer_is_coming_and_loads_itself_anew(serve_chat: Serve) -> None:
+def test_waiting_page_refreshes_without_scripts(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
@@ -87,7 +87,7 @@ def test_page_says_that_an_answer_is_coming_and_loads_itself_anew(serve_chat: Se
     assert "http-equiv" not in visitor.page
 
 
-def test_reply_that_ends_while_the_page_is_made_has_not_failed(
+def test_answer_finished_during_page_load_is_not_reported_as_failed(
     serve_chat: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = serve_chat()
@@ -108,7 +108,7 @@ def test_reply_that_ends_while_the_page_is_made_has_not_failed(
     assert visitor.wait() == ["SLOW", "SLOW"]
 
 
-def test_nobody_waits_for_anothers_answer(serve_chat: Serve) -> None:
+def test_page_loads_while_model_answers_another_visitor(serve_chat: Serve) -> None:
     served = serve_chat()
     first, second = served.visitor(), served.visitor()
     first.post("/say", **first.form(text="SLOW"))
@@ -118,7 +118,7 @@ def test_nobody_waits_for_anothers_answer(serve_chat: Serve) -> None:
     first.wait()
 
 
-def test_answer_that_failed_can_be_asked_for_again(serve_chat: Serve, logged: list[str]) -> None:
+def test_failed_answer_can_be_retried(serve_chat: Serve, logged: list[str]) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("my secret FAIL")
@@ -130,7 +130,7 @@ def test_answer_that_failed_can_be_asked_for_again(serve_chat: Serve, logged: li
     assert visitor.wait() == ["my secret FAIL", "my secret FAIL"]
 
 
-def test_message_is_stored_once(serve_chat: Serve) -> None:
+def test_repeated_message_is_stored_once(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     form = visitor.form(text="Hello")
@@ -146,7 +146,7 @@ def test_message_is_stored_once(serve_chat: Serve) -> None:
     assert visitor.wait() == ["Hello", "Hello"]
 
 
-def test_nothing_is_said_while_the_model_answers(serve_chat: Serve) -> None:
+def test_message_is_rejected_while_model_answers(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     form = visitor.form(text="SLOW")
@@ -156,7 +156,7 @@ def test_nothing_is_said_while_the_model_answers(serve_chat: Serve) -> None:
     assert len(visitor.wait()) == 2
 
 
-def test_message_that_cannot_be_taken(serve_chat: Serve) -> None:
+def test_invalid_message_is_rejected_with_reason(serve_chat: Serve) -> None:
     visitor = serve_chat(longest=50).visitor()
     empty, long = "Write something first.", "Write at most 50 characters; this is 51."
     for text, problem in (("", empty), (" \n ", empty), ("x" * 51, long), ("a\0b", "cannot be stored")):
@@ -166,12 +166,14 @@ def test_message_that_cannot_be_taken(serve_chat: Serve) -> None:
     assert visitor.wait() == []
 
 
-def test_longest_message_of_many_bytes_comes_through(serve_chat: Serve) -> None:
+def test_longest_message_in_multibyte_characters_is_accepted(serve_chat: Serve) -> None:
     visitor = serve_chat(longest=2000).visitor()
     assert visitor.say("\U0001f9e1" * 2000)[0] == "\U0001f9e1" * 2000
 
 
-def test_longest_answers_of_many_bytes_come_through(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_longest_answers_in_multibyte_characters_are_accepted(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
     texts = [{"id": id, "text": "Why?", "kind": "text", "most": 6000} for id in ("why", "how")]
     mark = {"id": "note", "text": "Note?", "kind": "text", "most": 9000, "per_turn": True, "required": False}
     study = study_of(
@@ -188,13 +190,13 @@ def test_longest_answers_of_many_bytes_come_through(serve_chat: Serve, study_of:
     assert {row["question"]: row["text"] for row in rating_rows(served.desk.store, "herons")} == answers
 
 
-def test_silent_model_is_shown_as_silent(serve_chat: Serve) -> None:
+def test_empty_answer_is_shown_as_silence(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.say("SILENT") == ["SILENT", "<em>(says nothing)</em>"]
     assert visitor.say("And now?")[-1] == "SILENT / () / And now?"
 
 
-def test_emotions_stand_beside_both_turns(serve_chat: Serve) -> None:
+def test_emotions_are_shown_for_both_turns(serve_chat: Serve) -> None:
     visitor = serve_chat(emotions=feelings).visitor()
     visitor.say("SAY glad to hear")
     assert visitor.page.count("sounds <strong>joyful</strong>, 88 %") == 2
@@ -202,7 +204,7 @@ def test_emotions_stand_beside_both_turns(serve_chat: Serve) -> None:
     assert "sounds <strong>sad</strong>, 88 %" in visitor.page
 
 
-def test_emotions_that_fail_cost_no_reply(serve_chat: Serve) -> None:
+def test_emotion_failure_does_not_prevent_answer(serve_chat: Serve) -> None:
     def broken(texts: Any) -> Any:
         raise RuntimeError
 
@@ -211,7 +213,7 @@ def test_emotions_that_fail_cost_no_reply(serve_chat: Serve) -> None:
     assert "sounds" not in visitor.page
 
 
-def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> None:
+def test_marks_and_comments_are_stored_as_ratings(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
@@ -229,7 +231,7 @@ def test_marks_and_comments_are_stored_with_the_ratings(serve_chat: Serve) -> No
     assert ">\nIt repeats me.</textarea>" in page
 
 
-def test_each_mark_of_a_turn_is_kept_by_itself(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_marks_of_one_turn_are_stored_separately(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     marks = [{"id": id, "text": f"{id}?", "kind": "likert", "per_turn": True} for id in ("turn", "talk")]
     questions = [*marks, *LIKERT["questions"]]
     served = serve_chat(study=study_of({**LIKERT, "kind": "chat", "questions": questions}, models={"M": "m"}))
@@ -243,7 +245,7 @@ def test_each_mark_of_a_turn_is_kept_by_itself(serve_chat: Serve, study_of: Call
     assert visitor.post("/mark", talk=visitor.hidden("talk"), turn="2").status_code == 422
 
 
-def test_only_the_models_turns_are_marked(serve_chat: Serve) -> None:
+def test_only_turns_of_the_model_can_be_marked(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     for turn in ("0", "1", "3", "x", "", "999999", "-2", "\u0662"):
@@ -251,7 +253,7 @@ def test_only_the_models_turns_are_marked(serve_chat: Serve) -> None:
         assert visitor.post("/mark", talk=visitor.hidden("talk"), turn=turn, **{"q-good": "yes"}).status_code == 409
 
 
-def test_mark_that_is_none(serve_chat: Serve) -> None:
+def test_invalid_mark_is_rejected(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     talk = visitor.hidden("talk")
@@ -260,7 +262,7 @@ def test_mark_that_is_none(serve_chat: Serve) -> None:
     assert visitor.post("/mark", talk=talk, turn="2", **{"q-comment": "x" * 501}).status_code == 422
 
 
-def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve) -> None:
+def test_new_conversation_starts_empty_and_keeps_the_old_one(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
@@ -274,7 +276,7 @@ def test_new_conversation_begins_empty_and_the_old_one_is_kept(serve_chat: Serve
     assert [[turn["text"] for turn in one["turns"]] for one in exported] == [["Hello", "Hello"], ["Hi", "Hi"]]
 
 
-def test_conversation_that_is_ended_twice_has_ended_once(serve_chat: Serve) -> None:
+def test_ending_conversation_twice_counts_once(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor, other = served.visitor(), served.visitor()
     visitor.say("Hello")
@@ -293,7 +295,7 @@ def test_empty_conversation_is_not_replaced(serve_chat: Serve) -> None:
     assert visitor.hidden("talk") == before
 
 
-def test_export_is_ones_own(serve_chat: Serve) -> None:
+def test_export_contains_only_own_conversations(serve_chat: Serve) -> None:
     served = serve_chat()
     first, second = served.visitor(), served.visitor()
     first.say("first's words")
@@ -309,7 +311,7 @@ def test_export_is_ones_own(serve_chat: Serve) -> None:
     assert "Write a message" in first.load("/conversation.exe")
 
 
-def test_study_is_judged_at_the_end(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_conversation_is_judged_at_maximum_length(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     study = study_of(
         {**LIKERT, "kind": "chat"}, models={"M": "m"}, items_per_rater=1, turns={"least": 2, "most": 2},
         completion={"text": "Thanks.", "code": "C7"},
@@ -336,7 +338,7 @@ def judged_study(study_of: Callable[..., Study], least: int = 4) -> Study:
     return study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns={"least": least, "most": 5})
 
 
-def test_judgement_that_is_sent_twice_is_one(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_repeated_judgement_is_stored_once(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     served = serve_chat(study=judged_study(study_of, least=2))
     visitor = served.visitor()
     visitor.say("Hello")
@@ -348,7 +350,7 @@ def test_judgement_that_is_sent_twice_is_one(serve_chat: Serve, study_of: Callab
     assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4]
 
 
-def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_ending_too_early_shows_required_length(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     visitor = serve_chat(study=judged_study(study_of)).visitor()
     assert '>Message <span id="number">1</span>; a conversation has 4 to 5.<' in visitor.page
     visitor.say("Hello")
@@ -360,7 +362,7 @@ def test_who_ends_too_early_learns_how_long_it_takes(serve_chat: Serve, study_of
     assert "How was this conversation?" in visitor.page
 
 
-def test_who_gets_no_answer_is_not_held(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_conversation_without_answer_can_be_abandoned(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     served = serve_chat(study=judged_study(study_of))
     visitor = served.visitor()
     visitor.say("FAIL")
@@ -377,7 +379,7 @@ def test_who_gets_no_answer_is_not_held(serve_chat: Serve, study_of: Callable[..
     assert "How was this conversation?" in visitor.page
 
 
-def test_who_ends_while_the_model_answers_is_told_to_wait(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_ending_is_rejected_while_model_answers(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     served = serve_chat(study=judged_study(study_of, least=1))
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
@@ -387,7 +389,7 @@ def test_who_ends_while_the_model_answers_is_told_to_wait(serve_chat: Serve, stu
     visitor.wait()
 
 
-def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_conversation_missing_last_answer_can_be_judged(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     visitor = serve_chat(study=judged_study(study_of)).visitor()
     visitor.say("Hello")
     visitor.say("FAIL")
@@ -399,7 +401,9 @@ def test_answer_that_never_comes_keeps_nobody(serve_chat: Serve, study_of: Calla
     assert visitor.said() == []
 
 
-def test_only_model_that_is_down_locks_nobody_out(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+def test_failed_conversations_do_not_count_toward_items_per_rater(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
     study = dataclasses.replace(judged_study(study_of), items_per_rater=2)
     served = serve_chat(study=study)
     visitor = served.visitor()
@@ -419,7 +423,7 @@ def test_only_model_that_is_down_locks_nobody_out(serve_chat: Serve, study_of: C
     assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4, 4]
 
 
-def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
+def test_excluded_visitor_gets_403(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
@@ -431,7 +435,7 @@ def test_excluded_visitor_is_told_so(serve_chat: Serve) -> None:
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
-def test_script_gets_turns_and_the_end(serve_chat: Serve) -> None:
+def test_event_stream_sends_turns_then_end(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     events = visitor.events(**visitor.form(text="Hello"))
     assert [name for name, _ in events if name != "part"] == ["turns", "turns", "end"]
@@ -441,7 +445,7 @@ def test_script_gets_turns_and_the_end(serve_chat: Serve) -> None:
     assert events[-1] == ("end", False)
 
 
-def test_script_sees_a_reply_being_written(serve_chat: Serve) -> None:
+def test_event_stream_sends_partial_answer(serve_chat: Serve) -> None:
     class Slowly(StreamingAgent):
         def act_streaming(self, say: Callable[[str], None]) -> dict[str, Any]:
             say("one")
@@ -461,7 +465,7 @@ def test_script_sees_a_reply_being_written(serve_chat: Serve) -> None:
     assert "one two" in seen[-4] or any("one two" in line for line in seen)
 
 
-def test_script_that_comes_back_follows_what_is_under_way(serve_chat: Serve) -> None:
+def test_reconnected_event_stream_follows_pending_answer(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text="SLOW"))
@@ -471,7 +475,7 @@ def test_script_that_comes_back_follows_what_is_under_way(serve_chat: Serve) -> 
     assert [name for name, _ in visitor.events("/events")] == ["turns", "end"]  # no reply is pending
 
 
-def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(serve_chat: Serve) -> None:
+def test_answer_missing_after_server_stop_is_generated_on_reconnect(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     found = served.desk.next_item(served.desk.raters()[0].id)
@@ -482,7 +486,7 @@ def test_answer_that_a_stopped_server_left_out_is_made_when_the_page_is_loaded(s
     assert visitor.wait() == ["Are you there?", "Are you there?"]
 
 
-def test_page_waits_for_an_answer_that_a_stopped_server_left_out(serve_chat: Serve) -> None:
+def test_page_waits_for_answer_missing_after_server_stop(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     found = served.desk.next_item(served.desk.raters()[0].id)
@@ -493,7 +497,7 @@ def test_page_waits_for_an_answer_that_a_stopped_server_left_out(serve_chat: Ser
     assert visitor.wait() == ["SLOW FAIL", "SLOW FAIL"]
 
 
-def test_answer_that_failed_is_not_asked_for_by_loading_the_page(serve_chat: Serve, logged: list[str]) -> None:
+def test_reload_does_not_retry_failed_answer(serve_chat: Serve, logged: list[str]) -> None:
     visitor = serve_chat().visitor()
     visitor.say("FAIL")
     for _ in range(3):
@@ -502,7 +506,7 @@ def test_answer_that_failed_is_not_asked_for_by_loading_the_page(serve_chat: Ser
     assert sum("no reply" in line for line in logged) == 1
 
 
-def test_failures_of_long_ago_are_forgotten(serve_chat: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_failures_are_forgotten(serve_chat: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replies, "_REMEMBERED", 2)
     served = serve_chat()
     talks = []
@@ -513,12 +517,14 @@ def test_failures_of_long_ago_are_forgotten(serve_chat: Serve, monkeypatch: pyte
     assert [served.replies.has_failed(talk) for talk in talks] == [False, True, True]
 
 
-def test_script_is_told_of_a_failure(serve_chat: Serve) -> None:
+def test_event_stream_reports_failure(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.events(**visitor.form(text="FAIL"))[-1] == ("end", True)
 
 
-def test_page_is_for_chats(store: Store, study_of: Callable[..., Study], write_log: Callable[..., str]) -> None:
+def test_chat_site_rejects_studies_of_other_kinds(
+    store: Store, study_of: Callable[..., Study], write_log: Callable[..., str]
+) -> None:
     study = study_of(LIKERT, systems={"A": write_log("A", 2)})
     with pytest.raises(OptionError, match="kind is likert: the chat page serves chat"):
         chat_site(Desk(store, study), None, b"x" * 32, ChatSettings(None))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ ATTACK = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;&#34;&#39;&amp;"
 
 
-def test_another_persons_conversation_cannot_be_read(serve_chat: Serve) -> None:
+def test_conversation_of_another_person_cannot_be_read(serve_chat: Serve) -> None:
     served = serve_chat()
     owner, other = served.visitor(), served.visitor()
     owner.say("my private words")
@@ -24,7 +24,7 @@ def test_another_persons_conversation_cannot_be_read(serve_chat: Serve) -> None:
         assert "private" not in response.text, path
 
 
-def test_another_persons_conversation_cannot_be_written(serve_chat: Serve) -> None:
+def test_conversation_of_another_person_cannot_be_changed(serve_chat: Serve) -> None:
     served = serve_chat()
     owner, other = served.visitor(), served.visitor()
     said = owner.say("my private words")
@@ -46,7 +46,7 @@ def test_another_persons_conversation_cannot_be_written(serve_chat: Serve) -> No
     assert 'aria-pressed="true"' not in owner.page
 
 
-def test_forms_of_other_sites_are_refused(serve_chat: Serve) -> None:
+def test_forms_without_valid_token_are_rejected(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor, other = served.visitor(), served.visitor()
     fields = {**visitor.form(text="Hello"), "agree": "yes"}
@@ -57,7 +57,7 @@ def test_forms_of_other_sites_are_refused(serve_chat: Serve) -> None:
     assert visitor.wait() == []
 
 
-def test_whatever_anybody_says_is_escaped(serve_chat: Serve) -> None:
+def test_user_and_model_text_is_escaped(serve_chat: Serve) -> None:
     def feelings(texts: Any) -> list[tuple[str, float]]:
         return [(ATTACK, 0.5)] * len(texts)
 
@@ -73,14 +73,14 @@ def test_whatever_anybody_says_is_escaped(serve_chat: Serve) -> None:
         assert "</textarea><" not in page
 
 
-def test_rejected_message_is_escaped_too(serve_chat: Serve) -> None:
+def test_rejected_message_is_escaped(serve_chat: Serve) -> None:
     visitor = serve_chat(longest=10).visitor()
     page = visitor.post("/say", **visitor.form(text=f"</textarea>{ATTACK}")).text
     assert ESCAPED in page
     assert "<script>alert" not in page
 
 
-def test_headers(serve_chat: Serve) -> None:
+def test_responses_have_security_headers(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     for path in ("/", "/events", "/conversation.txt", "/nothing"):
@@ -95,7 +95,7 @@ def test_headers(serve_chat: Serve) -> None:
         assert headers["referrer-policy"] == "same-origin"
 
 
-def test_pages_have_no_scripts_and_styles_inside_and_nothing_from_elsewhere(serve_chat: Serve) -> None:
+def test_pages_have_no_inline_code_or_external_resources(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello, I feel suicidal")
     for page in (visitor.load(), serve_chat().visitor(agrees=False).page):
@@ -107,14 +107,14 @@ def test_pages_have_no_scripts_and_styles_inside_and_nothing_from_elsewhere(serv
         assert 'rel="noopener noreferrer"' in page or "help-lines" not in page
 
 
-def test_cookie_is_out_of_scripts_reach(serve_chat: Serve) -> None:
+def test_cookie_is_http_only(serve_chat: Serve) -> None:
     served = serve_chat()
     cookie = httpx.get(served.url).headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
 
 
-def test_cookie_that_was_changed_is_nobodys(serve_chat: Serve) -> None:
+def test_tampered_cookie_is_rejected(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("my private words")
@@ -126,7 +126,7 @@ def test_cookie_that_was_changed_is_nobodys(serve_chat: Serve) -> None:
         assert "I agree to take part" in response.text
 
 
-def test_too_many_messages(serve_chat: Serve) -> None:
+def test_too_many_messages_get_429(serve_chat: Serve) -> None:
     served = serve_chat(messages=Rate(1, 2))
     visitor = served.visitor()
     visitor.say("One")
@@ -139,20 +139,20 @@ def test_too_many_messages(serve_chat: Serve) -> None:
     assert served.visitor().say("Hello") == ["Hello", "Hello"]  # others are not limited
 
 
-def test_body_that_is_too_large(serve_chat: Serve) -> None:
+def test_oversized_body_gets_413(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     response = visitor.post("/say", **visitor.form(text="x" * 100_000))
     assert response.status_code == 413
 
 
-def test_uploads_are_refused(serve_chat: Serve) -> None:
+def test_file_upload_gets_415(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     token = visitor.hidden("token")
     response = visitor.http.post("/say", data={"token": token}, files={"text": ("a.txt", b"Hello")})
     assert response.status_code == 415
 
 
-def test_nothing_that_was_said_is_logged(serve_chat: Serve, logged: list[str], capfd: Any) -> None:
+def test_conversation_text_is_never_logged(serve_chat: Serve, logged: list[str], capfd: Any) -> None:
     visitor = serve_chat().visitor()
     visitor.say("my private words")
     visitor.say("my private words: I want to die")

@@ -200,27 +200,27 @@ The film is about suicide
 
 
 @pytest.mark.parametrize("text", [*SEEN, *DISGUISED, *STILL_SEEN])
-def test_seen(text: str) -> None:
+def test_self_harm_is_detected(text: str) -> None:
     assert speaks_of_self_harm(text)
 
 
 @pytest.mark.parametrize("text", [*DENIED, *IDIOMS, *ORDINARY])
-def test_not_seen(text: str) -> None:
+def test_denials_idioms_and_ordinary_messages_are_not_flagged(text: str) -> None:
     assert not speaks_of_self_harm(text)
 
 
 @pytest.mark.parametrize("text", MISSED)
-def test_known_misses(text: str) -> None:
+def test_known_misses_are_not_detected(text: str) -> None:
     assert not speaks_of_self_harm(text)
 
 
 @pytest.mark.parametrize("text", FALSE_ALARMS)
-def test_known_false_alarms(text: str) -> None:
+def test_known_false_alarms_are_flagged(text: str) -> None:
     assert speaks_of_self_harm(text)
 
 
 @given(st.sampled_from(SEEN), st.data())
-def test_case_and_spaces_change_nothing(text: str, data: st.DataObject) -> None:
+def test_detection_ignores_case_and_whitespace(text: str, data: st.DataObject) -> None:
     letters = [data.draw(st.sampled_from([letter.upper(), letter.lower()])) for letter in text]
     spaced = re.sub(
         " ", lambda _: data.draw(st.sampled_from([" ", "  ", "\t", " \u00a0", " \n"[:1]])), "".join(letters)
@@ -229,23 +229,23 @@ def test_case_and_spaces_change_nothing(text: str, data: st.DataObject) -> None:
 
 
 @given(st.sampled_from(SEEN), st.sampled_from(["", "!", "!!!", "...", " :(", " 😢", "?", ' "']))
-def test_what_stands_at_the_end_changes_nothing(text: str, end: str) -> None:
+def test_detection_ignores_trailing_punctuation(text: str, end: str) -> None:
     assert speaks_of_self_harm(text.rstrip(".?") + end)
 
 
 @given(st.sampled_from(SEEN), st.sampled_from(ORDINARY), st.booleans())
-def test_what_is_said_beside_it_changes_nothing(text: str, other: str, first: bool) -> None:
+def test_detection_ignores_adjacent_sentences(text: str, other: str, first: bool) -> None:
     pair = (text, other) if first else (other, text)
     assert speaks_of_self_harm(". ".join(pair))
 
 
 @pytest.mark.parametrize("word", ["suiiide", "suuuucide", "suiciiiidal", "suicccide"])
-def test_slip_beside_a_run_of_letters_is_forgiven(word: str) -> None:
+def test_typos_beside_repeated_letters_are_tolerated(word: str) -> None:
     assert speaks_of_self_harm(f"I think of {word} a lot")
 
 
 @pytest.mark.parametrize("word", KEY_WORDS[:2])
-def test_one_slip_in_a_long_word_is_forgiven(word: str) -> None:
+def test_one_typo_in_key_word_is_tolerated(word: str) -> None:
     inner = range(1, len(word) - 1)
     slips = {word[:place] + word[place + 1 :] for place in inner}
     slips |= {word[:place] + word[place + 1] + word[place] + word[place + 2 :] for place in inner}
@@ -255,17 +255,17 @@ def test_one_slip_in_a_long_word_is_forgiven(word: str) -> None:
 
 
 @given(st.sampled_from("0123456789 .,'"), st.text(max_size=80))
-def test_any_text_has_a_plain_form(first: str, text: str) -> None:
+def test_arbitrary_text_has_a_plain_form(first: str, text: str) -> None:
     assert re.fullmatch("[a-z0-9. ]*", plain(first + text))
     assert speaks_of_self_harm(first + text) in (True, False)
 
 
 @given(st.lists(st.sampled_from(ORDINARY), max_size=4))
-def test_ordinary_messages_stay_ordinary_together(texts: list[str]) -> None:
+def test_concatenated_ordinary_messages_are_not_flagged(texts: list[str]) -> None:
     assert not speaks_of_self_harm(". ".join(texts))
 
 
-def test_ordinary_talk_is_seldom_flagged(real_data: Path) -> None:
+def test_real_dialogues_are_rarely_flagged(real_data: Path) -> None:
     # EmpatheticDialogues covers all kinds of topics; hardly any dialogue is about suicide or self-harm.
     dialogues = list(read_empathetic_dialogues(real_data / "empatheticdialogues" / "valid.csv"))[:600]
     texts = [turn.text for dialogue in dialogues for turn in dialogue.turns]
@@ -274,7 +274,7 @@ def test_ordinary_talk_is_seldom_flagged(real_data: Path) -> None:
     assert all(text in flagged for text in texts if "suicid" in text.casefold())
 
 
-def test_longest_message_takes_no_time() -> None:
+def test_long_messages_are_not_flagged() -> None:
     # Patterns with quadratic run time would hang on these.
     for text in (
         "I want to " * 1000,

@@ -39,7 +39,7 @@ def raw() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("country", NUMBERS)
-def test_numbers(country: str) -> None:
+def test_help_and_emergency_numbers_match_country(country: str) -> None:
     notice = notice_for(country)
     number, emergency = NUMBERS[country]
     assert number in notice.services[0].how
@@ -47,22 +47,22 @@ def test_numbers(country: str) -> None:
     assert notice == notice_for(country.lower())
 
 
-def test_every_country_is_checked_here() -> None:
+def test_every_country_in_file_is_tested() -> None:
     assert set(raw()["countries"]) == set(NUMBERS) - {"UK"}
 
 
-def test_options_name_every_country() -> None:
+def test_country_option_lists_every_country() -> None:
     assert tuple(sorted(raw()["countries"])) == COUNTRIES
 
 
 @pytest.mark.parametrize("country", [None, ""])
-def test_without_a_country_the_whole_world_is_served(country: str | None) -> None:
+def test_notice_without_country_is_international(country: str | None) -> None:
     notice = notice_for(country)
     assert notice.services[0].link == "https://findahelpline.com/"
     assert "your local emergency number" in notice.danger
 
 
-def test_every_service_names_its_source_and_is_reached_safely() -> None:
+def test_service_links_are_https_and_sources_are_cited() -> None:
     text = FILE.read_text(encoding="utf-8")
     for block in raw()["countries"].values():
         for service in block["services"]:
@@ -70,16 +70,16 @@ def test_every_service_names_its_source_and_is_reached_safely() -> None:
     assert text.count("- {name") <= text.count("# https://")
 
 
-def test_it_says_that_it_is_a_program() -> None:
+def test_notice_says_it_is_a_program() -> None:
     assert any("program, not with a person" in line for line in notice_for().lines)
 
 
-def test_country_without_services() -> None:
+def test_unsupported_country_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"--country XX: help_lines\.yaml has no services for it, only for AT, AU"):
         notice_for("XX")
 
 
-def test_own_file(tmp_path: Path) -> None:
+def test_custom_file_replaces_services(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(
         "international: {services: [{name: Our nurse, how: call 7}], emergency: '8'}\ncountries: {}\n", encoding="utf-8"
@@ -88,7 +88,7 @@ def test_own_file(tmp_path: Path) -> None:
     assert (notice.services[0].name, notice.services[0].how, notice.emergency) == ("Our nurse", "call 7", "8")
 
 
-def test_what_is_not_quoted_is_text(tmp_path: Path) -> None:
+def test_unquoted_values_in_custom_file_are_text(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     block = "{services: [{name: Our nurse, how: 116123}], emergency: 000}"
     file.write_text(f"international: {block}\ncountries: {{NO: {block}, se: {block}}}\n", encoding="utf-8")
@@ -108,13 +108,13 @@ def test_what_is_not_quoted_is_text(tmp_path: Path) -> None:
         "international: {services: [x], emergency: '1'}\ncountries: {}",
     ],
 )
-def test_own_file_that_is_wrong(tmp_path: Path, text: str) -> None:
+def test_invalid_custom_file_raises_option_error(tmp_path: Path, text: str) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(OptionError, match=r"--help-lines .*own\.yaml"):
         notice_for(None, file)
 
 
-def test_own_file_that_is_missing(tmp_path: Path) -> None:
+def test_missing_custom_file_raises_option_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="cannot be read"):
         notice_for(None, tmp_path / "none.yaml")

@@ -11,7 +11,7 @@ Serve = Callable[..., Any]
 MESSAGE = "I don't want to live anymore."
 
 
-def test_notice_stands_before_the_reply(serve_chat: Serve) -> None:
+def test_notice_is_shown_before_the_answer(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.post("/say", **visitor.form(text=f"SLOW {MESSAGE}"))
@@ -26,7 +26,7 @@ def test_notice_stands_before_the_reply(serve_chat: Serve) -> None:
     assert page.index('id="turn-1"') < page.index("988 Suicide") < page.index('id="turn-2"')  # and stays there
 
 
-def test_script_is_given_it_before_the_reply_too(serve_chat: Serve) -> None:
+def test_event_stream_sends_notice_before_the_answer(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     turns = [value for name, value in visitor.events(**visitor.form(text=MESSAGE)) if name == "turns"]
     assert "988 Suicide" in turns[0]
@@ -34,13 +34,13 @@ def test_script_is_given_it_before_the_reply_too(serve_chat: Serve) -> None:
     assert turns[1].index("988 Suicide") < turns[1].index("turn-2")
 
 
-def test_other_messages_get_none(serve_chat: Serve) -> None:
+def test_ordinary_message_gets_no_notice(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("My dog died last week.")
     assert "help-lines" not in visitor.page
 
 
-def test_models_words_are_no_message_of_the_visitor(serve_chat: Serve) -> None:
+def test_notice_follows_messages_of_the_visitor_only(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello SAY I want to die")  # here the visitor's own words mention it
     assert visitor.page.count('class="help-lines"') == 1
@@ -58,14 +58,14 @@ def test_message_is_flagged_in_store_and_log(serve_chat: Serve, logged: list[str
     assert line == f"WARNING conversation {found.id[:8]}, turn 3 mentions self-harm: the notice is shown"
 
 
-def test_notice_that_was_turned_off_is_missed_loudly(serve_chat: Serve, logged: list[str]) -> None:
+def test_disabled_notice_is_logged(serve_chat: Serve, logged: list[str]) -> None:
     visitor = serve_chat(notice=None).visitor()
     visitor.say(MESSAGE)
     assert "help-lines" not in visitor.page
     assert any("NO NOTICE is shown: --distress-notice is off" in line for line in logged)
 
 
-def test_country_is_chosen(serve_chat: Serve) -> None:
+def test_notice_uses_the_given_country(serve_chat: Serve) -> None:
     visitor = serve_chat(notice=notice_for("DE")).visitor()
     visitor.say(MESSAGE)
     assert "0800 1110111" in visitor.page

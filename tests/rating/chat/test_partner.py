@@ -32,27 +32,27 @@ def talk(partner: Partner, name: str, messages: Sequence[str]) -> list[str]:
     return texts
 
 
-def test_conversations_know_nothing_of_each_other() -> None:
+def test_conversations_are_independent() -> None:
     partner = Partner(RememberingAgent())
     assert partner.reply("a", said("one")) == "one"
     assert partner.reply("b", said("two")) == "two"
     assert partner.reply("a", said("one", "one", "three")) == "one / (one) / three"
 
 
-def test_conversation_whose_clone_is_gone_is_told_again() -> None:
+def test_evicted_conversation_is_replayed() -> None:
     partner = Partner(RememberingAgent(), most=1)
     partner.reply("a", said("one"))
     partner.reply("b", said("two"))  # evicts a's clone
     assert partner.reply("a", said("one", "one", "three")) == "one / (one) / three"
 
 
-def test_clone_that_has_missed_something_is_not_used() -> None:
+def test_clone_with_outdated_history_is_replaced() -> None:
     partner = Partner(RememberingAgent())
     partner.reply("a", said("one"))
     assert partner.reply("a", said("one", "ONE", "two", "TWO", "three")) == "one / (ONE) / two / (TWO) / three"
 
 
-def test_clone_that_has_failed_is_not_used_again() -> None:
+def test_failed_clone_is_replaced() -> None:
     agent = RememberingAgent()
     partner = Partner(agent)
     partner.reply("a", said("one"))
@@ -62,13 +62,13 @@ def test_clone_that_has_failed_is_not_used_again() -> None:
     assert partner.reply("a", said("one", "one", "FAIL")) == "one / (one) / FAIL"
 
 
-def test_reply_is_made_fit_for_the_store() -> None:
+def test_reply_is_cleaned_and_truncated() -> None:
     partner = Partner(RememberingAgent())
     assert partner.reply("a", said("SAY a\0b ")) == "ab"
     assert len(partner.reply("b", said("SAY " + "x" * 20_000))) == LONGEST_REPLY
 
 
-def test_what_is_shown_before_is_made_fit_too() -> None:
+def test_partial_replies_are_cleaned_and_truncated() -> None:
     class Slowly(RememberingAgent):
         def act_streaming(self, say: Callable[[str], None]) -> dict[str, Any]:
             say(" a\0b ")
@@ -95,7 +95,7 @@ def history(agent: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", ["retriever", "generator"])
-def test_trained_agents_are_kept_apart_and_told_again(kind: str, request: pytest.FixtureRequest) -> None:
+def test_trained_agents_keep_conversations_apart_and_replay_them(kind: str, request: pytest.FixtureRequest) -> None:
     file = request.getfixturevalue(kind)
     agent = create_agent_from_model_file(str(file), Opt(interactive_mode=True))
     messages = (["I saw a heron.", "It was tall."], ["My dog died.", "I miss her."])
@@ -123,13 +123,13 @@ def echo(tmp_path: Path) -> Partner:
     return Partner(create_agent(Opt({**opt, "interactive_mode": True})))
 
 
-def test_language_model_is_seen_while_it_writes(echo: Partner) -> None:
+def test_language_model_reply_is_shown_while_generated(echo: Partner) -> None:
     shown: list[str] = []
     assert echo.reply("a", said("I saw a heron."), shown.append) == "I saw a heron."
     assert shown == ["I", "I saw", "I saw a", "I saw a heron."]
 
 
-def test_language_model_is_asked_about_its_own_conversation(echo: Partner) -> None:
+def test_language_model_keeps_conversations_apart(echo: Partner) -> None:
     partner = echo
     first = talk(partner, "a", ["I saw a heron."])
     talk(partner, "b", ["My dog died."])

@@ -22,7 +22,7 @@ def parts(found: list[tuple[str, Any]]) -> list[str]:
     return list(dict.fromkeys(value for name, value in found if name == "part" and value))
 
 
-def test_page_is_told_of_a_growing_answer(serve_chat: Serve, writing_agent: Any, model_server: ModelServer) -> None:
+def test_page_receives_partial_answers(serve_chat: Serve, writing_agent: Any, model_server: ModelServer) -> None:
     visitor = serve_chat(agent=writing_agent).visitor()
     found = visitor.events(**visitor.form(text="My dog is ill"))
     assert found[-1] == ("end", False)
@@ -32,7 +32,7 @@ def test_page_is_told_of_a_growing_answer(serve_chat: Serve, writing_agent: Any,
     assert model_server.requests[0].body["stream"] is True
 
 
-def test_conversation_is_the_same_as_without_pieces(
+def test_streaming_does_not_change_conversation_history(
     serve_chat: Serve, writing_agent: Any, model_server: ModelServer
 ) -> None:
     visitor = serve_chat(agent=writing_agent).visitor()
@@ -42,7 +42,9 @@ def test_conversation_is_the_same_as_without_pieces(
     assert said == [("user", "My dog is ill."), ("assistant", "My dog is ill."), ("user", "He is old.")]
 
 
-def test_two_answers_at_once_are_kept_apart(serve_chat: Serve, writing_agent: Any, model_server: ModelServer) -> None:
+def test_concurrent_streamed_answers_are_kept_apart(
+    serve_chat: Serve, writing_agent: Any, model_server: ModelServer
+) -> None:
     together = threading.Barrier(2, timeout=20)
 
     def at_once(handler: Any) -> None:
@@ -68,7 +70,7 @@ def test_two_answers_at_once_are_kept_apart(serve_chat: Serve, writing_agent: An
     ],
     ids=["cut connection", "cut body", "error"],
 )
-def test_half_an_answer_is_not_stored(
+def test_interrupted_answer_is_not_stored_and_can_be_retried(
     serve_chat: Serve, writing_agent: Any, model_server: ModelServer, logged: list[str], misbehaviour: Any
 ) -> None:
     model_server.next(misbehaviour)
@@ -88,13 +90,15 @@ def test_half_an_answer_is_not_stored(
     assert len(model_server.requests) == 2
 
 
-def test_answer_that_a_filter_takes_back(serve_chat: Serve, writing_agent: Any, model_server: ModelServer) -> None:
+def test_answer_stopped_by_content_filter_is_shown_as_silence(
+    serve_chat: Serve, writing_agent: Any, model_server: ModelServer
+) -> None:
     model_server.next(events(piece("I am so"), piece(finish="content_filter")))
     visitor = serve_chat(agent=writing_agent).visitor()
     assert visitor.say("My dog is ill") == ["My dog is ill", "<em>(says nothing)</em>"]
 
 
-def test_local_model_is_followed_too(serve_chat: Serve, tmp_path: Path, real_data: Path) -> None:
+def test_local_model_answers_are_streamed(serve_chat: Serve, tmp_path: Path, real_data: Path) -> None:
     folder = write_llama_folder(tmp_path / "llama", real_data)
     options = {"model": "empathy:in_context", "lm_model": str(folder), "max_tokens": 24, "no_cuda": True}
     opt = ParlaiParser(True, True).parse_kwargs(**options, datapath=str(tmp_path), loglevel="error")

@@ -64,7 +64,7 @@ def judge(page: Any) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(DESK, PHONE), (PHONE, DESK)], ids=["desk-phone", "phone-desk"])
-def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any) -> None:
+def test_two_people_meet_and_have_two_conversations(browser: Any, served: Serve, sizes: Any) -> None:
     lab, url = served()
     with visiting(browser, url, sizes[0]) as ann, visiting(browser, url, sizes[1]) as bob:
         assert accessibility_problems(ann) == []
@@ -101,7 +101,7 @@ def test_two_people_meet_and_talk_twice(browser: Any, served: Serve, sizes: Any)
     assert [len(one.messages) for one, _ in finished(collection.desk.store, collection.study)] == [4, 8]
 
 
-def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve) -> None:
+def test_person_left_behind_can_meet_somebody_else(browser: Any, served: Serve) -> None:
     _, url = served()
     with (
         visiting(browser, url, PHONE) as ann,
@@ -125,7 +125,7 @@ def test_who_is_left_is_told_and_meets_somebody_else(browser: Any, served: Serve
         ann.wait_for_selector("#text:enabled")
 
 
-def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> None:
+def test_closed_tab_is_reported_to_the_waiting_room(browser: Any, served: Serve) -> None:
     lab, url = served()
 
     def seen() -> float:
@@ -145,7 +145,7 @@ def test_closed_tab_is_not_in_the_waiting_room(browser: Any, served: Serve) -> N
         assert seen() < before
 
 
-def test_help_lines_are_shown_to_both(browser: Any, served: Serve) -> None:
+def test_help_lines_are_shown_to_both_people(browser: Any, served: Serve) -> None:
     _, url = served()
     with visiting(browser, url, PHONE) as ann, visiting(browser, url) as bob:
         describe(ann, "A heron stood in my garden.")
@@ -159,7 +159,7 @@ def test_help_lines_are_shown_to_both(browser: Any, served: Serve) -> None:
             assert accessibility_problems(page) == []
 
 
-def test_everything_works_without_scripts(browser: Any, served: Serve) -> None:
+def test_conversation_works_without_scripts(browser: Any, served: Serve) -> None:
     _, url = served(reload=1)
     with visiting(browser, url, PHONE, script=False) as ann, visiting(browser, url, script=False) as bob:
         describe(ann, "A heron stood in my garden.")
@@ -174,7 +174,7 @@ def test_everything_works_without_scripts(browser: Any, served: Serve) -> None:
         assert accessibility_problems(ann) == []
 
 
-def test_what_is_typed_stays_while_the_page_changes(browser: Any, served: Serve) -> None:
+def test_page_updates_do_not_disturb_typing(browser: Any, served: Serve) -> None:
     from playwright.sync_api import expect
 
     _, url = served()

@@ -38,7 +38,7 @@ def exported(lab: Lab, tmp_path: Path) -> list[Any]:
 # --- from start to finish --------------------------------------------------------------------------------------------
 
 
-def test_from_consent_to_the_file(lab: Make, tmp_path: Path) -> None:
+def test_collection_from_consent_to_exported_file(lab: Make, tmp_path: Path) -> None:
     site = lab()
     first = site.visitor()
     assert "The other person may tell of sad or frightening things." in first.get("/").words
@@ -69,7 +69,7 @@ def test_from_consent_to_the_file(lab: Make, tmp_path: Path) -> None:
     assert [turn.worker for turn in dialogues[1].turns] == ["1", "0"] * 4
 
 
-def test_code_at_the_end(lab: Make, tmp_path: Path) -> None:
+def test_completion_code_is_shown_at_the_end(lab: Make, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("extends: collect_ed\nitems_per_rater: 2\ncompletion: {code: HERON-7}\n")
     for one in meet(lab(study=str(path))):
@@ -77,7 +77,7 @@ def test_code_at_the_end(lab: Make, tmp_path: Path) -> None:
         assert "Talk with somebody else" not in one.page.words  # the study requires only two conversations
 
 
-def test_the_listener_sees_nothing_of_the_prompt(lab: Make) -> None:
+def test_listener_does_not_see_the_prompt(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     emotions = [row.emotion for row in (site.lobby.place(one.id).talk.prompt for one in site.desk.raters())]  # type: ignore
@@ -90,7 +90,7 @@ def test_the_listener_sees_nothing_of_the_prompt(lab: Make) -> None:
     assert "pond" not in first.page.text  # the other prompt is not shown early, either
 
 
-def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
+def test_person_can_meet_somebody_else_after_finishing(lab: Make) -> None:
     site = lab()
     first, second = meet(site)
     assert "A situation of your own" in first.post("/again").words
@@ -114,7 +114,7 @@ def test_other_rounds_go_on_with_other_people(lab: Make) -> None:
         ("a\0b", "This contains a character that cannot be stored."),
     ],
 )
-def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: str) -> None:
+def test_invalid_situation_is_rejected_and_can_be_corrected(lab: Make, situation: str, wrong: str) -> None:
     person = lab().person()
     page = describe(person, situation)
     assert page.status == 422
@@ -124,7 +124,7 @@ def test_situations_that_are_asked_for_again(lab: Make, situation: str, wrong: s
 
 
 @pytest.mark.parametrize("emotion", ["", "furry", "1", EVIL])
-def test_emotions_that_were_not_offered(lab: Make, emotion: str) -> None:
+def test_emotion_not_offered_is_rejected(lab: Make, emotion: str) -> None:
     person = lab().person()
     page = person.post("/prompt", prompt_form(person, emotion, EVIL))
     assert page.status == 422
@@ -132,7 +132,7 @@ def test_emotions_that_were_not_offered(lab: Make, emotion: str) -> None:
     assert "<script>" not in page.text.replace("<script src", "")
 
 
-def test_prompt_that_is_sent_twice_is_one(lab: Make) -> None:
+def test_repeated_prompt_is_stored_once(lab: Make) -> None:
     site = lab()
     person = site.person()
     form = prompt_form(person, first_emotion(person), "I saw a heron.")
@@ -144,7 +144,7 @@ def test_prompt_that_is_sent_twice_is_one(lab: Make) -> None:
         assert len(t.rows("SELECT * FROM rating_prompts")) == 1
 
 
-def test_prompt_that_is_sent_twice_at_once_is_one(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_prompts_are_stored_once(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     site = lab()
     person = site.person()
     form = prompt_form(person, first_emotion(person), "I saw a heron.")
@@ -159,7 +159,7 @@ def test_prompt_that_is_sent_twice_at_once_is_one(lab: Make, monkeypatch: pytest
         assert [row["situation"] for row in t.rows("SELECT * FROM rating_prompts")] == ["I saw a heron."]
 
 
-def test_prompt_of_somebody_else_is_not_taken(lab: Make) -> None:
+def test_prompt_of_another_person_is_rejected(lab: Make) -> None:
     site = lab()
     one, other = site.person(), site.person()
     form = prompt_form(other, first_emotion(other), "I saw a heron.")
@@ -170,7 +170,7 @@ def test_prompt_of_somebody_else_is_not_taken(lab: Make) -> None:
 # --- the waiting room ------------------------------------------------------------------------------------------------
 
 
-def test_out_of_the_waiting_room_and_into_it(lab: Make) -> None:
+def test_person_can_leave_and_reenter_waiting_room(lab: Make) -> None:
     site = lab()
     person = site.waiting()
     assert "Ready when you are" in person.post("/leave", {"place": "WAITING-"}).words
@@ -180,14 +180,14 @@ def test_out_of_the_waiting_room_and_into_it(lab: Make) -> None:
     assert "The other person begins." in person.page.words  # the person who was already waiting tells first
 
 
-def test_nobody_meets_themselves_in_two_tabs(lab: Make) -> None:
+def test_nobody_is_paired_with_themselves(lab: Make) -> None:
     person = lab().waiting()
     for _ in range(3):
         assert "You are in the waiting room." in person.get("/talk").words
         assert "You are in the waiting room." in person.post("/wait").words
 
 
-def test_waiting_pages_load_themselves_anew_without_scripts(lab: Make) -> None:
+def test_waiting_pages_refresh_without_scripts(lab: Make) -> None:
     site = lab()
     refresh = '<noscript><meta http-equiv="refresh" content="5; url=/talk"></noscript>'
     assert refresh in site.waiting().page.text
@@ -199,7 +199,7 @@ def test_waiting_pages_load_themselves_anew_without_scripts(lab: Make) -> None:
 # --- the conversation ------------------------------------------------------------------------------------------------
 
 
-def test_turns_are_taken_in_turn(lab: Make) -> None:
+def test_message_out_of_turn_is_rejected(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     page = say(second, "Me first!")
@@ -213,7 +213,7 @@ def test_turns_are_taken_in_turn(lab: Make) -> None:
     assert said(first.get("/talk") and first) == ["Hello", "Hello yourself"]
 
 
-def test_message_that_is_sent_twice_is_one(lab: Make) -> None:
+def test_repeated_message_is_stored_once(lab: Make) -> None:
     site = lab()
     first, _ = site.pair()
     form = {"talk": first.page.hidden("talk"), "turn": "1", "text": "Hello"}
@@ -233,7 +233,7 @@ def test_message_that_is_sent_twice_is_one(lab: Make) -> None:
         ("a\0b", "This contains a character that cannot be stored."),
     ],
 )
-def test_messages_that_cannot_be(lab: Make, text: str, wrong: str) -> None:
+def test_invalid_message_is_rejected_with_reason(lab: Make, text: str, wrong: str) -> None:
     first, _ = lab().pair()
     page = say(first, text)
     assert page.status == 422
@@ -242,12 +242,12 @@ def test_messages_that_cannot_be(lab: Make, text: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("turn", ["", "0", "2", "-1", "²", "9" * 30, "x"])
-def test_turns_that_are_none(lab: Make, turn: str) -> None:
+def test_invalid_turn_number_is_rejected(lab: Make, turn: str) -> None:
     first, _ = lab().pair()
     assert first.post("/say", {"talk": first.page.hidden("talk"), "turn": turn, "text": "Hello"}).status == 409
 
 
-def test_conversation_ends_only_when_it_is_long_enough(lab: Make) -> None:
+def test_conversation_can_end_only_after_minimum_turns(lab: Make) -> None:
     first, second = lab().pair()
     talk(first, second, turns=3)
     assert "End this conversation" not in first.page.words
@@ -260,7 +260,7 @@ def test_conversation_ends_only_when_it_is_long_enough(lab: Make) -> None:
     assert "How was conversation 1?" in late.words
 
 
-def test_judgements_that_are_asked_for_again(lab: Make) -> None:
+def test_invalid_judgement_can_be_corrected(lab: Make) -> None:
     first, second = lab().pair()
     talk(first, second)
     page = judge(first, **{"q-empathy": "6"})
@@ -272,7 +272,7 @@ def test_judgements_that_are_asked_for_again(lab: Make) -> None:
 # --- somebody leaves -------------------------------------------------------------------------------------------------
 
 
-def test_who_leaves_and_who_is_left(lab: Make, tmp_path: Path) -> None:
+def test_both_people_can_continue_after_one_leaves(lab: Make, tmp_path: Path) -> None:
     site = lab()
     first, second = site.pair()
     say(first, "Hello")
@@ -290,7 +290,7 @@ def test_who_leaves_and_who_is_left(lab: Make, tmp_path: Path) -> None:
     assert "I fell into the pond." in second.post("/again").words
 
 
-def test_silence(lab: Make) -> None:
+def test_silence_ends_the_meeting(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     say(first, "Hello")
@@ -301,7 +301,7 @@ def test_silence(lab: Make) -> None:
     assert say(second, "I am back").words == second.get("/talk").words
 
 
-def test_excluded_people_are_shut_out(lab: Make) -> None:
+def test_excluded_people_cannot_take_part(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     site.desk.exclude(site.desk.raters()[0].id, "rude")
@@ -312,7 +312,7 @@ def test_excluded_people_are_shut_out(lab: Make) -> None:
     assert said(second.get("/talk") and second) == []
 
 
-def test_who_was_excluded_by_mistake_has_not_left(lab: Make, tmp_path: Path) -> None:
+def test_reincluded_person_keeps_finished_conversation_and_code(lab: Make, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("extends: collect_ed\nname: own\ncompletion: {code: HERON-7}\n")
     site = lab(study=str(path))
@@ -338,7 +338,7 @@ def test_who_was_excluded_by_mistake_has_not_left(lab: Make, tmp_path: Path) -> 
 # --- a restart -------------------------------------------------------------------------------------------------------
 
 
-def test_everybody_goes_on_after_a_restart(lab: Make) -> None:
+def test_conversations_and_waiting_survive_restart(lab: Make) -> None:
     before = lab()
     first, second = before.pair()
     third = before.waiting("I won a cake.")
@@ -355,7 +355,7 @@ def test_everybody_goes_on_after_a_restart(lab: Make) -> None:
 # --- self-harm -------------------------------------------------------------------------------------------------------
 
 
-def test_notice_comes_with_the_message_and_it_is_flagged(lab: Make, logged: list[str]) -> None:
+def test_self_harm_notice_is_shown_to_both_and_flagged(lab: Make, logged: list[str]) -> None:
     site = lab()
     first, second = site.pair()
     for one in (say(first, "I want to die"), second.get("/talk")):
@@ -369,7 +369,7 @@ def test_notice_comes_with_the_message_and_it_is_flagged(lab: Make, logged: list
     assert "Messages and situations that mention self-harm 1" in words
 
 
-def test_notice_with_the_last_message(lab: Make) -> None:
+def test_self_harm_notice_is_shown_with_last_message(lab: Make) -> None:
     first, second = lab().pair()
     talk(first, second, turns=7, end=False)
     for one in (say(second, "I want to die"), first.get("/talk")):
@@ -377,7 +377,7 @@ def test_notice_with_the_last_message(lab: Make) -> None:
         assert "988" in one.words
 
 
-def test_notice_with_a_situation(lab: Make, logged: list[str]) -> None:
+def test_self_harm_notice_is_shown_for_situation(lab: Make, logged: list[str]) -> None:
     site = lab()
     person = site.waiting("I wanted to kill myself.")
     assert "988" in person.page.words
@@ -385,7 +385,7 @@ def test_notice_with_a_situation(lab: Make, logged: list[str]) -> None:
     assert "Messages and situations that mention self-harm 1" in site.admin().page.words
 
 
-def test_each_situation_of_a_person_counts(lab: Make) -> None:
+def test_every_flagged_situation_is_counted(lab: Make) -> None:
     site = lab()
     first = site.waiting("I wanted to kill myself.")
     site.clock.now += 1
@@ -402,7 +402,7 @@ def test_each_situation_of_a_person_counts(lab: Make) -> None:
     assert "Messages and situations that mention self-harm 2" in site.admin().page.words
 
 
-def test_without_a_notice_it_is_flagged_all_the_same(lab: Make, logged: list[str]) -> None:
+def test_self_harm_is_flagged_without_notice(lab: Make, logged: list[str]) -> None:
     first, _ = lab(notice=None).pair()
     assert "988" not in say(first, "I want to die").words
     assert "NO NOTICE is shown: --distress-notice is off" in logged[-1]
@@ -411,7 +411,7 @@ def test_without_a_notice_it_is_flagged_all_the_same(lab: Make, logged: list[str
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 
-def test_administrators_page(lab: Make) -> None:
+def test_administrator_page_shows_counts_and_excludes_raters(lab: Make) -> None:
     site = lab()
     assert site.visitor().get("/admin").words.count("token") >= 1
     boss = site.admin()
@@ -437,7 +437,7 @@ def test_administrators_page(lab: Make) -> None:
     assert boss.get("/admin/conversations.csv").status == 403
 
 
-def test_who_comes_by_a_crowds_link_finishes_there(lab: Make, tmp_path: Path) -> None:
+def test_crowd_worker_finishes_at_crowd_site(lab: Make, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("extends: collect_ed\nquestions: []\ncompletion: {code: HERON-7}\n")
     site = lab(study=str(path))
@@ -454,7 +454,7 @@ def test_who_comes_by_a_crowds_link_finishes_there(lab: Make, tmp_path: Path) ->
     assert site.visitor().get(link.format(0).replace("t0", "t7")).status == 403
 
 
-def test_site_is_for_collections(lab: Make, tmp_path: Path) -> None:
+def test_collect_site_rejects_studies_of_other_kinds(lab: Make, tmp_path: Path) -> None:
     store = lab().store
     (tmp_path / "A.jsonl").write_text('{"context": ["Hello"], "reply": "Hello"}\n')
     desk = Desk(store, read_study("humod", {"A": str(tmp_path / "A.jsonl")}))
@@ -462,7 +462,7 @@ def test_site_is_for_collections(lab: Make, tmp_path: Path) -> None:
         collect_site(desk, b"x" * 32, None)  # type: ignore[arg-type]
 
 
-def test_strangers_are_sent_to_the_beginning(lab: Make) -> None:
+def test_visitors_without_consent_are_sent_to_consent_page(lab: Make) -> None:
     site = lab()
     for path in ("/talk", "/rate", "/events"):
         assert "I agree to take part" in Visitor(site.app).get(path).words

@@ -16,7 +16,7 @@ Make = Callable[..., Lab]
 FORMS = ("/prompt", "/wait", "/leave", "/again", "/say", "/end", "/judge")
 
 
-def test_others_conversations_are_neither_read_nor_written(lab: Make) -> None:
+def test_conversation_of_others_cannot_be_read_or_changed(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     talk(first, second, end=False)
@@ -37,7 +37,7 @@ def test_others_conversations_are_neither_read_nor_written(lab: Make) -> None:
     assert "It is your turn." in first.page.words
 
 
-def test_ids_that_no_store_can_hold_are_not_looked_for(store_url: str) -> None:
+def test_null_characters_in_ids_are_handled(store_url: str) -> None:
     site = Lab(store_url, Clock())
     first, _ = site.pair()
     for path, status in (("/say", 409), ("/end", 200), ("/judge", 200), ("/leave", 200)):
@@ -48,7 +48,7 @@ def test_ids_that_no_store_can_hold_are_not_looked_for(store_url: str) -> None:
     site.store.close()
 
 
-def test_partner_cannot_speak_for_the_other_one(lab: Make) -> None:
+def test_partner_cannot_speak_for_the_other_person(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     for turn in ("1", "3"):
@@ -60,7 +60,7 @@ def test_partner_cannot_speak_for_the_other_one(lab: Make) -> None:
         assert {row["rater"] for row in t.rows("SELECT rater FROM rating_evaluations")} == {site.desk.raters()[1].id}
 
 
-def test_forms_of_other_sites_are_refused(lab: Make) -> None:
+def test_forms_without_valid_token_are_rejected(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     fields = {"talk": first.page.hidden("talk"), "turn": "1", "text": "Hello", "place": "TALK-x", "agree": "yes"}
@@ -71,12 +71,12 @@ def test_forms_of_other_sites_are_refused(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_forms_are_not_links(lab: Make, path: str) -> None:
+def test_form_paths_reject_get_requests(lab: Make, path: str) -> None:
     first, _ = lab().pair()
     assert first.get(path).status == 405
 
 
-def test_whatever_anybody_says_is_escaped(lab: Make) -> None:
+def test_user_text_is_escaped(lab: Make) -> None:
     site = lab()
     first = site.waiting(f"{EVIL}")
     assert "alert" in first.page.words
@@ -97,7 +97,7 @@ def test_whatever_anybody_says_is_escaped(lab: Make) -> None:
     assert sum("&lt;script&gt;alert" in page.text for page in pages) == len(pages)
 
 
-def test_headers_and_nothing_from_elsewhere(lab: Make) -> None:
+def test_pages_have_security_headers_and_no_external_resources(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
     say(first, "I want to die")
@@ -113,7 +113,7 @@ def test_headers_and_nothing_from_elsewhere(lab: Make) -> None:
         assert all(address.startswith("/static/") for address in loaded)
 
 
-def test_too_many_messages(lab: Make) -> None:
+def test_too_many_messages_get_429(lab: Make) -> None:
     first, second = lab(messages=Rate(1, 1)).pair()
     say(first, "One")
     say(second, "Two")  # others are not limited
@@ -123,7 +123,7 @@ def test_too_many_messages(lab: Make) -> None:
     assert said(first.get("/talk") and first) == ["One", "Two"]
 
 
-def test_too_many_visits_and_tries_to_log_in(lab: Make) -> None:
+def test_too_many_visits_or_login_attempts_get_429(lab: Make) -> None:
     site = lab()
     rare = Rate(1, 4)
     site.app = collect_site(site.desk, b"x" * 32, site.settings, TOKEN, Limits(rare, Rate(9e9, 9), Rate(1, 1))).app()
@@ -134,14 +134,14 @@ def test_too_many_visits_and_tries_to_log_in(lab: Make) -> None:
     assert [visitor.get("/talk", follow=False).status for _ in range(4)][-1] == 429
 
 
-def test_without_a_token_there_is_no_such_page(lab: Make) -> None:
+def test_admin_pages_do_not_exist_without_token(lab: Make) -> None:
     site = lab()
     site.app = collect_site(site.desk, b"x" * 32, site.settings).app()
     for path in ("/admin", "/admin/conversations.csv"):
         assert site.visitor().get(path).status == 404
 
 
-def test_administration_needs_the_token(lab: Make) -> None:
+def test_admin_actions_require_the_token(lab: Make) -> None:
     site = lab()
     first, _ = site.pair()
     assert first.get("/admin/conversations.csv").status == 403
@@ -150,7 +150,7 @@ def test_administration_needs_the_token(lab: Make) -> None:
     assert first.post("/admin/raters", {"rater": "x", "what": "include"}).status == 403
 
 
-def test_cookie_that_was_changed_is_nobodys(lab: Make) -> None:
+def test_tampered_cookie_is_rejected(lab: Make) -> None:
     site = lab()
     first, _ = site.pair()
     say(first, "my private words")
@@ -160,13 +160,13 @@ def test_cookie_that_was_changed_is_nobodys(lab: Make) -> None:
         assert "I agree to take part" in first.get("/talk").words
 
 
-def test_body_that_is_too_large_and_uploads(lab: Make) -> None:
+def test_oversized_body_and_file_upload_are_rejected(lab: Make) -> None:
     first, _ = lab().pair()
     assert say(first, "x" * 100_000).status == 413
     assert first.send("/say", b"--x", "multipart/form-data; boundary=x").status == 415
 
 
-def test_nothing_that_was_said_is_logged(lab: Make, logged: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+def test_conversation_text_is_never_logged(lab: Make, logged: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     site = lab()
     first, second = site.pair()
     say(first, "my private words: I want to die")

@@ -74,7 +74,7 @@ def stages(lobby: Lobby, *people: str) -> list[Stage]:
 # --- the waiting room ------------------------------------------------------------------------------------------------
 
 
-def test_on_the_way_to_the_waiting_room(lobby: Lobby) -> None:
+def test_stages_up_to_the_waiting_room(lobby: Lobby) -> None:
     assert lobby.place("a") == Place(Stage.NEW)
     lobby.collection.desk.enrol("a")
     assert lobby.place("a") == Place(Stage.NEW)  # the study requires consent
@@ -92,7 +92,7 @@ def test_on_the_way_to_the_waiting_room(lobby: Lobby) -> None:
     assert stages(lobby, "a") == [Stage.READY]
 
 
-def test_first_come_first_served(lobby: Lobby, clock: Clock) -> None:
+def test_people_are_paired_in_order_of_arrival(lobby: Lobby, clock: Clock) -> None:
     come(lobby, *"abc")
     assert lobby.wait("a") is None
     clock.now += 1
@@ -106,14 +106,14 @@ def test_first_come_first_served(lobby: Lobby, clock: Clock) -> None:
     assert lobby.wait("a") is None  # a person in a conversation does not wait
 
 
-def test_nobody_meets_themselves(lobby: Lobby) -> None:
+def test_nobody_is_paired_with_themselves(lobby: Lobby) -> None:
     come(lobby, "a")
     for _ in range(3):  # in two tabs, or after a reload
         assert lobby.wait("a") is None
     assert stages(lobby, "a") == [Stage.WAITING]
 
 
-def test_who_is_away_is_not_met_and_has_lost_their_place(lobby: Lobby, clock: Clock) -> None:
+def test_absent_person_is_not_paired_and_loses_their_place(lobby: Lobby, clock: Clock) -> None:
     come(lobby, *"abc")
     lobby.wait("a")
     clock.now += AWAY + 1
@@ -123,7 +123,7 @@ def test_who_is_away_is_not_met_and_has_lost_their_place(lobby: Lobby, clock: Cl
     assert lobby.place("a").meeting.people == ("b", "a")  # type: ignore[union-attr]
 
 
-def test_who_gives_signs_of_life_keeps_their_place(lobby: Lobby, clock: Clock) -> None:
+def test_active_person_keeps_their_place(lobby: Lobby, clock: Clock) -> None:
     come(lobby, *"ab")
     lobby.wait("a")
     for _ in range(5):
@@ -132,7 +132,7 @@ def test_who_gives_signs_of_life_keeps_their_place(lobby: Lobby, clock: Clock) -
     assert lobby.wait("b") == "a"
 
 
-def test_closed_page_is_away_soon_and_a_page_that_is_loaded_anew_is_not(lobby: Lobby, clock: Clock) -> None:
+def test_closed_page_counts_as_absent_but_reloaded_page_does_not(lobby: Lobby, clock: Clock) -> None:
     come(lobby, *"abcd")
     lobby.wait("a")
     lobby.unseen("a")
@@ -148,7 +148,7 @@ def test_closed_page_is_away_soon_and_a_page_that_is_loaded_anew_is_not(lobby: L
     lobby.unseen("d")  # d is not in the waiting room: no error
 
 
-def test_excluded_people_are_not_met(lobby: Lobby) -> None:
+def test_excluded_people_are_not_paired(lobby: Lobby) -> None:
     come(lobby, *"ab")
     lobby.wait("a")
     lobby.collection.desk.exclude("a", "rude")
@@ -159,7 +159,7 @@ def test_excluded_people_are_not_met(lobby: Lobby) -> None:
     assert lobby.wait("a") == "b"
 
 
-def test_many_come_at_once_and_each_meets_one(store: Store, clock: Clock) -> None:
+def test_concurrent_arrivals_are_paired_once(store: Store, clock: Clock) -> None:
     lobby = lobby_of(store, clock)
     people = [f"r{number}" for number in range(8)]
     come(lobby, *people)
@@ -179,7 +179,7 @@ def test_many_come_at_once_and_each_meets_one(store: Store, clock: Clock) -> Non
 # --- a meeting -------------------------------------------------------------------------------------------------------
 
 
-def test_a_whole_meeting(lobby: Lobby, tmp_path: Path) -> None:
+def test_complete_meeting_has_two_judged_conversations(lobby: Lobby, tmp_path: Path) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)  # the maximum length
     assert stages(lobby, *"ab") == [Stage.JUDGE, Stage.JUDGE]
@@ -197,7 +197,7 @@ def test_a_whole_meeting(lobby: Lobby, tmp_path: Path) -> None:
     assert write_collected(lobby.collection.desk.store, lobby.collection.study, tmp_path / "x.csv") == 2
 
 
-def test_who_is_done_can_meet_somebody_else(lobby: Lobby) -> None:
+def test_person_can_meet_somebody_else_after_finishing(lobby: Lobby) -> None:
     test_lengths = (4, 4)
     meet(lobby, *"ab")
     for turns in test_lengths:
@@ -211,7 +211,7 @@ def test_who_is_done_can_meet_somebody_else(lobby: Lobby) -> None:
     assert stages(lobby, *"abc") == [Stage.TALK, Stage.DONE, Stage.TALK]
 
 
-def test_nobody_goes_on_from_a_meeting_that_has_not_ended(lobby: Lobby) -> None:
+def test_unfinished_meeting_cannot_be_left_with_go_on(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     assert not lobby.go_on("a")
     say(lobby, 8)
@@ -219,7 +219,7 @@ def test_nobody_goes_on_from_a_meeting_that_has_not_ended(lobby: Lobby) -> None:
     assert stages(lobby, "a") == [Stage.JUDGE]
 
 
-def test_conversations_are_as_many_as_the_study_says(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_items_per_rater_limits_conversations(store: Store, clock: Clock, tmp_path: Path) -> None:
     path = tmp_path / "two.yaml"
     path.write_text("extends: collect_ed\nname: two\nitems_per_rater: 2\nquestions: []\n")
     lobby = Lobby(Collection(Desk(store, read_study(path), clock)))
@@ -237,7 +237,7 @@ def test_conversations_are_as_many_as_the_study_says(store: Store, clock: Clock,
 # --- somebody leaves -------------------------------------------------------------------------------------------------
 
 
-def test_who_is_left_can_tell_it_again(lobby: Lobby, tmp_path: Path) -> None:
+def test_abandoned_situation_can_be_told_again(lobby: Lobby, tmp_path: Path) -> None:
     meet(lobby, *"ab")
     talk = say(lobby, 3)
     told = lobby.place("a").talk
@@ -264,7 +264,7 @@ def test_who_is_left_can_tell_it_again(lobby: Lobby, tmp_path: Path) -> None:
     assert "turn 8" in (tmp_path / "x.csv").read_text()
 
 
-def test_silence_breaks_a_meeting_off(lobby: Lobby, clock: Clock) -> None:
+def test_silence_breaks_off_the_meeting(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     for _ in range(3):
         clock.now += PATIENCE - 1
@@ -276,7 +276,7 @@ def test_silence_breaks_a_meeting_off(lobby: Lobby, clock: Clock) -> None:
     assert (lobby.place("a").left, lobby.place("b").left) == (False, True)  # it was b's turn
 
 
-def test_restart_gives_everybody_their_time_anew(lobby: Lobby, clock: Clock) -> None:
+def test_restart_resets_the_silence_timeout(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 1)
     clock.now += 10 * PATIENCE  # the server was down
@@ -287,7 +287,7 @@ def test_restart_gives_everybody_their_time_anew(lobby: Lobby, clock: Clock) -> 
     assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
 
 
-def test_meetings_that_went_well_are_not_broken_off_later(lobby: Lobby, clock: Clock) -> None:
+def test_completed_meetings_are_not_broken_off_later(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, *"ab")
@@ -301,7 +301,9 @@ def test_meetings_that_went_well_are_not_broken_off_later(lobby: Lobby, clock: C
     assert [(row["first"], row["state"]) for row in rows] == [("a", "open"), ("c", "left")]
 
 
-def test_who_does_not_judge_has_left_and_the_conversation_stays(lobby: Lobby, clock: Clock, tmp_path: Path) -> None:
+def test_missing_judgement_breaks_off_meeting_but_keeps_conversation(
+    lobby: Lobby, clock: Clock, tmp_path: Path
+) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, "a")
@@ -319,7 +321,7 @@ def test_who_does_not_judge_has_left_and_the_conversation_stays(lobby: Lobby, cl
     assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.READY]
 
 
-def test_conversation_that_is_long_enough_is_whole_if_somebody_leaves(lobby: Lobby) -> None:
+def test_long_enough_conversation_counts_if_partner_leaves(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     say(lobby, 5)
     lobby.leave("b")
@@ -328,7 +330,7 @@ def test_conversation_that_is_long_enough_is_whole_if_somebody_leaves(lobby: Lob
     assert [len(one.messages) for one, _ in finished(lobby.collection.desk.store, lobby.collection.study)] == [5]
 
 
-def test_conversation_that_nobody_looks_at_any_more_is_exported_and_stays_as_it_is(lobby: Lobby, clock: Clock) -> None:
+def test_deserted_conversation_is_exported_but_stays_open(lobby: Lobby, clock: Clock) -> None:
     store, study = lobby.collection.desk.store, lobby.collection.study
     meet(lobby, *"ab")
     say(lobby, study.least_turns - 1)
@@ -342,7 +344,7 @@ def test_conversation_that_nobody_looks_at_any_more_is_exported_and_stays_as_it_
     say(lobby, 1)
 
 
-def test_second_conversation_that_is_long_enough_ends_the_meeting_well(lobby: Lobby) -> None:
+def test_leaving_long_enough_second_conversation_completes_meeting(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, *"ab")
@@ -354,7 +356,7 @@ def test_second_conversation_that_is_long_enough_ends_the_meeting_well(lobby: Lo
     assert lobby.place("b").has_earned
 
 
-def test_last_judgement_can_take_its_time(lobby: Lobby, clock: Clock) -> None:
+def test_last_judgement_has_no_timeout(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, *"ab")
@@ -365,7 +367,7 @@ def test_last_judgement_can_take_its_time(lobby: Lobby, clock: Clock) -> None:
     assert stages(lobby, *"ab") == [Stage.DONE, Stage.DONE]
 
 
-def test_emotions_of_broken_conversations_are_not_counted(lobby: Lobby) -> None:
+def test_retelling_does_not_count_emotion_twice(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     emotion = lobby.place("a").talk.prompt.emotion  # type: ignore[union-attr]
     lobby.leave("b")
@@ -377,7 +379,7 @@ def test_emotions_of_broken_conversations_are_not_counted(lobby: Lobby) -> None:
         assert len(t.rows("SELECT * FROM rating_prompts")) == 3
 
 
-def test_meeting_breaks_off_when_somebody_is_excluded(lobby: Lobby) -> None:
+def test_exclusion_breaks_off_the_meeting(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     say(lobby, 3)
     lobby.collection.desk.exclude("a", "rude")
@@ -391,7 +393,7 @@ def test_meeting_breaks_off_when_somebody_is_excluded(lobby: Lobby) -> None:
     assert lobby.wait("b") == "c"
 
 
-def test_exclusion_between_two_conversations_breaks_off_too(lobby: Lobby) -> None:
+def test_exclusion_between_conversations_breaks_off_the_meeting(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, *"ab")  # the next conversation would begin now
@@ -400,7 +402,7 @@ def test_exclusion_between_two_conversations_breaks_off_too(lobby: Lobby) -> Non
     assert lobby.place("b").has_earned  # b did their part
 
 
-def test_meeting_that_has_ended_does_not_break_off_by_an_exclusion(lobby: Lobby) -> None:
+def test_exclusion_does_not_break_off_finished_meeting(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     for _ in range(2):
         say(lobby, 8)
@@ -410,7 +412,7 @@ def test_meeting_that_has_ended_does_not_break_off_by_an_exclusion(lobby: Lobby)
     assert lobby.place("b").stage is Stage.DONE
 
 
-def test_counts(lobby: Lobby, clock: Clock) -> None:
+def test_counts_of_people_and_conversations(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     say(lobby, 8)
     judge(lobby, *"ab")
@@ -455,7 +457,9 @@ DUE = {
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.lists(st.tuples(st.sampled_from((*ACTS, *["due"] * 30)), st.integers(0, 4)), min_size=50, max_size=150))
-def test_whatever_people_do(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]) -> None:
+def test_lobby_invariants_hold_for_any_action_sequence(
+    tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]
+) -> None:
     """Five people act at random, whether or not it is their turn, and the server restarts in between."""
     path, clock = str(tmp_path_factory.mktemp("lobby") / "ratings.db"), Clock()
     lobby = lobby_of(open_store(path), clock)

@@ -52,7 +52,7 @@ class Played:
 
 
 @given(study=st.sampled_from([ED, UNASKED]), choices=st.lists(st.booleans(), min_size=40, max_size=40))
-def test_every_meeting_comes_to_its_end(study: Study, choices: list[bool]) -> None:
+def test_every_meeting_completes(study: Study, choices: list[bool]) -> None:
     """Whoever has something to do does it, in any order; conversations end early or late."""
     played, order = Played(study), []
     for choice in choices * 2:
@@ -83,7 +83,7 @@ def test_every_meeting_comes_to_its_end(study: Study, choices: list[bool]) -> No
     assert {meeting.duty(person) for person in PEOPLE} == {Duty.NOTHING}
 
 
-def test_the_second_conversation_waits_for_both_judgements() -> None:
+def test_second_conversation_waits_for_both_judgements() -> None:
     over = conversation(1, "ann", "bob", 4, is_over=True)
     meeting = Meeting(ED, PEOPLE, (over,))
     assert meeting.awaited == PEOPLE
@@ -99,7 +99,7 @@ def test_the_second_conversation_waits_for_both_judgements() -> None:
 
 
 @pytest.mark.parametrize("turns", [0, 3, 4, 7])
-def test_lengths(turns: int) -> None:
+def test_conversation_can_end_only_after_minimum_turns(turns: int) -> None:
     talk = conversation(1, "ann", "bob", turns)
     meeting = Meeting(ED, PEOPLE, (talk,))
     assert meeting.can_end(talk) is (turns >= 4)
@@ -107,7 +107,7 @@ def test_lengths(turns: int) -> None:
     assert not replace(meeting, is_broken=True).can_end(talk)
 
 
-def test_what_is_whole_in_a_broken_meeting_is_judged() -> None:
+def test_finished_conversation_of_broken_meeting_is_still_judged() -> None:
     talks = (conversation(1, "ann", "bob", 4, is_over=True), conversation(2, "bob", "ann", 2))
     meeting = Meeting(ED, PEOPLE, talks, frozenset({("t1", "bob")}), is_broken=True)
     assert meeting.duty("ann") is Duty.JUDGE

@@ -18,7 +18,7 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         threads.submit(lambda: asyncio.run(work())).result(60)
 
 
-def test_bell_is_heard_by_its_own_name_alone_and_from_any_thread() -> None:
+def test_bell_wakes_only_listeners_of_its_name_from_any_thread() -> None:
     async def work() -> None:
         bells = Bells()
         with bells.heard("ann") as ann, bells.heard("bob") as bob:
@@ -34,7 +34,7 @@ def test_bell_is_heard_by_its_own_name_alone_and_from_any_thread() -> None:
     in_thread(work)
 
 
-def test_bell_that_rang_before_is_not_missed() -> None:
+def test_bell_rung_before_waiting_is_not_missed() -> None:
     async def work() -> None:
         bells = Bells()
         with bells.heard("ann") as one, bells.heard("ann") as two:
@@ -48,7 +48,7 @@ def test_bell_that_rang_before_is_not_missed() -> None:
     in_thread(work)
 
 
-def test_page_of_a_loop_that_has_ended_is_no_error() -> None:
+def test_ringing_listener_of_closed_loop_is_ignored() -> None:
     bells = Bells()
     context = []
 

@@ -26,14 +26,14 @@ def test_sentences_are_counted(text: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "One. Two. Three. Four.", "x" * 1001, "a\0b", "\ud800"])
-def test_situations_that_cannot_be(text: str) -> None:
+def test_invalid_situation_raises_option_error(text: str) -> None:
     with pytest.raises(OptionError) as caught:
         checked_situation(text)
     assert "\n" not in str(caught.value)
 
 
 @given(words=st.lists(st.text("abc", min_size=1, max_size=8), min_size=1, max_size=5), count=st.integers(1, 6))
-def test_up_to_three_sentences_are_taken(words: list[str], count: int) -> None:
+def test_situation_has_at_most_three_sentences(words: list[str], count: int) -> None:
     text = " ".join(" ".join(words).capitalize() + "." for _ in range(count))
     assert sentences(text) == count
     if count <= 3:
@@ -43,7 +43,7 @@ def test_up_to_three_sentences_are_taken(words: list[str], count: int) -> None:
             checked_situation(text)
 
 
-def test_a_line_has_no_breaks_and_an_end() -> None:
+def test_one_line_joins_lines_and_limits_length() -> None:
     assert one_line(" Hello\n\tthere ", "message") == "Hello there"
     assert one_line("x" * LONGEST, "message") == "x" * LONGEST
     with pytest.raises(OptionError, match="message: it has 1,001 characters: write 1 to 1,000"):

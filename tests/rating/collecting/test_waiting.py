@@ -42,7 +42,7 @@ async def soon(events: AsyncIterator[str]) -> str:
     return told if not told.startswith("retry:") else await soon(events)
 
 
-def test_page_is_told_what_changes(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+def test_waiting_page_receives_each_change(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
     site = lab()
     first = site.waiting()
     rater, bells = rater_of(site, 0), Bells()
@@ -70,7 +70,7 @@ def test_page_is_told_what_changes(lab: Make, rater_of: Callable[[Lab, int], str
     run(work)
 
 
-def test_bell_of_another_process_is_not_needed(
+def test_changes_by_other_processes_are_polled(
     lab: Make, rater_of: Callable[[Lab, int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "_EVERY", 0.02)
@@ -96,7 +96,9 @@ def seen(site: Lab) -> float:
         return float(t.rows("SELECT seen FROM rating_seats")[0]["seen"])
 
 
-def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+def test_open_page_refreshes_last_seen_and_closed_page_backdates_it(
+    lab: Make, rater_of: Callable[[Lab, int], str]
+) -> None:
     site = lab()
     site.waiting()
     rater, bells = rater_of(site, 0), Bells()
@@ -114,9 +116,7 @@ def test_who_listens_gives_signs_of_life_and_a_closed_page_none(lab: Make, rater
     assert seen(site) == site.clock.now - 17
 
 
-def test_page_that_is_closed_before_its_first_look_keeps_no_seat(
-    lab: Make, rater_of: Callable[[Lab, int], str]
-) -> None:
+def test_page_closed_before_first_event_is_marked_absent(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
     site = lab()
     site.waiting()
 
@@ -129,7 +129,7 @@ def test_page_that_is_closed_before_its_first_look_keeps_no_seat(
     assert seen(site) == site.clock.now - 17
 
 
-def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
+def test_stream_timeout_does_not_mark_page_as_closed(
     lab: Make, rater_of: Callable[[Lab, int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "_LONGEST", 0.05)
@@ -147,11 +147,11 @@ def test_page_asks_anew_after_a_while_and_is_not_taken_for_closed(
     assert seen(site) == site.clock.now  # the page is still open
 
 
-def test_server_that_is_stopped_waits_for_streams_to_end() -> None:
+def test_server_stop_timeout_exceeds_longest_stream() -> None:
     assert serving._STOP_AFTER > waiting._LONGEST
 
 
-def test_only_so_many_pages_listen_in_one_name(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
+def test_open_streams_per_rater_are_limited(lab: Make, rater_of: Callable[[Lab, int], str]) -> None:
     site = lab()
     site.waiting()
     rater, bells = rater_of(site, 0), Bells()
@@ -167,7 +167,7 @@ def test_only_so_many_pages_listen_in_one_name(lab: Make, rater_of: Callable[[La
     run(work)
 
 
-def test_events_of_the_site(lab: Make) -> None:
+def test_events_response_is_an_unbuffered_event_stream(lab: Make) -> None:
     page = lab().waiting().get("/events")
     assert page.header("content-type").startswith("text/event-stream")
     assert page.header("x-accel-buffering") == "no"  # proxies must not buffer events
