@@ -29,13 +29,13 @@ TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
 WORKER = {"num_workers": 1, "max_train_steps": 4, **SIZES}
 
 
-def test_a_training_with_workers_begins_without_a_dictionary(tmp_path: Path) -> None:
+def test_training_with_workers_builds_the_dictionary(tmp_path: Path) -> None:
     train(tmp_path / "alone", "empathy:retrieval", **{**WORKER, "num_workers": 0})
     train(tmp_path / "beside", "empathy:retrieval", **{**WORKER, "num_workers": 2})
     assert (tmp_path / "beside.dict").read_text() == (tmp_path / "alone.dict").read_text()
 
 
-def test_one_worker_and_a_seed_give_one_model(tmp_path: Path) -> None:
+def test_training_with_one_worker_is_reproducible_by_seed(tmp_path: Path) -> None:
     one, same, other = (
         weights(train(tmp_path / name, "empathy:retrieval", **WORKER, seed=seed))
         for name, seed in (("one", 7), ("same", 7), ("other", 8))
@@ -65,13 +65,13 @@ def first_draw(monkeypatch: pytest.MonkeyPatch) -> Any:
     return draw
 
 
-def test_each_worker_draws_its_own(first_draw: Any) -> None:
+def test_each_worker_gets_its_own_random_seed(first_draw: Any) -> None:
     draws = [first_draw(index, seed=seed) for seed in (1, 2) for index in (0, 1)]
     assert len(set(draws)) == 4
     assert draws == [first_draw(index, seed=seed) for seed in (1, 2) for index in (0, 1)]
 
 
-def test_without_a_seed_a_worker_is_left_to_chance(first_draw: Any) -> None:
+def test_worker_without_seed_option_is_not_seeded(first_draw: Any) -> None:
     random.seed(3)
     expected = random.random()
     random.seed(3)
@@ -103,13 +103,13 @@ def worker() -> Iterator[Any]:
         yield begin
 
 
-def test_ctrl_c_leaves_a_worker_to_its_training(worker: Any) -> None:
+def test_ctrl_c_does_not_end_a_worker(worker: Any) -> None:
     process = worker()
     process.join(0.5)
     assert process.is_alive()
 
 
-def test_after_sigterm_a_worker_has_time_for_a_last_batch(worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sigterm_ends_a_worker_after_grace_period(worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_workers, "_GRACE", 2)
     process = worker(signal.SIGTERM)
     process.join(0.5)
@@ -118,14 +118,14 @@ def test_after_sigterm_a_worker_has_time_for_a_last_batch(worker: Any, monkeypat
     assert process.exitcode == -signal.SIGALRM
 
 
-def test_a_worker_without_a_training_ends(worker: Any) -> None:
+def test_orphaned_worker_exits(worker: Any) -> None:
     process = worker(left_alone=True)
     process.join(PATIENCE)
     assert process.exitcode == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_step_is_finished_when_all_workers_have_got_the_signal(
+def test_signal_to_all_processes_saves_a_checkpoint(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
 ) -> None:
     parley = BackgroundDriverWorld.parley
@@ -143,9 +143,7 @@ def test_a_step_is_finished_when_all_workers_have_got_the_signal(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_that_has_just_begun_outlives_signals_too(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
-) -> None:
+def test_starting_worker_survives_signals(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int) -> None:
     launch = background_workers._launch_behind_a_training
 
     def pressed_launch(*args: Any) -> None:
@@ -158,7 +156,7 @@ def test_a_worker_that_has_just_begun_outlives_signals_too(
     assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # not blocked: it still ends the training
 
 
-def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: Path) -> None:
+def test_unrepaired_parlai_starts_workers_to_build_dictionary(tmp_path: Path) -> None:
     opt = TrainModel.setup_args().parse_kwargs(**TINY, num_workers=1, dict_file=str(tmp_path / "words"))
     with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="batch_act"):
         unrepaired("parlai.scripts.build_dict").build_dict(opt)
@@ -167,10 +165,10 @@ def test_still_needed_parlai_starts_the_workers_to_build_a_dictionary(tmp_path: 
     assert opt["num_workers"] == 1  # the given options are unchanged
 
 
-def test_still_needed_parlai_seeds_no_worker() -> None:
+def test_unrepaired_parlai_does_not_seed_workers() -> None:
     workers = unrepaired("parlai.core.worlds").BackgroundWorkerDynamicBatchWorld
     assert "seed" not in inspect.getsource(workers.launch_process)
 
 
-def test_still_needed_parlai_starts_workers_that_ctrl_c_ends() -> None:
+def test_unrepaired_parlai_does_not_make_workers_daemons() -> None:
     assert "daemon" not in inspect.getsource(unrepaired("parlai.core.worlds").BackgroundDriverWorld._start_processes)

@@ -16,7 +16,7 @@ def plateau(module: Any) -> Any:
     return module.ReduceOnPlateauLRScheduler(optimiser, 1, 0.5, -1, 1e-4)  # patience, decay, no warm-up
 
 
-def test_default_scheduler_reduces_the_rate_on_a_plateau() -> None:
+def test_default_scheduler_reduces_rate_on_plateau() -> None:
     scheduler = plateau(lr_scheduler)
     rates = []
     # Patience 1: the second bad epoch in a row (losses 2, 2 after 1) halves the rate; the count then restarts.
@@ -26,7 +26,7 @@ def test_default_scheduler_reduces_the_rate_on_a_plateau() -> None:
     assert rates == [1.0, 1.0, 0.5, 0.5, 0.25, 0.25]
 
 
-def test_default_scheduler_is_saved_and_loaded() -> None:
+def test_default_scheduler_state_is_restored() -> None:
     scheduler = plateau(lr_scheduler)
     for loss in (1.0, 2.0):
         scheduler.valid_step({"loss": AverageMetric(loss)})
@@ -36,6 +36,6 @@ def test_default_scheduler_is_saved_and_loaded() -> None:
     assert again.scheduler.optimizer.param_groups[0]["lr"] == 0.5
 
 
-def test_still_needed_parlai_passes_verbose_and_torch_has_it_not() -> None:
+def test_unrepaired_parlai_passes_verbose_which_torch_rejects() -> None:
     with pytest.raises(TypeError, match="verbose"):
         plateau(unrepaired("parlai.nn.lr_scheduler"))

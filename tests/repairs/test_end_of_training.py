@@ -34,29 +34,29 @@ def validated(module: Any, folder: Path, **options: Any) -> list[int]:
         ({"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}, [2]),
     ],
 )
-def test_a_training_ends_with_a_validation(tmp_path: Path, options: dict[str, Any], steps: list[int]) -> None:
+def test_training_ends_with_a_validation(tmp_path: Path, options: dict[str, Any], steps: list[int]) -> None:
     found = validated(train_model_module, tmp_path, **options)
     assert found[:-1] == steps[:-1]
     assert found[-1] >= steps[-1]
 
 
-def test_the_end_is_logged_once_and_whole(tmp_path: Path) -> None:
+def test_final_train_report_is_logged_once(tmp_path: Path) -> None:
     validated(train_model_module, tmp_path, num_epochs=1, batchsize=100)
     reports = json.loads((tmp_path / "model.trainstats").read_text())["train_reports"]
     assert [(report["train_steps"], report["exs"]) for report in reports] == [(7, 700)]  # 624 examples, 100 a batch
 
 
-def test_what_was_validated_at_the_last_step_is_not_validated_again(tmp_path: Path) -> None:
+def test_last_step_is_not_validated_twice(tmp_path: Path) -> None:
     options = {"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}
     assert validated(train_model_module, tmp_path, **options, validation_every_n_steps=1) == [1, 2]
 
 
-def test_who_does_not_want_validations_gets_none(tmp_path: Path) -> None:
+def test_disabled_validation_is_not_run_at_the_end(tmp_path: Path) -> None:
     never = {"validation_every_n_epochs": -1}
     assert validated(train_model_module, tmp_path, max_train_steps=2, batchsize=8, **never) == []
 
 
-def test_still_needed_parlai_ends_without_validating_what_it_learnt_last(tmp_path: Path) -> None:
+def test_unrepaired_parlai_ends_without_validation(tmp_path: Path) -> None:
     module = unrepaired("parlai.scripts.train_model")
     assert validated(module, tmp_path, max_train_steps=3, batchsize=8) == []
 
@@ -93,15 +93,15 @@ def kept_its_best(module: Any, folder: Path) -> bool:
     return all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_resumed_training_keeps_its_best_model(tmp_path: Path) -> None:
+def test_resumed_training_keeps_its_best_model(tmp_path: Path) -> None:
     assert kept_its_best(train_model_module, tmp_path)
 
 
-def test_still_needed_parlai_puts_the_last_model_in_the_place_of_the_best(tmp_path: Path) -> None:
+def test_unrepaired_parlai_overwrites_best_model_with_last(tmp_path: Path) -> None:
     assert not kept_its_best(unrepaired("parlai.scripts.train_model"), tmp_path)
 
 
-def test_a_resumed_training_reports_of_the_model_that_it_keeps(tmp_path: Path) -> None:
+def test_resumed_training_final_report_is_of_the_best_model(tmp_path: Path) -> None:
     validated(train_model_module, tmp_path, **ONCE)
     of_the_best = stats_of(tmp_path)["final_valid_report"]["loss"]
     spoil_the_checkpoint(tmp_path)
@@ -111,7 +111,7 @@ def test_a_resumed_training_reports_of_the_model_that_it_keeps(tmp_path: Path) -
     assert stats["final_valid_report"]["loss"] == pytest.approx(of_the_best)
 
 
-def test_a_resumed_training_validates_when_it_would_have(tmp_path: Path) -> None:
+def test_resumed_training_keeps_validation_schedule(tmp_path: Path) -> None:
     options = {"batchsize": 8, "validation_every_n_steps": 4, "save_after_valid": True}
     assert validated(train_model_module, tmp_path, **options, max_train_steps=4) == [4]
     assert validated(train_model_module, tmp_path, **options, max_train_steps=8) == [4, 8]
@@ -130,11 +130,11 @@ def steps_and_updates(module: Any, folder: Path, update_freq: dict[str, int]) ->
 
 
 @pytest.mark.parametrize("update_freq", [{"update_freq": 2}, {"update_freq": 3}, {"update_freq": 1}, {}])
-def test_a_resumed_training_goes_on_counting_its_steps(tmp_path: Path, update_freq: dict[str, int]) -> None:
+def test_resumed_training_continues_step_count(tmp_path: Path, update_freq: dict[str, int]) -> None:
     assert steps_and_updates(train_model_module, tmp_path, update_freq) == [5, 5]
 
 
-def test_still_needed_parlai_counts_steps_that_were_not_taken(tmp_path: Path) -> None:
+def test_unrepaired_parlai_counts_steps_not_taken(tmp_path: Path) -> None:
     options = {**TINY, "batchsize": 32, "model_file": str(tmp_path / "model"), "dict_file": str(tmp_path / "dict")}
     train_model_module.TrainModel.main(**options, max_train_steps=2, update_freq=2)
     options = train_model_module.setup_args().parse_kwargs(**options, update_freq=1)
@@ -152,7 +152,7 @@ def test_still_needed_parlai_counts_steps_that_were_not_taken(tmp_path: Path) ->
         {"num_epochs": 9, "validation_every_n_steps": 1, "validation_patience": 1, "learningrate": 1e-9},
     ],
 )
-def test_a_training_that_is_over_is_only_evaluated_again(tmp_path: Path, end: dict[str, Any]) -> None:
+def test_finished_training_is_only_evaluated_again(tmp_path: Path, end: dict[str, Any]) -> None:
     validated(train_model_module, tmp_path, **{**ONCE, **end})
     before, stats = weights(tmp_path), stats_of(tmp_path)
     (tmp_path / "model.test").unlink()
@@ -165,7 +165,7 @@ def test_a_training_that_is_over_is_only_evaluated_again(tmp_path: Path, end: di
     assert (tmp_path / "model.test").is_file()
 
 
-def test_still_needed_parlai_takes_a_step_more_each_time(tmp_path: Path) -> None:
+def test_unrepaired_parlai_takes_another_step_after_finishing(tmp_path: Path) -> None:
     validated(train_model_module, tmp_path, **ONCE)
     steps = stats_of(tmp_path)["train_steps"]
     validated(unrepaired("parlai.scripts.train_model"), tmp_path, **ONCE)

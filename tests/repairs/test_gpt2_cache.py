@@ -56,7 +56,7 @@ def sum_of_log_probabilities(agent: Any, context: torch.Tensor, tokens: torch.Te
     return float(sum(of_next[len(context) + i - 1, token] for i, token in enumerate(tokens)))
 
 
-def test_gpt2_beam_search_keeps_each_hypothesis_with_its_own_cache(gpt2: Any) -> None:
+def test_gpt2_beam_scores_match_full_forward_pass(gpt2: Any) -> None:
     observations = [
         gpt2.clone().observe(Message({"text": text, "episode_done": True})) for text in ("bad cab", "a dab c dad bad")
     ]
@@ -71,18 +71,18 @@ def test_gpt2_beam_search_keeps_each_hypothesis_with_its_own_cache(gpt2: Any) ->
     assert checked > 4
 
 
-def test_gpt2_answers(gpt2: Any) -> None:
+def test_gpt2_responds(gpt2: Any) -> None:
     assert set(gpt2.respond("bad cab")) & set("abcd")
 
 
-def test_tuples_of_older_transformers_are_reordered_as_before() -> None:
+def test_reorder_handles_tuples_of_older_transformers() -> None:
     module = pytest.importorskip("parlai.agents.hugging_face.gpt2")
     layer = torch.arange(6.0).view(2, 3, 1)  # keys and values of 3 hypotheses
     [reordered] = module.HFGPT2Model.reorder_decoder_incremental_state(None, (layer,), torch.tensor([2, 0, 0]))
     assert reordered.squeeze(-1).tolist() == [[2, 0, 0], [5, 3, 3]]
 
 
-def test_still_needed_parlai_knows_only_tuples_and_transformers_gives_a_cache(gpt2: Any) -> None:
+def test_unrepaired_parlai_cannot_reorder_cache_of_transformers(gpt2: Any) -> None:
     with torch.no_grad():
         _, state = gpt2.model.decoder(torch.tensor([[gpt2.START_IDX]]), torch.tensor([[0, 1, 2]]))
     assert hasattr(state, "reorder_cache")

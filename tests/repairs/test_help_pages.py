@@ -37,14 +37,14 @@ def test_each_option_is_listed_once(command: str, capsys: pytest.CaptureFixture[
     assert set(found.values()) == {1}
 
 
-def test_options_stand_in_their_groups(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_are_listed_in_their_groups(capsys: pytest.CaptureFixture[str]) -> None:
     text = page(script, capsys, "ratings_power", "--help")
     assert group_of("--power", text) == "Power"
     assert group_of("--datapath", text) == "Main ParlAI Arguments"
     assert group_of("--helpall", text) == "options"
 
 
-def test_all_options_are_on_the_page_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_helpall_lists_hidden_options_once(capsys: pytest.CaptureFixture[str]) -> None:
     short = listed(page(script, capsys, "eval_model", "--help"))
     long = listed(page(script, capsys, "eval_model", "--helpall"))
     assert short.keys() < long.keys()
@@ -52,12 +52,12 @@ def test_all_options_are_on_the_page_of_all(capsys: pytest.CaptureFixture[str]) 
     assert set(long.values()) == {1}
 
 
-def test_a_page_can_be_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_page_is_the_same_when_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
     first = page(script, capsys, "emotion", "--help")
     assert page(script, capsys, "emotion", "--help") == first
     assert re.search(r"^  texts?\b", first, re.MULTILINE | re.IGNORECASE)
 
 
-def test_still_needed_parlai_lists_each_option_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unrepaired_parlai_lists_each_option_twice(capsys: pytest.CaptureFixture[str]) -> None:
     found = listed(page(unrepaired("parlai.core.script"), capsys, "eval_model", "--help"))
     assert set(found.values()) == {2}

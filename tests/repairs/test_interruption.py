@@ -57,7 +57,7 @@ def steps_in(stats: Path) -> int:
     return int(json.loads(stats.read_text())["train_steps"])
 
 
-def test_the_step_is_finished_and_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_interrupted_step_is_finished_and_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     whole = train_base(tmp_path / "whole", max_train_steps=3)
     press_in_step(monkeypatch, 3)
     stop(tmp_path / "model")
@@ -67,7 +67,7 @@ def test_the_step_is_finished_and_saved(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert all(torch.equal(saved[name], expected[name]) for name in expected)
 
 
-def test_the_same_command_goes_on_from_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_same_command_resumes_interrupted_training(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as once:
         press_in_step(once, 3)
         stop(tmp_path / "model")
@@ -79,7 +79,7 @@ def test_the_same_command_goes_on_from_there(monkeypatch: pytest.MonkeyPatch, tm
     assert steps_in(tmp_path / "model.trainstats") == 5
 
 
-def test_a_validation_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_interrupted_validation_stops_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluated: list[int] = []
 
     def eval_step(self: Any, batch: Any) -> Any:
@@ -94,7 +94,7 @@ def test_a_validation_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert not (tmp_path / "model").exists()  # no validation has selected a best model yet
 
 
-def test_a_validation_that_was_left_at_the_end_is_made_up_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_interrupted_final_validation_is_run_on_resume(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as once:
         once.setattr(RetrievalAgent, "eval_step", lambda self, batch: press_ctrl_c())
         stop(tmp_path / "model", max_train_steps=3)
@@ -105,7 +105,7 @@ def test_a_validation_that_was_left_at_the_end_is_made_up_for(monkeypatch: pytes
     assert all(torch.equal(saved[name], last[name]) for name in last)
 
 
-def test_a_validation_does_not_begin_any_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_validation_does_not_start_after_interrupt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     read, evaluated = train_model_module.load_eval_worlds, []
 
     def pressed_read(*args: Any) -> Any:
@@ -119,7 +119,7 @@ def test_a_validation_does_not_begin_any_more(monkeypatch: pytest.MonkeyPatch, t
     assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
 
 
-def test_what_was_pressed_after_the_last_step_is_not_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_interrupt_after_last_step_skips_final_evaluation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     create, created = train_model_module.create_agent, []
 
     def pressed_create(opt: Any) -> Any:
@@ -136,19 +136,19 @@ def test_what_was_pressed_after_the_last_step_is_not_forgotten(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_another_process_ends_only_without_the_first(monkeypatch: pytest.MonkeyPatch, alive: bool) -> None:
+def test_secondary_process_stops_only_without_its_parent(monkeypatch: pytest.MonkeyPatch, alive: bool) -> None:
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: SimpleNamespace(is_alive=lambda: alive))
     with contextlib.nullcontext() if alive else pytest.raises(KeyboardInterrupt):
         _Stop(decides=False)(signal.SIGINT, None)
 
 
-def test_twice_stops_at_once_and_saves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_second_interrupt_stops_at_once_without_saving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     press_in_step(monkeypatch, 2, times=2)
     stop(tmp_path / "model")
     assert not (tmp_path / "model.checkpoint").exists()
 
 
-def test_a_save_is_not_spoilt_and_the_wish_not_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_interrupt_during_save_completes_it_and_still_stops(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     save, saved = RetrievalAgent.save, []
 
     def pressed_save(self: Any, path: str | None = None) -> None:
@@ -164,7 +164,7 @@ def test_a_save_is_not_spoilt_and_the_wish_not_forgotten(monkeypatch: pytest.Mon
     assert steps_in(tmp_path / "model.checkpoint.trainstats") == 2
 
 
-def test_without_a_model_file_nothing_is_saved_and_that_is_said(
+def test_interrupt_without_model_file_warns_that_nothing_was_saved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     warnings: list[str] = []
@@ -176,21 +176,21 @@ def test_without_a_model_file_nothing_is_saved_and_that_is_said(
     assert [path.name for path in tmp_path.iterdir() if "checkpoint" in path.name] == []
 
 
-def test_afterwards_the_signals_are_what_they_were(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_signal_handlers_are_restored_after_interrupt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     press_in_step(monkeypatch, 1)
     stop(tmp_path / "model")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_a_loop_that_has_not_begun_can_evaluate(tmp_path: Path) -> None:
+def test_unstarted_loop_can_evaluate(tmp_path: Path) -> None:
     options = train_model_module.setup_args().parse_kwargs(**ENDLESS, model_file=str(tmp_path / "model"))
     loop = train_model_module.TrainLoop(options)
     worlds = train_model_module.load_eval_worlds(loop.agent, options, "valid")
     assert loop._run_eval(worlds, options, "valid")["exs"] > 100
 
 
-def test_still_needed_parlai_loses_what_was_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unrepaired_parlai_saves_no_checkpoint_on_interrupt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     press_in_step(monkeypatch, 3)
     stop(tmp_path / "model", unrepaired("parlai.scripts.train_model"))
     assert not (tmp_path / "model.checkpoint").exists()
@@ -206,7 +206,7 @@ def test_still_needed_parlai_loses_what_was_learnt(monkeypatch: pytest.MonkeyPat
     ],
     ids=["one", "with a worker", "two"],
 )
-def test_one_process_or_several_end_with_a_checkpoint(
+def test_signal_ends_all_processes_with_a_checkpoint(
     tmp_path: Path, command: list[str], number: signal.Signals
 ) -> None:
     size = ("-bs", "32", "--num-epochs", "500", "--validation-patience", "0", "--log-every-n-steps", "1")

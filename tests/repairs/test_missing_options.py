@@ -29,7 +29,7 @@ RETRIEVER: dict[str, Any] = {**SIZES, "model": "empathy:retrieval", "loglevel": 
         (DisplayData, {"loglevel": "error"}),
     ],
 )
-def test_a_missing_task_is_named(command: Any, options: dict[str, Any], tmp_path: Path) -> None:
+def test_missing_task_raises_option_error(command: Any, options: dict[str, Any], tmp_path: Path) -> None:
     if "model_file" in options:
         options = {**options, "model_file": str(tmp_path / "m")}
     with pytest.raises(OptionError, match=r"^--task is missing: name the data, such as -t empathy:empathetic_dial"):
@@ -37,13 +37,13 @@ def test_a_missing_task_is_named(command: Any, options: dict[str, Any], tmp_path
 
 
 @pytest.mark.parametrize("command", [EvalModel, DisplayModel, Interactive])
-def test_a_missing_model_is_named(command: Any) -> None:
+def test_missing_model_raises_option_error(command: Any) -> None:
     options = {"loglevel": "error"} if command is Interactive else {**TASK}
     with pytest.raises(OptionError, match=r"^--model is missing: name an agent, such as -m empathy:retrieval, or a"):
         command.main(**{name: value for name, value in options.items() if name != "edition"})
 
 
-def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: Path) -> None:
+def test_unknown_option_in_init_opt_file_raises_option_error(tmp_path: Path) -> None:
     (tmp_path / "saved.opt").write_text(json.dumps({"starttime": "Nov23_16-21"}))
     message = rf"^--init-opt {tmp_path}/saved.opt: this command has no option starttime: remove it from the file, or "
     with pytest.raises(OptionError, match=message):
@@ -51,7 +51,7 @@ def test_an_option_in_a_file_that_the_command_does_not_have_is_named(tmp_path: P
 
 
 @pytest.mark.parametrize("named", ["{0}/none.opt", "{0}/saved.opt,{0}/none.opt"])
-def test_a_missing_file_of_options_is_named(tmp_path: Path, named: str) -> None:
+def test_missing_init_opt_file_raises_option_error(tmp_path: Path, named: str) -> None:
     (tmp_path / "saved.opt").write_text("{}")
     with pytest.raises(
         OptionError, match=rf"^--init-opt {tmp_path}/none.opt: there is no such file: name a JSON file of"
@@ -59,7 +59,7 @@ def test_a_missing_file_of_options_is_named(tmp_path: Path, named: str) -> None:
         DisplayData.main(**TASK, init_opt=named.format(tmp_path))
 
 
-def test_still_needed_parlai_raises_errors_of_python() -> None:
+def test_unrepaired_parlai_raises_generic_errors() -> None:
     assert "raise RuntimeError(\n            'No task specified." in source_of("parlai.core.worlds")
     assert "raise RuntimeError('Need to set `model` argument" in source_of("parlai.core.agents")
     assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")

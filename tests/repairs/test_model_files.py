@@ -70,7 +70,7 @@ loop._save_train_stats(".checkpoint")
 @pytest.mark.parametrize(
     ("save", "suffix"), [(SAVE_OPTIONS, ".opt"), (SAVE_STATS, ".checkpoint.trainstats")], ids=["options", "stats"]
 )
-def test_killed_in_the_middle_of_a_write_the_older_file_stays(tmp_path: Path, save: str, suffix: str) -> None:
+def test_kill_during_write_keeps_previous_file(tmp_path: Path, save: str, suffix: str) -> None:
     older = tmp_path / f"model{suffix}"
     older.write_text('{"parleys": 5}')
     died = subprocess.run(
@@ -93,7 +93,7 @@ torch_agent.atomic_save({"model": torch.zeros(40_000)}, sys.argv[1])
 """
 
 
-def test_weights_that_find_no_room_are_named_and_leave_none_taken(tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_weights_and_gives_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "model").write_text("older")
     ended = subprocess.run(
         [sys.executable, "-c", "import parlai_empathy\n" + FULL_DISK, str(tmp_path / "model")],
@@ -118,7 +118,7 @@ def parlais() -> Any:
         package_resources.take_back_pkg_resources(ModuleType("parlai.core.opt"))
 
 
-def test_what_is_written_is_what_parlai_writes(tmp_path: Path, parlais: Any) -> None:
+def test_saved_options_are_identical_to_parlai_output(tmp_path: Path, parlais: Any) -> None:
     options = {"model": "empathy:retrieval", "seed": 1, "words": ["ä", "b"]}
     Opt(options).save(str(tmp_path / "ours.opt"))
     parlais.Opt(options).save(str(tmp_path / "parlais.opt"))
@@ -126,13 +126,13 @@ def test_what_is_written_is_what_parlai_writes(tmp_path: Path, parlais: Any) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ours.opt", "parlais.opt"]
 
 
-def test_a_training_leaves_nothing_unfinished(trained: Path) -> None:
+def test_training_leaves_no_temporary_files(trained: Path) -> None:
     names = {path.name for path in trained.parent.iterdir()}
     assert {"model", "model.opt", "model.trainstats"} <= names
     assert not [name for name in names if "unfinished" in name]
 
 
-def test_of_several_processes_only_the_first_touches_the_stats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secondary_process_does_not_write_stats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise another one moves the file that the first is still writing, or fails because the first has moved it."""
     being_written = tmp_path / "model.unfinished.trainstats"
     being_written.write_text('{"parl')
@@ -143,7 +143,9 @@ def test_of_several_processes_only_the_first_touches_the_stats(tmp_path: Path, m
     assert [path.name for path in tmp_path.iterdir()] == [being_written.name]
 
 
-def test_still_needed_parlai_writes_in_place(tmp_path: Path, parlais: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrepaired_parlai_truncates_options_before_writing(
+    tmp_path: Path, parlais: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "x.opt").write_text("{}")
 
     def fail(*_: Any, **__: Any) -> None:
@@ -171,41 +173,41 @@ def message(path: Path | str, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_a_misspelt_name_gets_the_right_one(trained: Path) -> None:
+def test_misspelt_model_file_error_suggests_the_right_name(trained: Path) -> None:
     asked = trained.with_name("modle")
     for named in ({}, {"model": "empathy:retrieval"}):
         assert message(asked, **named) == f"{asked}: there is no such model file; did you mean {trained}?"
 
 
-def test_a_name_like_no_other_gets_those_that_there_are(trained: Path) -> None:
+def test_unknown_model_file_error_lists_models_in_folder(trained: Path) -> None:
     assert message(trained.with_name("zzz")).endswith(f"; the models in {trained.parent} are model")
 
 
-def test_no_model_at_all(tmp_path: Path) -> None:
+def test_missing_model_file_error_when_folder_is_empty_or_missing(tmp_path: Path) -> None:
     assert "there is no other in" in message(tmp_path / "model")
     assert f"there is no folder {tmp_path / 'none'} either" in message(tmp_path / "none" / "model")
 
 
-def test_a_folder_is_no_model(trained: Path, tmp_path: Path) -> None:
+def test_folder_as_model_file_error_suggests_the_file_in_it(trained: Path, tmp_path: Path) -> None:
     assert message(trained.parent) == (
         f"{trained.parent} is a folder: name the model file in it; did you mean {trained}?"
     )
 
 
-def test_a_model_without_its_options(trained: Path, tmp_path: Path) -> None:
+def test_missing_options_file_raises_model_file_error(trained: Path, tmp_path: Path) -> None:
     path = copy_of(trained, tmp_path)
     Path(f"{path}.opt").unlink()
     assert message(path).startswith(f"{path}.opt is missing, which names the model's agent")
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"model": "empathy:ret', "[1, 2", "hello"])
-def test_options_that_are_cut_short(trained: Path, tmp_path: Path, content: str) -> None:
+def test_truncated_options_file_raises_model_file_error(trained: Path, tmp_path: Path, content: str) -> None:
     path = copy_of(trained, tmp_path)
     Path(f"{path}.opt").write_text(content)
     assert re.match(rf"{re.escape(str(path))}\.opt, line 1: not valid JSON", message(path))
 
 
-def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: Path) -> None:
+def test_damaged_weights_and_missing_model_keep_their_own_errors(trained: Path, tmp_path: Path) -> None:
     """Only missing files are reported as missing; later errors keep their own messages."""
     path = copy_of(trained, tmp_path)
     path.write_bytes(path.read_bytes()[:1000])
@@ -214,11 +216,11 @@ def test_errors_of_an_agent_that_is_there_are_its_own(trained: Path, tmp_path: P
         create_agent(Opt(datapath="data"))
 
 
-def test_whole_models_load_as_ever(trained: Path) -> None:
+def test_complete_model_is_loaded(trained: Path) -> None:
     assert create_agent_from_model_file(str(trained)).opt["model_file"] == str(trained)
 
 
-def test_a_training_whose_stats_are_cut_short(trained: Path, tmp_path: Path) -> None:
+def test_truncated_training_stats_raise_model_file_error(trained: Path, tmp_path: Path) -> None:
     path = copy_of(trained, tmp_path)
     stats = Path(f"{path}.checkpoint.trainstats")
     stats.write_text(stats.read_text()[:50])
@@ -229,7 +231,7 @@ def test_a_training_whose_stats_are_cut_short(trained: Path, tmp_path: Path) -> 
     assert json.loads(Path(f"{path}.trainstats").read_text())["total_epochs"] >= 1
 
 
-def test_still_needed_parlai_ends_in_a_traceback(trained: Path, tmp_path: Path) -> None:
+def test_unrepaired_parlai_raises_generic_errors(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="Model file does not exist"):
         inspect.unwrap(create_agent)(Opt(model_file=str(tmp_path / "none"), datapath="data"), True)
     path = copy_of(trained, tmp_path)

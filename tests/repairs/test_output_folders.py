@@ -24,24 +24,24 @@ def evaluate(module: Any = None, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["out/deep/report.json", "./out/report.json", "report.json"])
-def test_a_report_is_where_it_is_named(name: str) -> None:
+def test_report_is_written_to_missing_folder(name: str) -> None:
     evaluate(report_filename=name)
     assert json.loads(Path(name).read_text())["report"]["exs"] >= 4
 
 
-def test_an_ending_is_put_after_the_name_of_the_model() -> None:
+def test_report_name_that_is_a_suffix_is_appended_to_model_name() -> None:
     train_base(Path("model"))
     EvalModel.main(**TASK, model_file="model", datatype="test", num_examples=4, report_filename=".json")
     assert json.loads(Path("model.json").read_text())["report"]["exs"] >= 4
 
 
 @pytest.mark.parametrize("layout", ["parlai", "conversations"])
-def test_logs_are_where_they_are_named(layout: str) -> None:
+def test_world_logs_are_written_to_missing_folder(layout: str) -> None:
     evaluate(world_logs="out/deep/log.jsonl", save_format=layout)
     assert Path("out/deep/log.jsonl").stat().st_size > 0
 
 
-def test_still_needed_parlai_fails_at_the_end_of_an_evaluation() -> None:
+def test_unrepaired_parlai_fails_to_write_to_missing_folder() -> None:
     with pytest.raises(FileNotFoundError):
         evaluate(unrepaired("parlai.scripts.eval_model"), report_filename="out/report.json")
     with pytest.raises(FileNotFoundError):

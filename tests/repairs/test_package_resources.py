@@ -38,7 +38,7 @@ def test_options_load_without_setuptools_pkg_resources(tmp_path: Path) -> None:
     assert printed[1] in ("OptionError", "ModuleNotFoundError")
 
 
-def test_stand_in_answers_as_pkg_resources_does() -> None:
+def test_stand_in_matches_pkg_resources() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the real one warns that it is deprecated
         real = pytest.importorskip("pkg_resources")
@@ -56,7 +56,7 @@ def test_stand_in_answers_as_pkg_resources_does() -> None:
             function("no_such_package", "x")
 
 
-def test_the_real_pkg_resources_is_left_alone_where_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_pkg_resources_is_kept_if_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     real = ModuleType("pkg_resources")
     monkeypatch.setitem(sys.modules, "pkg_resources", real)
     package_resources.lend_pkg_resources()
@@ -65,7 +65,7 @@ def test_the_real_pkg_resources_is_left_alone_where_it_is_loaded(monkeypatch: py
     assert sys.modules["pkg_resources"] is real
 
 
-def test_the_stand_in_is_lent_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stand_in_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "pkg_resources", raising=False)
     package_resources.lend_pkg_resources()
     assert sys.modules["pkg_resources"].resource_exists("parlai", "__init__.py")
@@ -73,6 +73,6 @@ def test_the_stand_in_is_lent_and_taken_back(monkeypatch: pytest.MonkeyPatch) ->
     assert "pkg_resources" not in sys.modules
 
 
-def test_still_needed_parlai_imports_pkg_resources() -> None:
+def test_unrepaired_parlai_imports_pkg_resources() -> None:
     imports = [node for node in ast.walk(ast.parse(source_of("parlai.core.opt"))) if isinstance(node, ast.Import)]
     assert "pkg_resources" in [alias.name for node in imports for alias in node.names]

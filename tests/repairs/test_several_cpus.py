@@ -60,18 +60,18 @@ def reports(trained: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return of_two, json.loads((trained / "alone.json").read_text())["report"]
 
 
-def test_two_processes_report_what_one_computes(reports: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_two_processes_report_same_metrics_as_one(reports: tuple[dict[str, Any], dict[str, Any]]) -> None:
     of_two, of_one = reports
     for key in ("exs", "hits@1", "mrr", "p_at_1_100_inline", "p_at_3_100_shuffled", "p_at_10_100_ordered"):
         assert of_two[key] == pytest.approx(of_one[key], rel=1e-6), key
 
 
-def test_two_processes_choose_from_the_whole_pool(reports: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_two_processes_rank_the_whole_candidate_pool(reports: tuple[dict[str, Any], dict[str, Any]]) -> None:
     of_two, of_one = reports
     assert of_two["avg_bleu"] == pytest.approx(of_one["avg_bleu"], rel=1e-6)
 
 
-def test_two_processes_evaluate_and_sign_the_sum(trained: Path) -> None:
+def test_multiprocessing_eval_signature_counts_examples_of_all_processes(trained: Path) -> None:
     evaluation = ("-mf", "model", *SAMPLE, *TWO, "-dt", "test", "--report-filename", "together.json")
     result = succeeded(parlai_command("multiprocessing_eval", *evaluation, cwd=trained))
     report = json.loads((trained / "together.json").read_text())["report"]
@@ -83,13 +83,13 @@ def test_two_processes_evaluate_and_sign_the_sum(trained: Path) -> None:
     assert all("|n:100|" in line for line in signatures)
 
 
-def test_same_seed_same_weights(trained: Path, tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(trained: Path, tmp_path: Path) -> None:
     succeeded(multiprocessing_train(tmp_path, *TWO, "--seed", "1"))
     assert are_equal(weights(tmp_path / "model"), weights(trained / "model"))
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])
-def test_no_process_at_all_is_an_error_in_one_line(tmp_path: Path, number: str) -> None:
+def test_nonpositive_world_size_error_is_one_line(tmp_path: Path, number: str) -> None:
     result = multiprocessing_train(tmp_path, "--distributed-world-size", number)
     assert result.returncode == 1
     assert "Traceback" not in result.stdout + result.stderr
@@ -98,7 +98,7 @@ def test_no_process_at_all_is_an_error_in_one_line(tmp_path: Path, number: str) 
     assert "--distributed-world-size 2" in last
 
 
-def test_missing_data_end_all_processes_with_one_line(tmp_path: Path) -> None:
+def test_missing_data_ends_all_processes_with_one_error_line(tmp_path: Path) -> None:
     # The first process fails before the two connect: the second must not keep waiting for it, nor `run` for both.
     no_data = ("-t", "empathy:empathetic_dialogues", "--edition", "full", "-dp", "data")
     result = multiprocessing_train(tmp_path, *TWO, *no_data, EMPATHY_MIRROR="no_mirror")
@@ -121,7 +121,7 @@ class FailingAgent(RetrievalAgent):
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])
-def test_one_failing_process_ends_them_all(tmp_path: Path, rank: str) -> None:
+def test_one_failing_process_ends_all(tmp_path: Path, rank: str) -> None:
     (tmp_path / "failing.py").write_text(FAILING)
     result = multiprocessing_train(tmp_path, *TWO, "-m", "failing:FailingAgent", FAILING_RANK=rank)
     assert result.returncode == 1
@@ -165,7 +165,7 @@ def options(**values: Any) -> Any:
     )
 
 
-def test_the_first_process_alone_builds_the_dictionary(tmp_path: Path) -> None:
+def test_only_first_process_builds_the_dictionary(tmp_path: Path) -> None:
     opt = options(model_file=str(tmp_path / "model"))
     several_cpus._build_dictionary(opt, rank=1)
     assert not (tmp_path / "model.dict").exists()
@@ -174,7 +174,7 @@ def test_the_first_process_alone_builds_the_dictionary(tmp_path: Path) -> None:
     assert opt["dict_file"] is None  # the given options are unchanged
 
 
-def test_a_dictionary_is_built_where_it_is_asked_for_and_not_built_twice(tmp_path: Path) -> None:
+def test_existing_dictionary_is_not_rebuilt(tmp_path: Path) -> None:
     opt = options(dict_file=str(tmp_path / "words"))  # without a model file, which ParlAI allows
     several_cpus._build_dictionary(opt, rank=0)
     assert (tmp_path / "words").exists()
@@ -183,13 +183,13 @@ def test_a_dictionary_is_built_where_it_is_asked_for_and_not_built_twice(tmp_pat
     assert (tmp_path / "words").read_text() == "untouched\t1\n"
 
 
-def test_without_a_process_group_nothing_is_gathered_from_elsewhere() -> None:
+def test_all_gather_list_without_process_group_returns_own_data() -> None:
     from parlai.utils.distributed import all_gather_list
 
     assert all_gather_list({"any": ["data"]}) == [{"any": ["data"]}]
 
 
-def test_on_cpus_wrappers_and_joins_name_no_device(process_group: None) -> None:
+def test_cpu_wrappers_and_joins_use_no_gpu(process_group: None) -> None:
     from parlai.utils.fsdp import JoinableEvaluator, JoinableTrainLoop
 
     plain = torch.nn.parallel.DistributedDataParallel
@@ -201,7 +201,7 @@ def test_on_cpus_wrappers_and_joins_name_no_device(process_group: None) -> None:
         assert loop.join_device.fget(None) == torch.device("cpu")
 
 
-def test_still_needed_parlai_takes_gpus_for_granted(process_group: None) -> None:
+def test_unrepaired_parlai_requires_gpus(process_group: None) -> None:
     distributed: Any = unrepaired("parlai.utils.distributed")
     assert 'backend="nccl"' in inspect.getsource(distributed.distributed_context)
     assert ".cuda()" in inspect.getsource(distributed.all_gather_list)
@@ -213,7 +213,7 @@ def test_still_needed_parlai_takes_gpus_for_granted(process_group: None) -> None
         torch.zeros(1, device=-1)
 
 
-def test_still_needed_parlai_builds_no_dictionary_and_seeds_nothing_in_several_processes() -> None:
+def test_unrepaired_parlai_neither_builds_dictionary_nor_seeds_processes() -> None:
     assert "Dictionaries should be pre-built before distributed train." in source_of("parlai.scripts.build_dict")
     assert "seed" not in source_of("parlai.scripts.multiprocessing_train")
     assert "seed" not in source_of("parlai.scripts.distributed_train")

@@ -30,23 +30,23 @@ def refused(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize("size", [0, -3])
-def test_a_batch_without_examples_would_train_for_ever(size: int) -> None:
+def test_nonpositive_batch_size_raises_option_error(size: int) -> None:
     assert refused(batchsize=size) == f"--batchsize {size}: must be at least 1"
 
 
 @pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
-def test_a_rate_must_be_a_number(rate: float) -> None:
+def test_invalid_learning_rate_raises_option_error(rate: float) -> None:
     assert refused(learningrate=rate) == f"--learningrate {rate}: must be a number of at least 0"
 
 
-def test_tensorboards_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tensorboard_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "tensorboardX" else find(name))
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[tensorboard\]"'):
         TrainModel.main(**TINY, tensorboard_log=True)
 
 
-def test_an_agent_may_look_at_its_training_before_it_begins(tmp_path: Path) -> None:
+def test_agent_can_reject_options_before_training(tmp_path: Path) -> None:
     assert refused(model_file=str(tmp_path / "model"), batchsize=1).startswith(
         "--batchsize 1: each reply is compared with"
     )
@@ -56,11 +56,11 @@ def test_an_agent_may_look_at_its_training_before_it_begins(tmp_path: Path) -> N
 # --- at the first validation -----------------------------------------------------------------------------------------
 
 
-def test_parlai_still_trusts_the_metrics_name() -> None:
+def test_unrepaired_parlai_does_not_check_validation_metric() -> None:
     assert "valid_report[opt['validation_metric']]" in source_of("parlai.scripts.train_model")
 
 
-def test_a_metric_that_is_not_measured_loses_nothing(tmp_path: Path) -> None:
+def test_unknown_validation_metric_keeps_checkpoint_to_resume_from(tmp_path: Path) -> None:
     model = tmp_path / "model"
     told = refused(model_file=str(model), validation_metric="mrrr")
     assert told == (
@@ -78,7 +78,7 @@ def test_a_metric_that_is_not_measured_loses_nothing(tmp_path: Path) -> None:
     assert after["train_steps"] > before["train_steps"] > 0
 
 
-def test_where_no_name_is_near_all_are_told(tmp_path: Path) -> None:
+def test_unknown_validation_metric_error_lists_available_metrics(tmp_path: Path) -> None:
     told = refused(validation_metric="nonsense", dict_file=str(tmp_path / "dict"))
     assert re.match(r"--validation-metric nonsense: the validation does not measure it; it measures accuracy, ", told)
     assert ", mrr, " in told

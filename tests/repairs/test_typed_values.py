@@ -22,13 +22,13 @@ def parsed(parser: Any, words: list[str]) -> Opt:
     return opt
 
 
-def test_parlai_still_changes_values_and_passes_them_over() -> None:
+def test_unrepaired_parlai_alters_values_and_skips_overrides() -> None:
     opt = parsed(unrepaired("parlai.core.params").ParlaiParser(True, False), ["--image_mode=no_image", "-dt", "valid"])
     assert opt["image_mode"] == "no-image"
     assert opt["override"] == {"datatype": "valid"}
 
 
-def test_values_stay_as_they_are_typed() -> None:
+def test_underscores_in_values_are_kept() -> None:
     assert parsed(ParlaiParser(True, False), ["--image_mode=no_image"])["image_mode"] == "no_image"
     # A value may contain "=", or options of another command, which that command parses itself.
     assert params.fix_underscores(["--a_b=c_d=e_f", "--x_y", "-z_z", "a_b", "=_", 3, "--eval_args=--p_q r_s"]) == [
@@ -38,7 +38,7 @@ def test_values_stay_as_they_are_typed() -> None:
     assert params.fix_underscores(None) is None
 
 
-def test_what_is_typed_is_above_what_a_model_remembers(tmp_path: Path) -> None:
+def test_command_line_values_override_saved_options(tmp_path: Path) -> None:
     file = str(tmp_path / "my_model")
     Opt({"model": "repeat_label", "image_mode": "raw", "datatype": "train"}).save(f"{file}.opt")
     Path(file).touch()
@@ -48,12 +48,14 @@ def test_what_is_typed_is_above_what_a_model_remembers(tmp_path: Path) -> None:
         assert create_agent(opt).opt["image_mode"] == "no_image"
 
 
-def test_what_is_not_typed_is_not_above_it() -> None:
+def test_options_not_given_are_not_overrides() -> None:
     assert parsed(ParlaiParser(True, False), ["--datatype", "valid"])["override"] == {"datatype": "valid"}
 
 
 @pytest.mark.parametrize("by_name", [True, False])
-def test_of_a_command_by_its_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool) -> None:
+def test_underscores_in_values_are_kept_for_commands_with_and_without_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
     rows = "".join(f"{item},{rater},{item % 2}\n" for item in range(4) for rater in ("ann", "bob"))
     (tmp_path / "my_ratings.csv").write_text(f"item,rater,rating\n{rows}")
     monkeypatch.chdir(tmp_path)
