@@ -143,7 +143,7 @@ def test_systems_argument_replaces_systems_of_file(study_of: Make, write_log: Ca
 
 
 @pytest.mark.parametrize(("name", "what"), [("ed", "--logs"), ("empgpt3_ab", "--logs"), ("chat", "--models")])
-def test_study_without_systems_or_models_names_missing_option(name: str, what: str) -> None:
+def test_missing_systems_or_models_error_names_the_option(name: str, what: str) -> None:
     with pytest.raises(OptionError, match=what):
         read_study(name).check_complete()
 

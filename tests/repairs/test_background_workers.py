@@ -156,7 +156,7 @@ def test_starting_worker_survives_signals(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # not blocked: it still ends the training
 
 
-def test_unrepaired_parlai_starts_workers_to_build_dictionary(tmp_path: Path) -> None:
+def test_unrepaired_parlai_cannot_build_dictionary_with_workers(tmp_path: Path) -> None:
     opt = TrainModel.setup_args().parse_kwargs(**TINY, num_workers=1, dict_file=str(tmp_path / "words"))
     with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="batch_act"):
         unrepaired("parlai.scripts.build_dict").build_dict(opt)

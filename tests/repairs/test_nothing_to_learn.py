@@ -14,12 +14,12 @@ from parlai_empathy.errors import OptionError
 ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo", "loglevel": "error"}
 
 
-def test_training_without_weights_needs_model_file() -> None:
+def test_training_agent_without_weights_needs_model_file() -> None:
     with pytest.raises(OptionError, match=r"^--model-file is missing: empathy:in_context has no weights to train, "):
         TrainModel.main(**ECHO)
 
 
-def test_failed_training_without_weights_leaves_no_files(tmp_path: Path) -> None:
+def test_failed_training_leaves_no_files(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^--lm-model is missing"):
         TrainModel.main(**{**ECHO, "lm_backend": "hf"}, model_file=str(tmp_path / "model"))
     assert not list(tmp_path.iterdir())

@@ -119,7 +119,7 @@ def test_permutation_test_scales_swaps_with_number_of_tests(second: str) -> None
 
 
 @pytest.mark.parametrize("second", ["", "x"], ids=["pairs", "two samples"])
-def test_results_depend_only_on_seed(second: str) -> None:
+def test_results_are_reproducible_by_seed(second: str) -> None:
     first, other = {str(i): [float(i * i % 7)] for i in range(9)}, {f"{second}{i}": [1.0 + i % 2] for i in range(9)}
     found = [both(first, other, How(test="permutation", resamples=50, seed=seed)) for seed in (1, 1, 2)]
     for known in ([one.interval for one in found], [one.p_value for one in found]):

@@ -114,6 +114,6 @@ def test_intervals_reflect_resampled_clusters(clusters: str, items_count: bool, 
     assert (width({str(i): said for i in range(5)}) > 0.5) == raters_count
 
 
-def test_intervals_depend_only_on_seed() -> None:
+def test_intervals_are_reproducible_by_seed() -> None:
     found = [strengths(SAID, "item", 50, seed).values for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]

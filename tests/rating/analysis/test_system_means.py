@@ -54,7 +54,7 @@ def test_interval_reflects_resampled_clusters(clusters: str, items_count: bool, 
     assert (width([(str(item), str(rater), 1.0 + rater) for item, rater in places]) > 1) == raters_count
 
 
-def test_interval_depends_only_on_seed() -> None:
+def test_interval_is_reproducible_by_seed() -> None:
     values = [(str(i), "a", float(i * i % 7)) for i in range(9)]
     assert mean_of(values, seed=1) == mean_of(values, seed=1)
     assert mean_of(values, seed=1).interval != mean_of(values, seed=2).interval

@@ -211,7 +211,7 @@ def test_person_can_meet_somebody_else_after_finishing(lobby: Lobby) -> None:
     assert stages(lobby, *"abc") == [Stage.TALK, Stage.DONE, Stage.TALK]
 
 
-def test_unfinished_meeting_cannot_be_left_with_go_on(lobby: Lobby) -> None:
+def test_go_on_is_rejected_until_meeting_ends(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     assert not lobby.go_on("a")
     say(lobby, 8)
