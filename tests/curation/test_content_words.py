@@ -42,7 +42,7 @@ def plain(texts: list[str | None]) -> list[int]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.none() | TEXTS | TEXTS.map(str.rstrip), max_size=12), st.data())
-def test_any_texts(texts: list[str | None], data: st.DataObject) -> None:
+def test_counts_match_specificity_on_random_texts(texts: list[str | None], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(texts)))
     array = ready(texts)
     assert count_content_words(array).to_pylist() == plain(texts)
@@ -51,12 +51,12 @@ def test_any_texts(texts: list[str | None], data: st.DataObject) -> None:
     assert count_content_words(pieces).to_pylist() == plain(texts)
 
 
-def test_all_short_words_of_marks_and_letters() -> None:
+def test_counts_match_specificity_on_short_words_with_punctuation() -> None:
     texts = ["".join(letters) for length in range(6) for letters in itertools.product('ax.("*,', repeat=length)]
     assert count_content_words(ready(texts)).to_pylist() == plain(texts)
 
 
-def test_all_common_words_and_what_is_nearly_one() -> None:
+def test_counts_match_specificity_on_common_words_and_near_misses() -> None:
     common = sorted(common_words())
     longer = [text for word in common for text in (word + "x", "x" + word, word + ".", "(" + word, word + "\0")]
     texts = [*common, *longer, *(word[1:] for word in common), *(word[:-1] for word in common)]
@@ -64,7 +64,7 @@ def test_all_common_words_and_what_is_nearly_one() -> None:
 
 
 @pytest.mark.parametrize("length", range(6, 40))
-def test_long_words_that_begin_or_end_like_a_common_one(length: int) -> None:
+def test_counts_match_specificity_on_long_words(length: int) -> None:
     words = [word.ljust(length, "x") for word in ("everything", "themselves", "the", "the\0", "\0")]
     texts = [
         text for word in words for text in (word, word[::-1], f"({word}...", f"the {word} of", word.rjust(length + 8))
@@ -73,15 +73,15 @@ def test_long_words_that_begin_or_end_like_a_common_one(length: int) -> None:
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, None], [""], ["", None, ""], ["the"], ["bread"]])
-def test_little_or_nothing(texts: list[str | None]) -> None:
+def test_counts_match_specificity_on_empty_and_tiny_arrays(texts: list[str | None]) -> None:
     assert count_content_words(ready(texts)).to_pylist() == plain(texts)
 
 
-def test_what_answers_are_of_one_type() -> None:
+def test_counts_are_int32() -> None:
     assert count_content_words(ready(["two lanterns", None])).type == pyarrow.int32()
 
 
-def test_the_kelvin_sign_alone_becomes_a_letter_of_ascii() -> None:
+def test_kelvin_sign_is_the_only_character_with_ascii_lowercase() -> None:
     """All other non-ASCII letters stay non-ASCII in lower case, so that their word is no stop word."""
     beyond = map(chr, range(128, sys.maxunicode + 1))
     assert [letter for letter in beyond if letter.lower().isascii()] == ["\u212a"]

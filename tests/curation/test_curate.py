@@ -64,7 +64,9 @@ def assert_all_counted(curated: Curated) -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(25, 90), st.integers(0, 3))
-def test_random_threads(tmp_path_factory: pytest.TempPathFactory, draw: random.Random, count: int, seed: int) -> None:
+def test_random_threads_match_plain_loop(
+    tmp_path_factory: pytest.TempPathFactory, draw: random.Random, count: int, seed: int
+) -> None:
     folder = tmp_path_factory.mktemp("random")
     posts = random_posts(count, draw=draw)
     expected = plainly(lines(posts), seed=seed)
@@ -81,7 +83,7 @@ def test_random_threads(tmp_path_factory: pytest.TempPathFactory, draw: random.R
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_larger_threads(tmp_path: Path, seed: int) -> None:
+def test_large_threads_match_plain_loop(tmp_path: Path, seed: int) -> None:
     posts = random_posts(5 * LARGE, seed=seed)
     curated = run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out")
     assert_same(records(tmp_path / "out"), plainly(lines(posts)))
@@ -89,7 +91,7 @@ def test_larger_threads(tmp_path: Path, seed: int) -> None:
     assert len(records(tmp_path / "out")) > LARGE / 2
 
 
-def test_the_real_dumps(tmp_path: Path, real_data: Path) -> None:
+def test_real_dumps_match_plain_loop(tmp_path: Path, real_data: Path) -> None:
     dumps = sorted((real_data / "reddit").glob("R[CS]_*"))
     dumped = [(line or b"").decode() for dump in dumps for _, line in read_lines(dump)]
     curated = run(dumps, tmp_path, threads=2, recipe={"kappa": 1.0})
@@ -115,7 +117,7 @@ def rows(dumps: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[di
 
 
 @pytest.mark.parametrize(("order", "threads", "size"), [((1, 0), 1, 1 << 24), ((0, 1), 3, 99), ((1, 0), 2, 5000)])
-def test_neither_order_nor_threads_nor_blocks_matter(
+def test_dump_order_threads_and_block_size_do_not_change_rows(
     dumps: list[Path],
     rows: list[dict[str, Any]],
     tmp_path: Path,
@@ -129,14 +131,14 @@ def test_neither_order_nor_threads_nor_blocks_matter(
     assert records(tmp_path) == rows
 
 
-def test_the_file_is_the_same_byte_for_byte(dumps: list[Path], tmp_path: Path) -> None:
+def test_red_parquet_is_byte_identical_across_thread_counts(dumps: list[Path], tmp_path: Path) -> None:
     scored = {"emotion": ByLength(), "toxicity": ByLength("toxic"), "recipe": {"toxic_above": 0.99}, "negatives": 0.5}
     for name, threads in (("one", 1), ("other", 2)):
         run(dumps, tmp_path / name, threads=threads, **scored)
     assert (tmp_path / "one" / "red.parquet").read_bytes() == (tmp_path / "other" / "red.parquet").read_bytes()
 
 
-def test_the_seed_matters(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_seed_changes_selected_posts_and_folds(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
     run(dumps, tmp_path, recipe={"seed": 1})
     found = records(tmp_path)
     assert len(found) == len(rows)
@@ -144,16 +146,14 @@ def test_the_seed_matters(dumps: list[Path], rows: list[dict[str, Any]], tmp_pat
     assert {row["id"]: row["fold"] for row in found} != {row["id"]: row["fold"] for row in rows}
 
 
-def test_a_dump_that_is_named_twice_changes_nothing(
-    dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_dump_named_twice_is_read_once(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
     curated = run([*dumps, dumps[1], dumps[1].parent / ".." / dumps[1].parent.name / dumps[1].name], tmp_path)
     assert records(tmp_path) == rows
     assert len(curated.accounts) == 2
     assert_all_counted(curated)
 
 
-def test_a_copy_of_a_dump_is_read_and_all_of_it_counted_as_read_twice(
+def test_posts_of_a_copied_dump_are_counted_as_read_twice(
     dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy" / dumps[0].name
@@ -167,7 +167,7 @@ def test_a_copy_of_a_dump_is_read_and_all_of_it_counted_as_read_twice(
     assert_all_counted(curated)
 
 
-def test_no_authors_name_is_anywhere(dumps: list[Path], tmp_path: Path) -> None:
+def test_output_contains_no_author_names(dumps: list[Path], tmp_path: Path) -> None:
     run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength("toxic"), recipe={"toxic_above": 0.99}, negatives=0.5)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     parts = [json.dumps(parquet.read_table(path).to_pylist()) for path in files if path.suffix == ".parquet"]
@@ -179,7 +179,7 @@ def test_no_authors_name_is_anywhere(dumps: list[Path], tmp_path: Path) -> None:
 # --- scorers of texts ------------------------------------------------------------------------------------------------
 
 
-def test_emotions_of_the_replies_are_added_up(dumps: list[Path], tmp_path: Path) -> None:
+def test_emotion_scores_of_replies_are_summed(dumps: list[Path], tmp_path: Path) -> None:
     curated = run(dumps, tmp_path, emotion=ByLength())
     found = records(tmp_path)
     assert curated.measures.dimensions == ("ee", "ae", "be", "re")
@@ -203,7 +203,7 @@ def own_text(post: dict[str, Any]) -> str:
     return "" if cleaning.flaw_of(text, post["author"] or "") else own
 
 
-def test_toxic_posts_are_left_out(dumps: list[Path], tmp_path: Path) -> None:
+def test_toxic_posts_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
     longest = max(GOOD[:4], key=len)
     curated = run(dumps, tmp_path, toxicity=ByLength("toxic"), recipe={"toxic_above": (len(longest) - 1) / 60})
     assert curated.fates["toxic"] > 0
@@ -214,19 +214,19 @@ def test_toxic_posts_are_left_out(dumps: list[Path], tmp_path: Path) -> None:
         run(dumps, tmp_path / "all", toxicity=ByLength("toxic"), recipe={"toxic_above": 0.0})
 
 
-def test_scores_are_kept_for_the_same_texts_and_scorer_alone(dumps: list[Path], tmp_path: Path) -> None:
+def test_score_cache_depends_on_texts_and_scorer(dumps: list[Path], tmp_path: Path) -> None:
     for name, changes in (("a", {}), ("a", {"kappa": 0.2}), ("b", {}), ("b", {"min_replies": 2})):
         run(dumps, tmp_path, emotion=ByLength(name), recipe=changes)
     assert len(list((tmp_path / "work").glob("emotion-*"))) == 3
 
 
-def test_scores_are_kept_for_the_same_dumps_in_any_order(dumps: list[Path], tmp_path: Path) -> None:
+def test_score_cache_ignores_order_of_dumps(dumps: list[Path], tmp_path: Path) -> None:
     run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength())
     run(dumps[::-1], tmp_path, emotion=ByLength(), toxicity=ByLength())
     assert len(list((tmp_path / "work").glob("emotion-*"))) == 1
 
 
-def test_texts_that_could_not_be_read_once_are_scored_next_time(
+def test_texts_missed_by_a_read_error_are_scored_next_time(
     dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(path: Path, seen: object) -> Iterator[bytes]:
@@ -246,21 +246,21 @@ def test_texts_that_could_not_be_read_once_are_scored_next_time(
 # --- constants -------------------------------------------------------------------------------------------------------
 
 
-def test_other_subreddits_are_left_out(dumps: list[Path], tmp_path: Path) -> None:
+def test_other_subreddits_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
     curated = run(dumps, tmp_path, recipe={"subreddits": ("GARDENING", "trains")})
     assert {row["subreddit"] for row in records(tmp_path)} == {"Gardening", "trains"} == curated.subreddits.keys()
     assert curated.fates["in another subreddit"] > 10
     assert_all_counted(curated)
 
 
-def test_fewer_replies_than_wanted(dumps: list[Path], tmp_path: Path) -> None:
+def test_posts_with_too_few_replies_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
     curated = run(dumps, tmp_path, recipe={"min_replies": 2})
     assert min(row["re"] for row in records(tmp_path)) >= 2
     assert curated.fates["with fewer than 2 replies"] > 10
     assert_all_counted(curated)
 
 
-def test_tables_of_the_card(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_card_tables_match_the_rows(dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path) -> None:
     curated = run(dumps, tmp_path)
     for label, means in curated.classes.items():
         of_class = [row for row in rows if row["label"] == label]
@@ -279,7 +279,9 @@ def test_tables_of_the_card(dumps: list[Path], rows: list[dict[str, Any]], tmp_p
     assert curated.fates["neither engaging nor not"] + sum(curated.chosen.ends) == curated.measures.posts
 
 
-def test_emotion_alone_needs_a_scorer(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_emotion_as_only_weight_requires_an_emotion_scorer(
+    dumps: list[Path], tmp_path: Path, assert_one_line: OneLine
+) -> None:
     run(dumps, tmp_path, emotion=ByLength(), recipe={"weights": {"ee": 1.0}})
     assert records(tmp_path)
     with pytest.raises(OptionError) as caught:
@@ -299,14 +301,16 @@ def test_emotion_alone_needs_a_scorer(dumps: list[Path], tmp_path: Path, assert_
         (b"\xff\xfe\n", ("1 not UTF-8",)),
     ],
 )
-def test_no_line_is_a_post(tmp_path: Path, content: bytes, parts: tuple[str, ...], assert_one_line: OneLine) -> None:
+def test_dump_without_posts_raises_data_error(
+    tmp_path: Path, content: bytes, parts: tuple[str, ...], assert_one_line: OneLine
+) -> None:
     (dump := tmp_path / "a.jsonl").write_bytes(content)
     with pytest.raises(DataError) as caught:
         run([dump], tmp_path / "out")
     assert_one_line(caught.value, f"{dump}: no line is a post: ", *parts)
 
 
-def test_a_broken_archive_of_nothing_says_so(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_corrupt_archive_without_posts_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (dump := tmp_path / "a.zst").write_bytes(b"none at all")
     with pytest.raises(DataError) as caught:
         run([dump], tmp_path / "out")
@@ -316,14 +320,16 @@ def test_a_broken_archive_of_nothing_says_so(tmp_path: Path, assert_one_line: On
 @pytest.mark.parametrize(
     "posts", [[submission("s0")], [comment("a", "t3_zz")], [submission("s0"), comment("a", "t3_s0")]]
 )
-def test_nothing_to_choose_from(tmp_path: Path, posts: list[dict[str, Any]], assert_one_line: OneLine) -> None:
+def test_dump_without_measurable_posts_raises_not_computable_error(
+    tmp_path: Path, posts: list[dict[str, Any]], assert_one_line: OneLine
+) -> None:
     with pytest.raises(NotComputableError) as caught:
         run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out")
     assert_one_line(caught.value, "0 post(s)", "RS_")
     assert not (tmp_path / "out" / "red.parquet").exists()
 
 
-def test_bad_lines_and_a_broken_end_leave_the_rest(tmp_path: Path) -> None:
+def test_bad_lines_and_truncated_archives_are_accounted_for(tmp_path: Path) -> None:
     content = b"\n".join([b"\xff", b"?", b"{}", *(line.encode() for line in lines(POSTS)), b"x" * (5 << 20), b"null"])
     (dump := tmp_path / "a.jsonl").write_bytes(content)
     curated = run([dump], tmp_path / "out")
@@ -339,7 +345,9 @@ def test_bad_lines_and_a_broken_end_leave_the_rest(tmp_path: Path) -> None:
 
 @settings(max_examples=3, deadline=None)
 @given(st.lists(st.binary(max_size=40) | st.sampled_from([b"null", b"{}", b"[", b'{"id": "a"}', b" "]), max_size=25))
-def test_lines_of_any_kind_among_posts(tmp_path_factory: pytest.TempPathFactory, strange: list[bytes]) -> None:
+def test_arbitrary_lines_do_not_affect_valid_posts(
+    tmp_path_factory: pytest.TempPathFactory, strange: list[bytes]
+) -> None:
     folder = tmp_path_factory.mktemp("strange")
     assume(b"\xef\xbb\xbf" not in b"".join(strange))
     content = b"\n".join([*strange, *(line.encode() for line in lines(POSTS)), *strange])
@@ -353,13 +361,15 @@ def test_lines_of_any_kind_among_posts(tmp_path_factory: pytest.TempPathFactory,
 # --- disks and memory ------------------------------------------------------------------------------------------------
 
 
-def test_too_little_memory(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_too_little_memory_raises_option_error(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         run(dumps, tmp_path, memory="1MB")
     assert_one_line(caught.value, "--memory 1MB: too little for DuckDB")
 
 
-def test_a_folder_that_is_a_file(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_file_in_place_of_a_folder_raises_data_error(
+    dumps: list[Path], tmp_path: Path, assert_one_line: OneLine
+) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "posts").write_text("a file")
     with pytest.raises(DataError) as caught:
@@ -368,7 +378,7 @@ def test_a_folder_that_is_a_file(dumps: list[Path], tmp_path: Path, assert_one_l
 
 
 @pytest.mark.parametrize("done", [False, True])
-def test_a_full_disk(
+def test_full_disk_raises_data_error_and_next_run_succeeds(
     dumps: list[Path], rows: list[dict[str, Any]], tmp_path: Path, done: bool, assert_one_line: OneLine
 ) -> None:
     """Simulate it with a limit of 300 bytes a file, first while dumps are unpacked, then for red.parquet."""
@@ -385,7 +395,7 @@ def test_a_full_disk(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="whoever may write anywhere meets no such folder")
-def test_a_folder_that_may_not_be_written_to(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_read_only_folder_raises_data_error(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
     tmp_path.chmod(0o555)
     with pytest.raises(DataError) as caught:
         run(dumps, tmp_path / "out")
@@ -424,7 +434,7 @@ run([*map(Path, dumps)], Path(out), emotion=Dying("emotion"), toxicity=Dying("to
 
 
 @pytest.mark.parametrize("moment", ["toxicity", "emotion", "write"])
-def test_a_killed_run_goes_on_to_the_same_data_set(
+def test_killed_run_resumes_to_identical_output(
     dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     monkeypatch.setattr(text_scores, "BATCH", 8)

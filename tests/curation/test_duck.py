@@ -19,7 +19,7 @@ from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
 OneLine = Callable[..., None]
 
 
-def test_it_takes_as_much_memory_and_as_many_threads_as_are_allowed(tmp_path: Path) -> None:
+def test_connection_uses_given_memory_threads_and_temp_folder(tmp_path: Path) -> None:
     with connect("123MiB", 2, tmp_path / "spilled") as connection:
         names = ("memory_limit", "threads", "temp_directory")
         found = connection.execute(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}").fetchone()
@@ -27,13 +27,15 @@ def test_it_takes_as_much_memory_and_as_many_threads_as_are_allowed(tmp_path: Pa
 
 
 @pytest.mark.parametrize("memory", ["much", "", "4 cats"])
-def test_memory_has_to_be_an_amount(memory: str, assert_one_line: OneLine) -> None:
+def test_invalid_memory_raises_option_error(memory: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         connect(memory, 1)
     assert_one_line(caught.value, f"--memory {memory}: ", "write it like 4GB")
 
 
-def test_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_duckdb_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, assert_one_line: OneLine
+) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingDependencyError) as caught:
         connect("1GB", 1)
@@ -42,7 +44,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, as
         pass
 
 
-def test_too_little_memory_is_the_options_fault(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_out_of_memory_raises_option_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught, clear_errors("1MB", tmp_path), connect("1MB", 1) as connection:
         connection.execute("SELECT list(n) FROM range(10_000_000) AS t(n)").fetchall()
     assert_one_line(caught.value, "--memory 1MB: too little for DuckDB (Out of Memory Error", "--threads")
@@ -57,14 +59,14 @@ def test_too_little_memory_is_the_options_fault(tmp_path: Path, assert_one_line:
         (duckdb.IOException("IO Error: Could not write file\nmore"), "out cannot be written (IO Error: Could not"),
     ],
 )
-def test_what_cannot_be_written_is_named(error: Exception, named: str, assert_one_line: OneLine) -> None:
+def test_write_errors_name_the_path(error: Exception, named: str, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught, clear_errors("1GB", Path("out")):
         raise error
     assert_one_line(caught.value, named, "make room, or name another folder")
     assert caught.value.__cause__ is error
 
 
-def test_other_errors_pass(tmp_path: Path) -> None:
+def test_other_errors_are_not_converted(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), clear_errors("1GB", tmp_path):
         raise ZeroDivisionError
     with pytest.raises(duckdb.ParserException), clear_errors("1GB", tmp_path), connect("1GB", 1) as connection:
@@ -78,7 +80,7 @@ def press_ctrl_c(*_: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_while_duckdb_computes() -> None:
+def test_ctrl_c_interrupts_a_running_query() -> None:
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     with connect("1GB", 1) as connection:
         timer.start()
@@ -87,7 +89,7 @@ def test_ctrl_c_while_duckdb_computes() -> None:
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
-def test_ctrl_c_while_duckdb_calls_python() -> None:
+def test_ctrl_c_in_a_python_function_raises_keyboard_interrupt() -> None:
     """DuckDB reports it as an error of the function, as does Arrow for input that is read as a stream."""
     with connect("1GB", 1) as connection:
         connection.create_function("stop", press_ctrl_c, ["BIGINT"], "BIGINT")
@@ -97,14 +99,14 @@ def test_ctrl_c_while_duckdb_calls_python() -> None:
             connection.execute("SELECT stop(1)").fetchall()
 
 
-def test_other_errors_stay_what_they_are_and_so_does_what_ctrl_c_does() -> None:
+def test_stoppable_keeps_other_errors_and_signal_handler() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(RuntimeError, match=r"^other$"), stoppable():
         raise RuntimeError("other")
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_signals_that_are_ignored_stay_so_and_other_threads_have_none() -> None:
+def test_stoppable_respects_ignored_signals_and_other_threads() -> None:
     def run() -> None:
         with stoppable():
             done.append(1)

@@ -50,7 +50,7 @@ def without_end(line: str | None) -> str | None:
     st.integers(1, 40),
     st.integers(1, 9),
 )
-def test_the_lines_are_those_that_are_read_one_by_one(pieces: list[bytes], size: int, step: int) -> None:
+def test_block_lines_match_read_lines(pieces: list[bytes], size: int, step: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch.object(blocks, "LONGEST_LINE", SHORT),
@@ -66,7 +66,7 @@ def test_the_lines_are_those_that_are_read_one_by_one(pieces: list[bytes], size:
 
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.booleans())
-def test_any_bytes_are_lines(content: bytes, is_first: bool) -> None:
+def test_arbitrary_bytes_are_split_into_lines(content: bytes, is_first: bool) -> None:
     lines = lines_of(Block(content, 1 if is_first else 7))
     body = content.removeprefix(b"\xef\xbb\xbf") if is_first else content
     expected = (body if body.endswith(b"\n") else body + b"\n").split(b"\n")[:-1]
@@ -77,7 +77,7 @@ def test_any_bytes_are_lines(content: bytes, is_first: bool) -> None:
 
 @pytest.mark.parametrize("length", [LONGEST_LINE, LONGEST_LINE + 1, 5 * LONGEST_LINE])
 @pytest.mark.parametrize("ending", [b"", b"\n"])
-def test_a_line_is_too_long_beyond_four_mebibytes(tmp_path: Path, length: int, ending: bytes) -> None:
+def test_lines_over_four_mebibytes_are_unreadable(tmp_path: Path, length: int, ending: bytes) -> None:
     (path := tmp_path / "a.jsonl").write_bytes(b"first\n" + b"x" * length + b"\nlast" + ending)
     first, middle, last = (row for block in read_blocks(path) for row in lines_of(block).to_pylist())
     assert (without_end(first["line"]), without_end(last["line"])) == ("first", "last")
@@ -87,7 +87,7 @@ def test_a_line_is_too_long_beyond_four_mebibytes(tmp_path: Path, length: int, e
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst", ".jsonl"])
 @pytest.mark.parametrize("size", [1, 1_000, 1 << 24])
-def test_packed_or_not(tmp_path: Path, ending: str, size: int) -> None:
+def test_blocks_of_all_formats_hold_whole_lines(tmp_path: Path, ending: str, size: int) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(TEXT))
     found = list(read_blocks(path, size))
     assert b"".join(block.content for block in found) == TEXT
@@ -97,7 +97,7 @@ def test_packed_or_not(tmp_path: Path, ending: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
-def test_of_a_cut_archive_whole_lines_come_before_the_error(
+def test_truncated_archive_yields_whole_lines_before_the_error(
     tmp_path: Path, ending: str, assert_one_line: OneLine
 ) -> None:
     content = TEXT * 20
@@ -115,7 +115,9 @@ def test_of_a_cut_archive_whole_lines_come_before_the_error(
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 @pytest.mark.parametrize("content", [b"no archive at all", b"\x28\xb5\x2f\xfd" + b"\xff" * 40, b"BZh9" + b"\0" * 40])
-def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_one_line: OneLine) -> None:
+def test_invalid_archive_raises_data_error(
+    tmp_path: Path, ending: str, content: bytes, assert_one_line: OneLine
+) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(content)
     with pytest.raises(DataError) as caught:
         list(read_blocks(path))
@@ -123,12 +125,12 @@ def test_what_is_no_archive(tmp_path: Path, ending: str, content: bytes, assert_
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst", ".jsonl"])
-def test_an_archive_of_nothing_has_no_block(tmp_path: Path, ending: str) -> None:
+def test_empty_dump_has_no_blocks(tmp_path: Path, ending: str) -> None:
     (path := tmp_path / f"a{ending}").write_bytes(PACKERS.get(ending, bytes)(b""))
     assert list(read_blocks(path)) == []
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         list(read_blocks(tmp_path / "gone.jsonl"))
     assert_one_line(caught.value, str(tmp_path / "gone.jsonl"), "No such file")

@@ -47,7 +47,7 @@ def measured(
     return measures, {row["name"]: row for row in rows}
 
 
-def test_by_hand(engine: Engine, tmp_path: Path) -> None:
+def test_engagement_matches_hand_computed_values(engine: Engine, tmp_path: Path) -> None:
     measures, rows = measured(engine, tmp_path, POSTS)
     # Negative votes count as 0, so be is 0, 2 and 1; the paper gives no constant for ee, so its median is used.
     assert measures.medians == {"ee": 1.0, "ae": 6, "be": 1, "re": 2, "pv": 4}
@@ -66,7 +66,7 @@ def test_by_hand(engine: Engine, tmp_path: Path) -> None:
     assert a["be"] == -3  # the raw value is kept
 
 
-def test_mean_and_deviation_are_the_populations(engine: Engine, tmp_path: Path) -> None:
+def test_mean_and_deviation_are_of_the_population(engine: Engine, tmp_path: Path) -> None:
     measures, rows = measured(engine, tmp_path, POSTS)
     values = [row["engagement"] for row in rows.values()]
     assert measures.posts == 3
@@ -74,7 +74,7 @@ def test_mean_and_deviation_are_the_populations(engine: Engine, tmp_path: Path) 
     assert measures.deviation == pytest.approx(statistics.pstdev(values), rel=1e-12)
 
 
-def test_without_emotion_the_other_weights_are_the_whole(engine: Engine, tmp_path: Path) -> None:
+def test_weights_are_renormalised_without_emotion(engine: Engine, tmp_path: Path) -> None:
     measures, rows = measured(engine, tmp_path, POSTS, WITHOUT_EMOTION)
     assert measures.dimensions == WITHOUT_EMOTION
     assert "ee" not in measures.medians
@@ -83,7 +83,7 @@ def test_without_emotion_the_other_weights_are_the_whole(engine: Engine, tmp_pat
     assert b["engagement"] == math.floor(expected * MILLION + 0.5)
 
 
-def test_constants_that_are_given(engine: Engine, tmp_path: Path) -> None:
+def test_given_constants_replace_computed_ones(engine: Engine, tmp_path: Path) -> None:
     given = {"weights": {"re": 2.0}, "alphas": {"re": 0.1}, "medians": {"re": 8.0, "pv": 16.0}}
     measures, rows = measured(engine, tmp_path, POSTS, WITHOUT_EMOTION, **given)
     assert (measures.medians["re"], measures.medians["pv"], measures.medians["ae"]) == (8, 16, 6)
@@ -93,7 +93,9 @@ def test_constants_that_are_given(engine: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_too_few_posts(engine: Engine, tmp_path: Path, count: int, assert_one_line: Callable[..., None]) -> None:
+def test_too_few_posts_raise_not_computable_error(
+    engine: Engine, tmp_path: Path, count: int, assert_one_line: Callable[..., None]
+) -> None:
     with pytest.raises(NotComputableError) as caught:
         measured(engine, tmp_path, POSTS[:count])
     assert_one_line(
@@ -102,7 +104,9 @@ def test_too_few_posts(engine: Engine, tmp_path: Path, count: int, assert_one_li
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_median_of_nothing(engine: Engine, tmp_path: Path, name: str, assert_one_line: Callable[..., None]) -> None:
+def test_zero_median_raises_unless_given_explicitly(
+    engine: Engine, tmp_path: Path, name: str, assert_one_line: Callable[..., None]
+) -> None:
     posts = [{**post, name: 0} for post in POSTS]
     with pytest.raises(NotComputableError) as caught:
         measured(engine, tmp_path, posts)
@@ -110,13 +114,15 @@ def test_a_median_of_nothing(engine: Engine, tmp_path: Path, name: str, assert_o
     assert measured(engine, tmp_path, posts, medians={name: 1.0})[0].medians[name] == 1
 
 
-def test_posts_that_are_all_alike(engine: Engine, tmp_path: Path, assert_one_line: Callable[..., None]) -> None:
+def test_equally_engaging_posts_raise_not_computable_error(
+    engine: Engine, tmp_path: Path, assert_one_line: Callable[..., None]
+) -> None:
     with pytest.raises(NotComputableError) as caught:
         measured(engine, tmp_path, [{**POSTS[1], "name": f"t1_{number}"} for number in range(7)])
     assert_one_line(caught.value, "all 7 posts are equally engaging")
 
 
-def test_large_numbers_are_added_up_without_a_loss(engine: Engine, tmp_path: Path) -> None:
+def test_mean_of_large_values_is_exact(engine: Engine, tmp_path: Path) -> None:
     posts = [{**POSTS[1], "name": f"t1_{n}", "be": n % 2 * 10**9, "ae": 10**6 + n, "pv": 2 * 10**9} for n in range(500)]
     measures, rows = measured(engine, tmp_path, posts)
     values = [row["engagement"] for row in rows.values()]

@@ -23,7 +23,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     engine.close()
 
 
-def test_a_view_is_of_all_its_files_whatever_they_are_called(engine: Engine, tmp_path: Path) -> None:
+def test_view_reads_files_with_special_characters_in_paths(engine: Engine, tmp_path: Path) -> None:
     names = ("plain", "a[1]", "b*?", "c{d,e}", "it's", "f g%20")
     files = [tmp_path / name / "part.parquet" for name in names]
     for number, file in enumerate(files):
@@ -35,7 +35,7 @@ def test_a_view_is_of_all_its_files_whatever_they_are_called(engine: Engine, tmp
     assert engine.rows("SELECT n FROM numbers") == [(0,)]
 
 
-def test_a_table_is_computed_once_and_a_view_each_time(engine: Engine) -> None:
+def test_table_is_computed_once_and_view_on_each_query(engine: Engine) -> None:
     engine.table("source", "SELECT 1 AS n")
     engine.table("kept", "SELECT n + 1 AS n FROM source")
     engine.view_of("seen", "SELECT n + 1 AS n FROM source")
@@ -44,7 +44,7 @@ def test_a_table_is_computed_once_and_a_view_each_time(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 2048, 5000])
-def test_exactly_so_many_rows_come_together_and_in_order(engine: Engine, size: int) -> None:
+def test_exactly_yields_ordered_tables_of_given_size(engine: Engine, size: int) -> None:
     tables = list(exactly(engine, "SELECT range AS n FROM range(4999) ORDER BY n", size))
     assert [n for table in tables for n in table["n"].to_pylist()] == list(range(4999))
     assert {len(table) for table in tables[:-1]} <= {size}
@@ -61,13 +61,13 @@ class _Uneven:
 
 
 @pytest.mark.parametrize(("size", "lengths"), [(1, [1] * 10), (3, [3, 3, 3, 1]), (5, [5, 5]), (20, [10])])
-def test_exactly_so_many_rows_from_any_tables(size: int, lengths: list[int]) -> None:
+def test_exactly_regroups_tables_of_uneven_sizes(size: int, lengths: list[int]) -> None:
     tables = list(exactly(_Uneven(), "", size))  # type: ignore[arg-type]
     assert [len(table) for table in tables] == lengths
     assert [n for table in tables for n in table["n"].to_pylist()] == list(range(10))
 
 
-def test_what_a_killed_run_left_goes_and_nothing_stays(tmp_path: Path) -> None:
+def test_engine_folder_is_emptied_on_open_and_removed_on_close(tmp_path: Path) -> None:
     folder = tmp_path / "engine"
     folder.mkdir()
     (folder / "spilled").write_text("left")
@@ -77,13 +77,13 @@ def test_what_a_killed_run_left_goes_and_nothing_stays(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_an_engine_of_another_name(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_unknown_engine_raises_option_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         open_engine("sqlite", tmp_path, "1GB", 1)
     assert_one_line(caught.value, "--engine sqlite", *ENGINES)
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_uncreatable_folder_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(DataError) as caught:
         open_engine("duckdb", tmp_path / "out" / "engine", "1GB", 1)

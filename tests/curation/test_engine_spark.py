@@ -64,7 +64,9 @@ def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:
         assert spark.classes[label] == pytest.approx(means, rel=1e-12)
 
 
-def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_matches_duckdb_with_scorers_and_negative_samples(
+    spark: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With text scorers and negative samples, in batches that do not fit the data, in a folder with an odd name."""
     monkeypatch.setattr(selection, "_ROWS", 7)
     monkeypatch.setattr(text_scores, "BATCH", 50)
@@ -79,20 +81,20 @@ def test_dumps_with_all_that_is_odd(spark: Engine, tmp_path: Path, monkeypatch: 
     assert found[0].fates["read twice"] > 0
 
 
-def test_many_dumps(spark: Engine, tmp_path: Path) -> None:
+def test_spark_matches_duckdb_on_many_dumps(spark: Engine, tmp_path: Path) -> None:
     posts = random_posts(2 * LARGE, seed=3)
     dumps = [write_dump(tmp_path / f"RC_{n}.jsonl", posts[n::8]) for n in range(8)]
     assert_same(tmp_path, *both(spark, dumps, tmp_path))
 
 
-def test_the_real_dumps(spark: Engine, tmp_path: Path, real_data: Path) -> None:
+def test_spark_matches_duckdb_on_real_dumps(spark: Engine, tmp_path: Path, real_data: Path) -> None:
     dumps = sorted((real_data / "reddit").glob("R[CS]_*"))
     found = both(spark, dumps, tmp_path, recipe={"kappa": 1.0})
     assert_same(tmp_path, *found)
     assert found[0].fates["chosen"] > 100
 
 
-def test_tables_views_and_batches(spark: Engine, tmp_path: Path) -> None:
+def test_tables_views_and_batches_return_expected_rows(spark: Engine, tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"n": range(10), "s": list("abcdefghij")}), tmp_path / "numbers.parquet")
     spark.view("numbers", [tmp_path / "numbers.parquet"])
     spark.table("twice", "SELECT 2 * n AS n, s FROM numbers")
@@ -106,7 +108,7 @@ def test_tables_views_and_batches(spark: Engine, tmp_path: Path) -> None:
     assert list(spark.batches("SELECT n FROM numbers WHERE n > 99", 4)) == []
 
 
-def test_files_are_those_of_this_machine_whatever_the_clusters_file_system_is(spark: Engine, tmp_path: Path) -> None:
+def test_view_reads_local_files_despite_default_file_system(spark: Engine, tmp_path: Path) -> None:
     file = tmp_path / "a [b]{c}*%20.parquet"
     parquet.write_table(pyarrow.table({"n": [1, 2]}), file)
     settings = spark._session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
@@ -119,7 +121,7 @@ def test_files_are_those_of_this_machine_whatever_the_clusters_file_system_is(sp
         settings.set("fs.defaultFS", before)
 
 
-def test_what_spark_and_java_say_is_one_line(spark: Engine, tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_spark_failures_raise_one_line_option_error(spark: Engine, tmp_path: Path, assert_one_line: OneLine) -> None:
     ways: list[Callable[[], object]] = [
         lambda: spark.rows("SELECT n FROM nothing"),
         lambda: spark.rows("SELECT raise_error('a\\nb')"),

@@ -27,7 +27,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_another_process_is_kept_out_until_the_first_is_killed(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_lock_excludes_other_processes_until_holder_is_killed(tmp_path: Path, assert_one_line: OneLine) -> None:
     command = [sys.executable, "-c", HOLDER, str(tmp_path / "work")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -40,21 +40,21 @@ def test_another_process_is_kept_out_until_the_first_is_killed(tmp_path: Path, a
         pass
 
 
-def test_one_run_after_another_and_in_other_folders(tmp_path: Path) -> None:
+def test_lock_is_per_folder_and_released_on_exit(tmp_path: Path) -> None:
     with locked(tmp_path / "a"), locked(tmp_path / "b"):
         pass
     with locked(tmp_path / "a"):
         pass
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_uncreatable_folder_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (tmp_path / "a").write_text("a file")
     with pytest.raises(DataError) as caught, locked(tmp_path / "a" / "work"):
         pass
     assert_one_line(caught.value, tmp_path / "a" / "work", "cannot be created", "--out")
 
 
-def test_a_disk_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_is_skipped_on_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*_: Any) -> None:
         raise OSError(95, "Operation not supported")
 
@@ -63,7 +63,7 @@ def test_a_disk_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pyte
         pass
 
 
-def test_a_system_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_is_skipped_on_platform_without_fcntl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     importing = builtins.__import__
 
     def without(name: str, *rest: Any, **named: Any) -> Any:

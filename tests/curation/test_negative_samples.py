@@ -28,7 +28,7 @@ def is_part(part: list[str], whole: list[str]) -> bool:
 
 @settings(deadline=None)
 @given(WORDS, st.integers(0, 99))
-def test_insertion_puts_half_as_many_words_in(words: list[str], seed: int) -> None:
+def test_insertion_adds_half_as_many_words(words: list[str], seed: int) -> None:
     found = sample("insertion", " ".join(words), seed=seed).split()
     assert [word for word in found if word != "NEW"] == words
     assert found.count("NEW") == max(1, round(len(words) / 2))
@@ -36,28 +36,28 @@ def test_insertion_puts_half_as_many_words_in(words: list[str], seed: int) -> No
 
 @settings(deadline=None)
 @given(WORDS, st.integers(0, 99))
-def test_deletion_takes_half_of_the_words_out_and_leaves_one(words: list[str], seed: int) -> None:
+def test_deletion_removes_half_the_words_but_leaves_one(words: list[str], seed: int) -> None:
     found = sample("deletion", " ".join(words), seed=seed).split()
     assert len(found) == max(1, len(words) - max(1, round(len(words) / 2)))
     assert is_part(found, words)
 
 
-def test_copy_says_the_context_again() -> None:
+def test_copy_returns_the_parent() -> None:
     assert sample("copy") == PARENT
 
 
-def test_generic_is_one_of_the_replies_that_fit_anywhere() -> None:
+def test_generic_draws_from_all_generic_replies() -> None:
     found = Counter(sample("generic", seed=seed) for seed in range(2_000))
     assert found.keys() == set(GENERIC)
 
 
-def test_the_generic_replies_are_texts_as_red_has_them() -> None:
+def test_generic_replies_are_clean_and_unique() -> None:
     assert [reply for reply in GENERIC if clean(reply) != reply] == []
     assert len(set(GENERIC)) == len(GENERIC)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_draw_alone_decides(kind: str) -> None:
+def test_samples_are_determined_by_the_seed(kind: str) -> None:
     words = ("NEW", "OTHER", "THIRD")
     assert sample(kind, words=words, seed=3) == sample(kind, words=words, seed=3)
     different = {sample(kind, words=words, seed=seed) for seed in range(40)}

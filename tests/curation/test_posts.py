@@ -122,18 +122,20 @@ NAMES = st.sampled_from(
         ("\u0130s", None, 1),  # its lower case is an i, a combining dot above, and an s
     ],
 )
-def test_letters_and_spaces_beyond_ascii(reader: LineReader, text: str, flaw: str | None, words: int) -> None:
+def test_unicode_letters_and_spaces_match_plain_python(
+    reader: LineReader, text: str, flaw: str | None, words: int
+) -> None:
     (post,) = read_records(reader, [comment("a", "t1_b", body=text)])
     assert (post["flaw"], post["words"]) == (flaw, words) == plain(text, "anna")[::2]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, NAMES), min_size=1, max_size=40))
-def test_flaws_texts_and_words_are_those_of_plain_python(reader: LineReader, texts: list[tuple[str, str]]) -> None:
+def test_flaws_texts_and_word_counts_match_plain_python(reader: LineReader, texts: list[tuple[str, str]]) -> None:
     assert_agree(reader, texts)
 
 
-def test_every_character_is_to_the_queries_what_it_is_to_python(reader: LineReader) -> None:
+def test_characters_across_unicode_match_plain_python(reader: LineReader) -> None:
     known = sorted(characters())
     wide = [c for c in known if c < "\u3400" or c.isspace() or len(c.lower()) > 1 or len(c.casefold()) > 1]
     assert len(known) > 100_000
@@ -143,7 +145,7 @@ def test_every_character_is_to_the_queries_what_it_is_to_python(reader: LineRead
         assert_agree(reader, [(template.replace("{}", c), "anna") for c in wide])
 
 
-def test_a_submission_says_its_title_and_its_text(reader: LineReader) -> None:
+def test_submission_text_is_title_and_selftext(reader: LineReader) -> None:
     found = read_records(
         reader,
         [
@@ -167,13 +169,13 @@ def test_a_submission_says_its_title_and_its_text(reader: LineReader) -> None:
     ]
 
 
-def test_the_words_of_what_answers_a_submission_are_not_counted(reader: LineReader) -> None:
+def test_words_of_replies_to_submissions_are_not_counted(reader: LineReader) -> None:
     """They are never used: only the words of replies to comments count."""
     found = read_records(reader, [comment("a", "t3_s0"), comment("b", "t1_a")])
     assert [post["words"] for post in found] == [0, 3]  # bread, rises, slowly.
 
 
-def test_all_real_comments(reader: LineReader, real_data: Path) -> None:
+def test_real_comments_match_plain_python(reader: LineReader, real_data: Path) -> None:
     texts = []
     for dump in sorted((real_data / "reddit").glob("RC_*")):
         for _, line in read_lines(dump):
@@ -263,7 +265,7 @@ LONE = rb'"\ud800 alone"'  # half of a surrogate pair: not a character
         (json.dumps(submission("a", id=None)).encode(), "wrong type (id)"),
     ],
 )
-def test_what_is_no_post_is_counted_by_its_reason(reader: LineReader, line: bytes, reason: str) -> None:
+def test_bad_lines_are_counted_by_reason(reader: LineReader, line: bytes, reason: str) -> None:
     found = read(reader, [GOOD_LINE, line, b"", GOOD_LINE, line])
     why, _, detail = reason.partition(" (")
     assert found.bad == {why: 2}
@@ -305,23 +307,25 @@ def test_what_is_no_post_is_counted_by_its_reason(reader: LineReader, line: byte
         ("unknown", str(10**40), "name", "t1_a1"),
     ],
 )
-def test_what_has_several_types_in_dumps(reader: LineReader, name: str, text: str, column: str, expected: Any) -> None:
+def test_fields_of_varying_types_are_converted(
+    reader: LineReader, name: str, text: str, column: str, expected: Any
+) -> None:
     found = read(reader, [changed(name, text)])
     assert not found.bad
     assert found.posts[column].to_pylist() == [expected]
 
 
-def test_ups_stand_for_a_score_that_is_not_there(reader: LineReader) -> None:
+def test_ups_replace_a_missing_score(reader: LineReader) -> None:
     old = {name: value for name, value in comment("a", "t1_b").items() if name != "score"} | {"ups": 5}
     assert [post["score"] for post in read_records(reader, [old, comment("b", "t1_b", ups=5)])] == [5, 1]
 
 
-def test_a_field_that_is_given_twice_counts_once(reader: LineReader) -> None:
+def test_duplicate_fields_yield_one_post(reader: LineReader) -> None:
     found = read(reader, [GOOD_LINE[:-1] + b', "body": "something else", "id": "b2"}'])
     assert (len(found.bad), len(found.posts)) == (0, 1)
 
 
-def test_line_ends_of_other_systems(reader: LineReader) -> None:
+def test_crlf_line_endings_and_byte_order_mark_are_accepted(reader: LineReader) -> None:
     found = reader.read(Block(b"\xef\xbb\xbf" + b"\r\n".join([GOOD_LINE, b"", b"  ", GOOD_LINE]) + b"\r\n", 1))
     assert not found.bad
     assert found.posts["number"].to_pylist() == [1, 4]
@@ -351,7 +355,7 @@ def broken_lines(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.binary(max_size=30) | broken_lines(), max_size=30))
-def test_each_line_that_is_not_blank_is_a_post_or_bad(reader: LineReader, lines: list[bytes]) -> None:
+def test_every_non_blank_line_is_a_post_or_bad(reader: LineReader, lines: list[bytes]) -> None:
     lines = b"\n".join(lines).split(b"\n")  # drawn lines may contain line feeds
     found = read(reader, lines)
     lines_read = len(found.posts) + found.bad.total()
@@ -360,7 +364,7 @@ def test_each_line_that_is_not_blank_is_a_post_or_bad(reader: LineReader, lines:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(broken_lines(), min_size=1, max_size=30))
-def test_what_plain_python_takes_for_a_post_is_one(reader: LineReader, lines: list[bytes]) -> None:
+def test_lines_accepted_by_plain_python_yield_the_same_post(reader: LineReader, lines: list[bytes]) -> None:
     lines = [line for line in lines if b"\n" not in line]
     found = {post["number"] - FIRST: post for post in read(reader, lines).posts.to_pylist()}
     for place, line in enumerate(lines):

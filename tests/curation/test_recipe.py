@@ -12,7 +12,7 @@ from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.errors import OptionError
 
 
-def test_the_papers_constants() -> None:
+def test_defaults_are_the_constants_of_the_paper() -> None:
     """Xu et al. 2022: RE 3, AE 3, EE 2 and BE 1 of nine; an edited reply counts as 10 words; kappa 1; 80 to 20."""
     recipe = Recipe()
     assert recipe.weights == {"ee": 2, "ae": 3, "be": 1, "re": 3}
@@ -22,7 +22,7 @@ def test_the_papers_constants() -> None:
     assert recipe.weights.keys() == DIMENSIONS.keys()
 
 
-def test_a_recipe_that_is_changed_leaves_the_papers_as_they_are() -> None:
+def test_changing_a_recipe_does_not_change_the_defaults() -> None:
     Recipe().weights["re"] = 7  # type: ignore[index]
     assert Recipe().weights["re"] == 3
 
@@ -52,7 +52,7 @@ def test_a_recipe_that_is_changed_leaves_the_papers_as_they_are() -> None:
         ({"toxic_above": -0.1}, ("--toxic-above -0.1: must be from 0 to 1",)),
     ],
 )
-def test_what_cannot_work(
+def test_invalid_constants_raise_option_error(
     changes: dict[str, Any], parts: tuple[str, ...], assert_one_line: Callable[..., None]
 ) -> None:
     with pytest.raises(OptionError) as caught:
@@ -60,5 +60,5 @@ def test_what_cannot_work(
     assert_one_line(caught.value, *parts)
 
 
-def test_what_is_at_the_edge_works() -> None:
+def test_boundary_values_are_accepted() -> None:
     Recipe(weights={"re": 1.0}, medians={"pv": 0.5}, kappa=0, edited_reply=0, valid_share=0, toxic_above=1)

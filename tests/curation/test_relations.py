@@ -39,7 +39,7 @@ def related(tmp_path: Path) -> Related:
     return found
 
 
-def test_a_thread(related: Related) -> None:
+def test_thread_yields_expected_reactions(related: Related) -> None:
     fates, reactions = related(
         submission("s0"),
         comment("a", "t3_s0"),
@@ -63,7 +63,7 @@ def test_a_thread(related: Related) -> None:
         ({"body": "> a quote\nand an answer"}, None),
     ],
 )
-def test_what_is_answered_decides(related: Related, parent: dict[str, Any], fate: str | None) -> None:
+def test_flawed_parent_excludes_the_reply(related: Related, parent: dict[str, Any], fate: str | None) -> None:
     fates, reactions = related(submission("s0"), comment("a", "t3_s0", **parent), comment("b", "t1_a", created_utc=101))
     assert fates["b"] == fate
     assert reactions["a"] == (1, 3, 0)  # bread, rises, slowly.
@@ -85,7 +85,9 @@ def test_what_is_answered_decides(related: Related, parent: dict[str, Any], fate
         ({"subreddit": "trains"}, "in another subreddit", True),
     ],
 )
-def test_a_reply_that_is_left_out(related: Related, reply: dict[str, Any], fate: str, is_reaction: bool) -> None:
+def test_excluded_reply_has_a_reason_and_may_count_as_reaction(
+    related: Related, reply: dict[str, Any], fate: str, is_reaction: bool
+) -> None:
     recipe = Recipe(subreddits=("Baking",))  # letter case is ignored
     posts = submission("s0"), comment("a", "t3_s0"), comment("b", "t1_a", **{"created_utc": 101, **reply})
     fates, reactions = related(*posts, recipe=recipe)
@@ -97,19 +99,21 @@ def test_a_reply_that_is_left_out(related: Related, reply: dict[str, Any], fate:
     ("first", "second", "is_later"),
     [("a", "b", True), ("b", "a", False), ("z", "10", True), ("10", "z", False)],
 )
-def test_in_the_same_second_names_count_up(related: Related, first: str, second: str, is_later: bool) -> None:
+def test_comments_in_the_same_second_are_ordered_by_id(
+    related: Related, first: str, second: str, is_later: bool
+) -> None:
     """Reddit's ids are numbers in base 36 that count up, so a longer one is later."""
     fates, reactions = related(submission("s0"), comment(first, "t3_s0"), comment(second, f"t1_{first}"))
     assert fates == {first: None, second: None if is_later else "not later than what it answers"}
     assert (first in reactions) == is_later
 
 
-def test_in_the_same_second_a_comment_is_later_than_its_submission(related: Related) -> None:
+def test_comment_in_the_same_second_is_later_than_its_submission(related: Related) -> None:
     fates, reactions = related(submission("zzz", created_utc=100), comment("a", "t3_zzz"))
     assert (fates, reactions) == ({"a": None}, {"zzz": (1, 0, 0)})
 
 
-def test_a_circle_of_comments_is_broken(related: Related) -> None:
+def test_cycle_of_comments_is_broken(related: Related) -> None:
     times = {"a": 100, "b": 101, "c": 102}
     answers = {"a": "c", "b": "a", "c": "b"}
     posts = [comment(name, f"t1_{answers[name]}", created_utc=time) for name, time in times.items()]
@@ -118,7 +122,7 @@ def test_a_circle_of_comments_is_broken(related: Related) -> None:
     assert reactions.keys() == {"a", "b"}
 
 
-def test_what_is_read_twice_counts_once_as_it_was_read_first(related: Related) -> None:
+def test_duplicate_posts_count_once_as_first_read(related: Related) -> None:
     fates, reactions = related(
         submission("s0"),
         comment("a", "t3_s0"),
@@ -130,18 +134,18 @@ def test_what_is_read_twice_counts_once_as_it_was_read_first(related: Related) -
     assert reactions == {"s0": (1, 0, 0), "a": (1, 0, 0)}  # "one" is a stop word
 
 
-def test_a_reply_may_come_before_what_it_answers_in_the_dump(related: Related) -> None:
+def test_reply_may_precede_its_parent_in_the_dump(related: Related) -> None:
     fates, reactions = related(comment("b", "t1_a", created_utc=101), comment("a", "t3_s0"), submission("s0"))
     assert fates == {"a": None, "b": None}
     assert reactions.keys() == {"s0", "a"}
 
 
-def test_a_subreddit_with_a_mark_in_its_name_is_no_query(related: Related) -> None:
+def test_quotes_in_subreddit_names_are_escaped(related: Related) -> None:
     fates, _ = related(submission("s0"), comment("a", "t3_s0"), recipe=Recipe(subreddits=("it's", "x' OR '1'='1")))
     assert fates == {"a": "in another subreddit"}
 
 
-def test_a_place_is_of_one_post_alone_and_the_order_of_parts_does_not_matter(tmp_path: Path) -> None:
+def test_places_are_unique_and_independent_of_part_order(tmp_path: Path) -> None:
     names = [["a", "b", "c"], ["d"], ["e", "f"]]
     dumps = [
         write_dump(tmp_path / f"{place}.jsonl", [comment(name, "t3_s0") for name in some])

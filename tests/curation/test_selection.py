@@ -47,19 +47,19 @@ def ends(engine: Engine, values: list[int], kappa: float = 1.0, seed: int = 0) -
     return chosen, dict(engine.rows("SELECT name, class FROM chosen"))
 
 
-def test_posts_beyond_both_distances_as_many_of_each(engine: Engine) -> None:
+def test_classes_are_balanced_beyond_kappa_deviations(engine: Engine) -> None:
     chosen, found = ends(engine, VALUES)
     assert chosen == Chosen((2, 1), 1)
     assert found["t1_8"] == 1
     assert [name for name, label in found.items() if not label] in (["t1_0"], ["t1_1"])
 
 
-def test_a_smaller_distance_takes_more(engine: Engine) -> None:
+def test_smaller_kappa_selects_more_posts(engine: Engine) -> None:
     assert ends(engine, VALUES, kappa=0.99)[0] == Chosen((3, 2), 2)
     assert ends(engine, VALUES, kappa=0)[0] == Chosen((3, 2), 2)  # those at the mean are in neither class
 
 
-def test_the_seed_decides_who_is_left_out_of_the_larger_class(engine: Engine) -> None:
+def test_seed_decides_which_posts_of_larger_class_are_kept(engine: Engine) -> None:
     values = [100] * 30 + [900]
     left = [next(name for name, label in ends(engine, values, seed=seed)[1].items() if not label) for seed in range(40)]
     assert len(set(left)) > 15
@@ -69,7 +69,7 @@ def test_the_seed_decides_who_is_left_out_of_the_larger_class(engine: Engine) ->
 
 
 @pytest.mark.parametrize(("values", "empty"), [([100, 500], "engaging"), ([500, 900], "not engaging"), ([500], "not")])
-def test_an_end_without_posts(
+def test_empty_class_raises_not_computable_error(
     engine: Engine, values: list[int], empty: str, assert_one_line: Callable[..., None]
 ) -> None:
     with pytest.raises(NotComputableError) as caught:
@@ -93,7 +93,7 @@ def curated(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, 
     return run([dump], folder), records(folder)
 
 
-def test_rows_say_what_was_counted(curated: tuple[Any, list[dict[str, Any]]]) -> None:
+def test_row_values_are_consistent_with_measures(curated: tuple[Any, list[dict[str, Any]]]) -> None:
     measures, rows = curated[0].measures, curated[1]
     assert len(rows) == curated[0].fates["chosen"] > 50
     assert Counter(row["label"] for row in rows) == dict.fromkeys(CLASSES, len(rows) // 2)
@@ -108,7 +108,7 @@ def test_rows_say_what_was_counted(curated: tuple[Any, list[dict[str, Any]]]) ->
         assert row["parent"] == clean(row["parent"]) != ""
 
 
-def test_a_thread_is_in_one_fold(curated: tuple[Any, list[dict[str, Any]]], dump: Path) -> None:
+def test_threads_are_not_split_across_folds(curated: tuple[Any, list[dict[str, Any]]], dump: Path) -> None:
     threads = {f"t1_{post['id']}": post.get("link_id") for post in map(json.loads, dump.read_text().splitlines()[::-1])}
     folds: dict[str, set[str]] = {}
     for row in curated[1]:
@@ -118,19 +118,21 @@ def test_a_thread_is_in_one_fold(curated: tuple[Any, list[dict[str, Any]]], dump
 
 
 @pytest.mark.parametrize(("share", "folds"), [(0.0, {"train"}), (1.0, {"valid"})])
-def test_shares_at_the_edge(dump: Path, tmp_path: Path, share: float, folds: set[str]) -> None:
+def test_valid_share_of_zero_or_one_gives_a_single_fold(
+    dump: Path, tmp_path: Path, share: float, folds: set[str]
+) -> None:
     run([dump], tmp_path, recipe={"valid_share": share})
     assert {row["fold"] for row in records(tmp_path)} == folds
 
 
-def test_a_share_of_all_hashes_is_valid() -> None:
+def test_valid_share_is_converted_to_a_hash_threshold() -> None:
     assert selection._hex(0.5) == "80000000"  # eight digits: half of 16 ** 8
     assert selection._hex(0.2) == "33333333"
     assert selection._hex(0) == "00000000"
     assert selection._hex(1) > "ffffffff"
 
 
-def test_without_ids_the_rest_is_the_same(
+def test_omitting_ids_leaves_other_columns_unchanged(
     curated: tuple[Any, list[dict[str, Any]]], dump: Path, tmp_path: Path
 ) -> None:
     run([dump], tmp_path, with_ids=False)
@@ -140,7 +142,7 @@ def test_without_ids_the_rest_is_the_same(
     assert found.to_pylist() == expected
 
 
-def test_quoted_lines_are_not_in_a_parent(tmp_path: Path) -> None:
+def test_parent_omits_quoted_lines_and_link_addresses(tmp_path: Path) -> None:
     """A parent keeps only its author's own words, and the texts of links without their addresses."""
     posts = [submission("s0"), comment("a", "t3_s0", body="> said before\nMy [own](http://e.f) words", created_utc=20)]
     for number, score in enumerate((1, 1, 1, 50, 50)):
@@ -155,7 +157,9 @@ def test_quoted_lines_are_not_in_a_parent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [7, 10_000])
-def test_negative_samples(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def test_negative_samples_are_derived_from_selected_posts(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
     monkeypatch.setattr(selection, "_ROWS", rows)
     curated = run([dump], tmp_path, negatives=0.5)
     found = records(tmp_path)
@@ -183,7 +187,7 @@ def test_negative_samples(dump: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert [row for row in found if row["source"] == "reaction"] == records(tmp_path / "none")
 
 
-def test_the_seed_decides_which_posts_get_one(dump: Path, tmp_path: Path) -> None:
+def test_seed_decides_which_posts_get_negative_samples(dump: Path, tmp_path: Path) -> None:
     spoilt, chosen = [], []
     for seed in (1, 2):
         run([dump], tmp_path / str(seed), negatives=0.5, recipe={"seed": seed})
@@ -196,7 +200,7 @@ def test_the_seed_decides_which_posts_get_one(dump: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rows", [7, 10_000])
-def test_all_posts_get_one_and_the_ways_take_turns(
+def test_all_posts_get_negative_samples_balanced_by_kind(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     monkeypatch.setattr(selection, "_ROWS", rows)
@@ -206,7 +210,7 @@ def test_all_posts_get_one_and_the_ways_take_turns(
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_a_post_of_one_word_is_never_left_as_it_was(tmp_path: Path) -> None:
+def test_negative_samples_of_one_word_posts_differ_from_the_post(tmp_path: Path) -> None:
     posts = [submission("s0")]
     for number in range(12):
         posts.append(comment(f"b{number}", "t3_s0", body="Splendid!", score=1 + 30 * (number % 2)))
@@ -222,7 +226,7 @@ def test_a_post_of_one_word_is_never_left_as_it_was(tmp_path: Path) -> None:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_red_parquet_is_written_atomically(tmp_path: Path) -> None:
     row = dict.fromkeys(schema(True).names) | {"source": "reaction"}
     table = pyarrow.Table.from_pylist([row, row, {**row, "source": "copy"}], schema(True))
 
@@ -240,7 +244,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["red.parquet"]
 
 
-def test_numbers_are_numbers(curated: tuple[Any, list[dict[str, Any]]]) -> None:
+def test_numeric_columns_are_finite(curated: tuple[Any, list[dict[str, Any]]]) -> None:
     names = [name for name in schema(False).names[6:] if not name.startswith("ee")]
     assert all(math.isfinite(row[name]) for row in curated[1] for name in names)
 
@@ -252,5 +256,5 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(PIECES, max_size=6).map("".join) | st.text(max_size=8), max_size=6))
-def test_many_texts_are_cleaned_as_each_alone(texts: list[str]) -> None:
+def test_clean_all_matches_clean_on_each_text(texts: list[str]) -> None:
     assert clean_all(pyarrow.array(texts, pyarrow.string())).to_pylist() == [clean(text) for text in texts]

@@ -61,7 +61,7 @@ EXPECTED = {name: 100_000 * (number % 10) for number, name in enumerate(NAMES)}
 BATCHES = [[f"text {number}" for number in range(start, min(start + SIZE, 11))] for start in (0, 4, 8)]
 
 
-def test_texts_are_scored_by_name_in_batches_of_one_size(engine: Engine, tmp_path: Path) -> None:
+def test_texts_are_scored_in_name_order_and_fixed_size_batches(engine: Engine, tmp_path: Path) -> None:
     scorer = Lengths()
     score_texts(engine, "found", QUERY, scorer, tmp_path / "kept")
     assert scorer.asked == BATCHES
@@ -69,7 +69,7 @@ def test_texts_are_scored_by_name_in_batches_of_one_size(engine: Engine, tmp_pat
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [f"00000{n}.parquet" for n in range(3)]
 
 
-def test_what_is_kept_is_not_scored_again(engine: Engine, tmp_path: Path) -> None:
+def test_saved_scores_are_not_recomputed(engine: Engine, tmp_path: Path) -> None:
     score_texts(engine, "found", QUERY, Lengths(), tmp_path / "kept")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
     again = Lengths()
@@ -79,7 +79,7 @@ def test_what_is_kept_is_not_scored_again(engine: Engine, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("done", [0, 1, 2])
-def test_a_scorer_that_fails_loses_its_own_batch_alone(engine: Engine, tmp_path: Path, done: int) -> None:
+def test_failing_scorer_loses_only_the_current_batch(engine: Engine, tmp_path: Path, done: int) -> None:
     with pytest.raises(RuntimeError, match="out of order"):
         score_texts(engine, "found", QUERY, Lengths(fails_at=done), tmp_path / "kept")
     assert len(list((tmp_path / "kept").iterdir())) == done
@@ -88,29 +88,27 @@ def test_a_scorer_that_fails_loses_its_own_batch_alone(engine: Engine, tmp_path:
     assert (rest.asked, scores(engine)) == (BATCHES[done:], EXPECTED)
 
 
-def test_no_texts(engine: Engine, tmp_path: Path) -> None:
+def test_no_texts_yield_no_scores(engine: Engine, tmp_path: Path) -> None:
     for _ in range(2):
         score_texts(engine, "found", f"SELECT * FROM ({QUERY}) WHERE false", Lengths(fails_at=0), tmp_path / "kept")
         assert scores(engine) == {}
 
 
 @pytest.mark.parametrize("count", [1, 4, 8])
-def test_full_and_single_batches(engine: Engine, tmp_path: Path, count: int) -> None:
+def test_full_and_partial_batches_are_scored(engine: Engine, tmp_path: Path, count: int) -> None:
     query = f"SELECT * FROM ({QUERY}) WHERE name < 't1_{count:02}'"
     score_texts(engine, "found", query, Lengths(), tmp_path / "kept")
     assert scores(engine) == {name: EXPECTED[name] for name in NAMES[:count]}
 
 
 @pytest.mark.parametrize(("given", "kept"), [(-0.1, 0), (1.00001, 1_000_000), (0.4999999, 500_000)])
-def test_scores_are_kept_as_millionths_from_nothing_to_all(
-    engine: Engine, tmp_path: Path, given: float, kept: int
-) -> None:
+def test_scores_are_clipped_and_saved_as_millionths(engine: Engine, tmp_path: Path, given: float, kept: int) -> None:
     score_texts(engine, "found", QUERY, Lengths(gives=given), tmp_path / "kept")
     assert set(scores(engine).values()) == {kept}
 
 
 @pytest.mark.parametrize("given", [np.nan, np.inf, -np.inf])
-def test_a_score_that_is_no_number(
+def test_non_finite_scores_raise_model_file_error(
     engine: Engine, tmp_path: Path, given: float, assert_one_line: Callable[..., None]
 ) -> None:
     with pytest.raises(ModelFileError) as caught:
@@ -148,7 +146,7 @@ text_scores.score_texts(engine, "found", sys.argv[2], Scorer(), folder / "kept")
 
 
 @pytest.mark.parametrize("moment", ["scoring", "writing"])
-def test_a_killed_run_leaves_nothing_half_and_the_next_one_goes_on(tmp_path: Path, moment: str) -> None:
+def test_killed_run_resumes_without_partial_files(tmp_path: Path, moment: str) -> None:
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path), QUERY, moment], stderr=subprocess.DEVNULL, check=False
     )

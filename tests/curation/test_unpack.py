@@ -47,7 +47,7 @@ def state(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
-def test_a_part_holds_the_posts_and_its_account_the_lines(tmp_path: Path, ending: str) -> None:
+def test_part_holds_posts_and_account_counts_lines(tmp_path: Path, ending: str) -> None:
     dump = tmp_path / f"RC_2006-01{ending}"
     content = "\n".join([*lines(POSTS), "", "?", " ", "[]", "?"]).encode()
     dump.write_bytes(PACKERS.get(ending, bytes)(content))
@@ -62,13 +62,13 @@ def test_a_part_holds_the_posts_and_its_account_the_lines(tmp_path: Path, ending
     assert {path.suffix for path in part.file.parent.iterdir()} == {".parquet", ".json"}
 
 
-def test_no_part_holds_the_name_of_an_author(tmp_path: Path) -> None:
+def test_parts_contain_no_author_names(tmp_path: Path) -> None:
     part = unpacked([write_dump(tmp_path / "a.jsonl", POSTS)], tmp_path / "parts")[0]
     kept = json.dumps(rows(part)) + part.file.with_suffix(".json").read_text()
     assert [author for author in AUTHORS if author and author[0] == "x" and author in kept] == []
 
 
-def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) -> None:
+def test_parts_are_reused_unless_the_dump_changes(tmp_path: Path) -> None:
     one, other = (write_dump(tmp_path / f"{name}.jsonl", POSTS) for name in "ab")
     first = unpacked([one, other], tmp_path / "parts")
     before = state(tmp_path / "parts")
@@ -82,9 +82,7 @@ def test_parts_are_used_again_and_a_changed_dump_is_read_anew(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".bz2", ".gz", ".xz", ".zst"])
-def test_the_progress_comes_to_the_size_of_the_dumps(
-    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_bar_reaches_total_size_of_dumps(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bars: list[Any] = []
 
     class Bar(tqdm):  # type: ignore[type-arg]
@@ -100,7 +98,7 @@ def test_the_progress_comes_to_the_size_of_the_dumps(
     assert [(bar.n, bar.total) for bar in bars] == [(sizes[0], sizes[0]), (sum(sizes), sum(sizes))]
 
 
-def test_a_part_without_its_account_is_made_again(tmp_path: Path) -> None:
+def test_part_without_account_is_rebuilt(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     part = unpacked([dump], tmp_path / "parts")[0]
     part.file.with_suffix(".json").unlink()
@@ -110,7 +108,7 @@ def test_a_part_without_its_account_is_made_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".json"])
 @pytest.mark.parametrize("left", [0, 9, -9])
-def test_a_damaged_part_is_made_again(tmp_path: Path, suffix: str, left: int) -> None:
+def test_damaged_part_is_rebuilt(tmp_path: Path, suffix: str, left: int) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     part = unpacked([dump], tmp_path / "parts")[0]
     damaged = part.file.with_suffix(suffix)
@@ -120,7 +118,7 @@ def test_a_damaged_part_is_made_again(tmp_path: Path, suffix: str, left: int) ->
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"dump": "a", "bad": 3}', '{"bad": {}, "lines": "60", "dump": 1}'])
-def test_an_account_of_something_else_is_written_again(tmp_path: Path, content: str) -> None:
+def test_part_with_invalid_account_is_rebuilt(tmp_path: Path, content: str) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     part = unpacked([dump], tmp_path / "parts")[0]
     part.file.with_suffix(".json").write_text(content)
@@ -128,7 +126,7 @@ def test_an_account_of_something_else_is_written_again(tmp_path: Path, content: 
     assert unpacked([dump], tmp_path / "parts") == [part]
 
 
-def test_what_could_not_be_read_once_is_read_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dump_with_read_error_is_reread_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
 
     def failing(path: Path, seen: Any) -> Iterator[bytes]:
@@ -144,7 +142,7 @@ def test_what_could_not_be_read_once_is_read_next_time(tmp_path: Path, monkeypat
     assert (len(rows(part)), part.account.broken) == (60, "")
 
 
-def test_a_dump_that_may_not_be_opened_is_an_error(
+def test_unopenable_dump_raises_data_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
@@ -157,26 +155,26 @@ def test_a_dump_that_may_not_be_opened_is_an_error(
     assert len(rows(unpacked([dump], tmp_path / "parts")[0])) == 60
 
 
-def test_a_dump_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+def test_dump_named_twice_is_read_once(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     (link := tmp_path / "link.jsonl").symlink_to(dump)
     (tmp_path / "folder").mkdir()
     assert len(unpacked([dump, tmp_path / "folder" / ".." / "a.jsonl", link], tmp_path / "parts")) == 1
 
 
-def test_dumps_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+def test_dumps_of_same_name_in_different_folders_are_all_read(tmp_path: Path) -> None:
     dumps = [write_dump(tmp_path / name / "RC.jsonl", POSTS[: 10 * place]) for place, name in enumerate("abc", 1)]
     assert [part.account.lines for part in unpacked(dumps, tmp_path / "parts")] == [10, 20, 30]
 
 
-def test_signs_that_engines_read_as_patterns_are_not_in_a_parts_name(tmp_path: Path) -> None:
+def test_special_characters_are_replaced_in_part_names(tmp_path: Path) -> None:
     part = unpacked([write_dump(tmp_path / "a [b]*?{c}:d.jsonl", POSTS)], tmp_path / "parts")[0]
     assert part.file.name.startswith("a__b____c__d.jsonl-")
     assert len(rows(part)) == 60
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
-def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_ends(tmp_path: Path, ending: str) -> None:
+def test_truncated_archive_keeps_lines_before_the_error(tmp_path: Path, ending: str) -> None:
     many = random_posts(6_000, seed=6)
     dump = write_dump(tmp_path / f"a{ending}", many)
     dump.write_bytes(dump.read_bytes()[: dump.stat().st_size * 9 // 10])
@@ -205,7 +203,7 @@ def test_of_a_cut_archive_the_beginning_is_kept_and_the_account_says_where_it_en
         ("a.jsonl", b"\xef\xbb\xbf", 0, ""),
     ],
 )
-def test_files_with_little_or_nothing_in_them(
+def test_empty_and_one_line_dumps_are_accounted_for(
     tmp_path: Path, name: str, content: bytes, expected: int, broken: str
 ) -> None:
     (dump := tmp_path / name).write_bytes(content)
@@ -215,7 +213,7 @@ def test_files_with_little_or_nothing_in_them(
     assert bool(broken) == bool(part.account.broken)
 
 
-def test_a_line_beyond_all_bounds_is_counted(tmp_path: Path) -> None:
+def test_too_long_and_non_utf8_lines_are_counted(tmp_path: Path) -> None:
     good = lines([comment("a", "t1_b")])[0].encode()
     (dump := tmp_path / "a.jsonl").write_bytes(b"\n".join([good, b"x" * (21 << 20), b"\xff", good]))
     account = unpacked([dump], tmp_path / "parts")[0].account
@@ -227,7 +225,7 @@ def test_a_line_beyond_all_bounds_is_counted(tmp_path: Path) -> None:
 @given(
     content=st.binary(max_size=200) | st.lists(st.sampled_from(lines(POSTS)), max_size=5).map("\n".join).map(str.encode)
 )
-def test_each_line_of_any_file_is_a_post_or_bad(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_every_non_blank_line_is_a_post_or_bad(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("any")
     (dump := folder / "a.jsonl").write_bytes(content)
     part = unpacked([dump], folder / "parts")[0]
@@ -237,7 +235,7 @@ def test_each_line_of_any_file_is_a_post_or_bad(tmp_path_factory: pytest.TempPat
 
 
 @pytest.mark.parametrize("size", [0, 600])
-def test_on_a_full_disk_nothing_is_left_under_a_final_name(tmp_path: Path, size: int) -> None:
+def test_full_disk_leaves_no_partial_files(tmp_path: Path, size: int) -> None:
     dump = write_dump(tmp_path / "a.jsonl", random_posts(500, seed=7))
     with full_disk(size), pytest.raises((OSError, duckdb.IOException), match="too large"):
         unpacked([dump], tmp_path / "parts")
@@ -267,7 +265,7 @@ unpack.unpack(sorted(folder.glob("*.jsonl")), folder / "parts", "1GB", 2)
 
 
 @pytest.mark.parametrize("blocks", [6, -1])
-def test_a_killed_run_leaves_nothing_half_and_the_next_one_goes_on(tmp_path: Path, blocks: int) -> None:
+def test_killed_run_resumes_without_partial_files(tmp_path: Path, blocks: int) -> None:
     dumps = [write_dump(tmp_path / f"{name}.jsonl", random_posts(900, seed=7)) for name in "ab"]  # of four blocks each
     killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(blocks)], stderr=subprocess.DEVNULL)
     assert killed.returncode == -signal.SIGKILL
@@ -282,7 +280,7 @@ def test_a_killed_run_leaves_nothing_half_and_the_next_one_goes_on(tmp_path: Pat
     assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".parquet", ".json"}
 
 
-def test_a_dump_whose_name_is_no_utf_8(tmp_path: Path) -> None:
+def test_dump_with_non_utf8_name_is_unpacked_and_found_again(tmp_path: Path) -> None:
     (plain := tmp_path / "RC_2006-01.jsonl").write_text("\n".join(lines(POSTS)))
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/RC_2006-01_\xff.jsonl"))
     plain.rename(odd)

@@ -19,7 +19,7 @@ from parlai_empathy.rating.site.admin_access import admin_token
 Make = Callable[..., Any]
 
 
-def test_counts_are_live(lab: Make) -> None:
+def test_admin_page_shows_live_counts(lab: Make) -> None:
     site = lab("ed", systems="AB", gold=False, ratings_per_system=4)
     boss = site.admin()
     assert "A 0 4 0 0 0 0 B 0 4 0 0 0 0" in boss.page.words
@@ -32,7 +32,7 @@ def test_counts_are_live(lab: Make) -> None:
     assert "1 of 10" in words
 
 
-def test_raters_are_excluded_and_included(lab: Make) -> None:
+def test_admin_can_exclude_and_include_raters(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     ann.post(item_of(ann.page), answers_of(ann.page))
@@ -49,7 +49,7 @@ def test_raters_are_excluded_and_included(lab: Make) -> None:
     assert boss.post("/admin/raters", {"rater": "nobody", "reason": "x", "what": "exclude"}).status == 422
 
 
-def test_who_excludes_stays_on_the_page(lab: Make) -> None:
+def test_excluding_a_rater_keeps_the_current_page(lab: Make) -> None:
     site = lab()
     for number in range(101):
         site.desk.enrol(f"rater-{number:03}")
@@ -70,7 +70,7 @@ def test_who_excludes_stays_on_the_page(lab: Make) -> None:
     assert "Page 1 of 2" in boss.post("/admin/raters?page=x", {"rater": "rater-100", "what": "include"}).words
 
 
-def test_ratings_are_exported(lab: Make, tmp_path: Path) -> None:
+def test_ratings_are_exported_as_csv_and_jsonl(lab: Make, tmp_path: Path) -> None:
     site = lab()
     ann, bob = site.rater(), site.rater()
     for one in (ann, bob):
@@ -90,7 +90,7 @@ def test_ratings_are_exported(lab: Make, tmp_path: Path) -> None:
     assert boss.get("/admin/ratings.xlsx").status == 404
 
 
-def test_raters_fill_several_pages(lab: Make) -> None:
+def test_raters_are_paginated(lab: Make) -> None:
     site = lab()
     for number in range(101):
         site.desk.enrol(f"rater-{number:03}")
@@ -104,13 +104,13 @@ def test_raters_fill_several_pages(lab: Make) -> None:
         assert boss.get(f"/admin?page={page}" if page != "²" else "/admin?page=%C2%B2").status == 404
 
 
-def test_gold_checks_are_marked(lab: Make) -> None:
+def test_gold_checks_are_labelled_in_counts(lab: Make) -> None:
     check = {"reply": "No.", "expected": {"relevance": 1}}
     words = lab(checks=[check]).admin().page.words
     assert "check gold check 0 \N{EN DASH} 0" in words
 
 
-def test_token_comes_from_the_environment() -> None:
+def test_admin_token_is_read_from_environment() -> None:
     assert admin_token({}) == ""
     assert admin_token({"EMPATHY_ADMIN_TOKEN": "  "}) == ""
     assert admin_token({"EMPATHY_ADMIN_TOKEN": "0123456789abcdef\n"}) == "0123456789abcdef"

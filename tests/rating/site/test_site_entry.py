@@ -20,7 +20,7 @@ def rate_all(visitor: Any, link: str) -> None:
         visitor.post(item_of(visitor.page), answers_of(visitor.page))
 
 
-def test_prolific_has_its_own_rater_and_its_link_at_the_end(lab: Make) -> None:
+def test_prolific_rater_gets_the_completion_link(lab: Make) -> None:
     site = lab(items=2, completion={"code": "C0DE"})
     ann = site.visitor()
     assert ann.get(f"{PROLIFIC}60cc", follow=False).location == "/"  # a redirect removes the ids from the address bar
@@ -31,7 +31,7 @@ def test_prolific_has_its_own_rater_and_its_link_at_the_end(lab: Make) -> None:
     assert rater.details["ticket"] == "60cc"
 
 
-def test_link_goes_on_in_another_browser(lab: Make) -> None:
+def test_same_link_resumes_in_another_browser(lab: Make) -> None:
     site = lab()
     ann, again = site.visitor(), site.visitor()
     ann.get(f"{PROLIFIC}60cc")
@@ -42,7 +42,7 @@ def test_link_goes_on_in_another_browser(lab: Make) -> None:
     assert item_of(again.get("/rate")) == item
 
 
-def test_name_alone_opens_nobodys_session(lab: Make) -> None:
+def test_known_rater_id_with_another_ticket_is_rejected(lab: Make) -> None:
     site = lab()
     ann, thief = site.visitor(), site.visitor()
     ann.get(f"{PROLIFIC}60cc")
@@ -55,7 +55,7 @@ def test_name_alone_opens_nobodys_session(lab: Make) -> None:
     assert "q-own_reply" not in thief.page.text
 
 
-def test_same_browser_may_come_with_a_new_ticket(lab: Make) -> None:
+def test_same_browser_may_return_with_a_new_ticket(lab: Make) -> None:
     site = lab()
     ann = site.visitor()
     ann.get(f"{PROLIFIC}60cc")
@@ -64,7 +64,7 @@ def test_same_browser_may_come_with_a_new_ticket(lab: Make) -> None:
     assert site.desk.raters()[0].details["ticket"] == "60dd"
 
 
-def test_mechanical_turk_gets_its_form(lab: Make) -> None:
+def test_mechanical_turk_rater_gets_the_submit_form(lab: Make) -> None:
     site = lab(items=2, options={"mturk": True})
     ann = site.visitor(scheme="https")
     rate_all(ann, f"{MTURK}3ASSIGNMENT")
@@ -74,7 +74,7 @@ def test_mechanical_turk_gets_its_form(lab: Make) -> None:
     assert ann.page.hidden("token") == ""  # our form token is not sent to others
 
 
-def test_preview_shows_what_is_to_be_done_and_keeps_nothing(lab: Make) -> None:
+def test_mechanical_turk_preview_creates_no_rater(lab: Make) -> None:
     site = lab(options={"mturk": True})
     ann = site.visitor(scheme="https")
     page = ann.get(f"{MTURK}ASSIGNMENT_ID_NOT_AVAILABLE")
@@ -84,7 +84,7 @@ def test_preview_shows_what_is_to_be_done_and_keeps_nothing(lab: Make) -> None:
     assert site.desk.raters() == []
 
 
-def test_broken_links_have_a_plain_page(lab: Make) -> None:
+def test_broken_links_show_an_error_page(lab: Make) -> None:
     ann = lab().visitor()
     page = ann.get("/?PROLIFIC_PID={{%25PROLIFIC_PID%25}}&SESSION_ID=1")
     assert page.status == 400
@@ -94,7 +94,7 @@ def test_broken_links_have_a_plain_page(lab: Make) -> None:
     assert "evil" not in page.text
 
 
-def test_other_marketplaces_name_their_parameter(lab: Make) -> None:
+def test_id_parameter_option_names_the_url_parameter(lab: Make) -> None:
     site = lab(options={"id_parameter": "panelist"})
     site.visitor().get("/?panelist=42")
     assert [rater.id for rater in site.desk.raters()] == ["link:42"]
@@ -103,7 +103,7 @@ def test_other_marketplaces_name_their_parameter(lab: Make) -> None:
     assert [rater.id for rater in other.desk.raters()] == ["link:42"]
 
 
-def test_another_rater_in_the_same_browser_agrees_anew(lab: Make) -> None:
+def test_another_rater_in_the_same_browser_must_consent_again(lab: Make) -> None:
     site = lab()
     ann = site.visitor()
     ann.get(f"{PROLIFIC}60cc")

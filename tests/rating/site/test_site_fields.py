@@ -16,7 +16,7 @@ SIDE = Preference("better", "Which is better?")
 ALL = (LIKERT, CHOICE, TEXT, SIDE)
 
 
-def test_options_are_what_can_be_sent() -> None:
+def test_option_values_are_valid_answers() -> None:
     for question in (LIKERT, CHOICE, SIDE):
         for option in options_of(question, SIDES):
             assert problems([question], {question.id: option.value}) == {}
@@ -25,14 +25,14 @@ def test_options_are_what_can_be_sent() -> None:
     assert options_of(TEXT, SIDES) == ()
 
 
-def test_keys_are_digits_and_unique() -> None:
+def test_shortcut_keys_are_unique_digits() -> None:
     for question in (*ALL, Likert("long", "How much?", points=12)):
         keys = [option.key for option in options_of(question, SIDES) if option.key]
         assert len(set(keys)) == len(keys)
         assert all(len(key) == 1 and key.isdigit() for key in keys)
 
 
-def test_short_scales_stand_side_by_side() -> None:
+def test_only_short_likert_questions_are_scales() -> None:
     many, wordy = Likert("a", "A?", points=8), Likert("b", "B?", points=5, labels=((1, "in no way whatsoever"),))
     assert [field.is_scale for field in fields_of((LIKERT, many, wordy, CHOICE), SIDES, {})] == [
         True,
@@ -43,18 +43,18 @@ def test_short_scales_stand_side_by_side() -> None:
 
 
 @given(st.dictionaries(st.sampled_from([question.id for question in ALL]), st.text(max_size=12)))
-def test_every_problem_is_shown_with_words_of_its_own(said: dict[str, str]) -> None:
+def test_fields_have_problems_exactly_for_invalid_answers(said: dict[str, str]) -> None:
     wrong = problems(ALL, said)
     for question, field in zip(ALL, fields_of(ALL, SIDES, said, check=True), strict=True):
         assert bool(field.problem) == (question.id in wrong)
         assert "question" not in field.problem  # the message of ``problems`` is for programs
 
 
-def test_nothing_is_wrong_before_it_was_sent() -> None:
+def test_fields_have_no_problems_before_submission() -> None:
     assert [field.problem for field in fields_of(ALL, SIDES, {})] == [""] * 4
 
 
-def test_explanations_are_named() -> None:
+def test_described_by_lists_hint_and_problem_ids() -> None:
     fit, kind, why, _ = fields_of(ALL, SIDES, {}, check=True)
     assert (fit.described_by, kind.described_by, why.described_by) == (
         "q-fit-problem",
@@ -63,17 +63,17 @@ def test_explanations_are_named() -> None:
     )
 
 
-def test_only_what_was_asked_is_read() -> None:
+def test_sent_reads_only_the_given_questions() -> None:
     assert sent((LIKERT, TEXT), {"q-fit": "3", "fit": "4", "q-other": "5"}) == {"fit": "3", "why": ""}
 
 
-def test_form_that_asks_some_of_the_questions() -> None:
+def test_sent_alone_omits_questions_missing_from_the_form() -> None:
     form = {"q-fit": "3", "why": "not a question's field", "kind": "neither"}
     assert sent_alone(ALL, form) == {"fit": "3"}
     assert sent(ALL, form) == {"fit": "3", "kind": "", "why": "", "better": ""}
 
 
-def test_longest_form_has_room_for_the_texts_of_one_form() -> None:
+def test_longest_form_is_sized_by_the_form_with_most_text() -> None:
     long = FreeText("more", "More?", most=90)
     room = longest_form([LIKERT])
     assert longest_form([LIKERT, TEXT], [CHOICE, TEXT, long], text=50) - room == 12 * 100

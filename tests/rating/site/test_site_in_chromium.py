@@ -97,7 +97,7 @@ def progress(page: Any) -> str:
     return str(page.locator("label[for=progress]").inner_text())
 
 
-def test_ed_with_three_models_and_five_raters(browser: Any, serve: Serve, stored: Any) -> None:
+def test_ed_study_is_completed_by_five_raters(browser: Any, serve: Serve, stored: Any) -> None:
     server = serve("ed", systems="ABC", items=20, ratings_per_item=2, ratings_per_system=12, completion={"code": "C7"})
     for number in range(5):
         with visiting(browser, server, PHONE if number % 2 else DESK) as page:
@@ -123,7 +123,7 @@ def test_ed_with_three_models_and_five_raters(browser: Any, serve: Serve, stored
     assert Counter(row["rating"] for row in rows) == dict.fromkeys(range(1, 6), 30)
 
 
-def test_pairs_on_a_desk_and_a_phone(browser: Any, serve: Serve, stored: Any) -> None:
+def test_pairwise_study_on_desktop_and_phone(browser: Any, serve: Serve, stored: Any) -> None:
     server = serve("empgpt3_ab", items_per_rater=4)
     for size in (DESK, PHONE):
         with visiting(browser, server, size) as page:
@@ -141,7 +141,7 @@ def test_pairs_on_a_desk_and_a_phone(browser: Any, serve: Serve, stored: Any) ->
     assert {(row["side"], row["rating"]) for row in rows} == {("left", 1), ("right", -1)}
 
 
-def test_humod_with_free_text(browser: Any, serve: Serve, stored: Any) -> None:
+def test_humod_study_with_free_text_and_input_errors(browser: Any, serve: Serve, stored: Any) -> None:
     server = serve("humod", items_per_rater=2)
     with visiting(browser, server, PHONE) as page:
         begin(page)
@@ -167,7 +167,7 @@ def test_humod_with_free_text(browser: Any, serve: Serve, stored: Any) -> None:
     assert [row["text"] for row in stored() if row["text"]] == ["<b>Oh</b>,\nhow 'nice'!", "Second."]
 
 
-def test_everything_works_without_script(browser: Any, serve: Serve, stored: Any) -> None:
+def test_study_works_without_javascript(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod", items_per_rater=1), script=False) as page:
         begin(page)
         choose(page)
@@ -176,7 +176,7 @@ def test_everything_works_without_script(browser: Any, serve: Serve, stored: Any
     assert len(stored()) == 2
 
 
-def test_an_item_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> None:
+def test_item_can_be_rated_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("ed", systems="AB", gold=False, ratings_per_system=6)) as page:
         begin(page)
         keys = page.keyboard
@@ -202,7 +202,7 @@ def test_an_item_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> N
     assert ratings == {"empathy": 4, "relevance": 2, "fluency": 5}
 
 
-def test_reload_in_the_middle_of_an_item(browser: Any, serve: Serve) -> None:
+def test_reload_keeps_item_and_draft_answers(browser: Any, serve: Serve) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)
         shown = page.locator(".material").inner_text()
@@ -216,7 +216,7 @@ def test_reload_in_the_middle_of_an_item(browser: Any, serve: Serve) -> None:
         assert page.evaluate("Object.keys(sessionStorage).length") == 0
 
 
-def test_two_tabs(browser: Any, serve: Serve, stored: Any) -> None:
+def test_second_tab_asks_before_overwriting_answers(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)
         other = page.context.new_page()
@@ -233,7 +233,7 @@ def test_two_tabs(browser: Any, serve: Serve, stored: Any) -> None:
     assert [row["text"] for row in stored() if row["text"]] == ["From the second tab."]
 
 
-def test_back_button_of_the_browser(browser: Any, serve: Serve, stored: Any) -> None:
+def test_answers_can_be_changed_with_browser_back_button(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)
         choose(page, place=0, text="Before.")
@@ -249,7 +249,7 @@ def test_back_button_of_the_browser(browser: Any, serve: Serve, stored: Any) -> 
     assert {row["text"] or row["rating"] for row in stored()} == {5, "After."}
 
 
-def test_back_link_and_save(browser: Any, serve: Serve, stored: Any) -> None:
+def test_answers_can_be_changed_with_back_link(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)
         choose(page, text="Before.")
@@ -264,7 +264,7 @@ def test_back_link_and_save(browser: Any, serve: Serve, stored: Any) -> None:
     assert [row["text"] for row in stored() if row["text"]] == ["After."]
 
 
-def test_double_click_on_next(browser: Any, serve: Serve, stored: Any) -> None:
+def test_double_click_on_next_stores_answers_once(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)
         choose(page)
@@ -279,7 +279,7 @@ def test_double_click_on_next(browser: Any, serve: Serve, stored: Any) -> None:
     assert len(stored()) == 2
 
 
-def test_server_is_killed_and_started_again(browser: Any, serve: Serve, stored: Any) -> None:
+def test_draft_answers_survive_a_killed_server(browser: Any, serve: Serve, stored: Any) -> None:
     server = serve("humod")
     with visiting(browser, server) as page:
         begin(page)
@@ -297,7 +297,7 @@ def test_server_is_killed_and_started_again(browser: Any, serve: Serve, stored: 
     assert [row["text"] for row in stored() if row["text"]] == ["Before it.", "After it."]
 
 
-def test_plain_pages(browser: Any, serve: Serve, tmp_path: Path) -> None:
+def test_unavailable_item_and_error_pages_are_accessible(browser: Any, serve: Serve, tmp_path: Path) -> None:
     """No free item, an item that was given to somebody else, a study that is full, an address that does not exist."""
     server = serve("humod", systems="A", items=1, ratings_per_item=1)
     with visiting(browser, server, PHONE) as ann, visiting(browser, server, PHONE) as bob:
@@ -326,7 +326,7 @@ def test_plain_pages(browser: Any, serve: Serve, tmp_path: Path) -> None:
         assert accessibility_problems(ann) == []
 
 
-def test_administration(browser: Any, serve: Serve, tmp_path: Path) -> None:
+def test_admin_workflow_from_login_to_logout(browser: Any, serve: Serve, tmp_path: Path) -> None:
     server = serve("ed", systems="ABC", ratings_per_system=5)
     with visiting(browser, server) as ann:
         begin(ann)
@@ -363,7 +363,7 @@ def test_administration(browser: Any, serve: Serve, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("study", ["ed", "empgpt3_ab", "empgpt3_likert", "humod", "endex", "acute"])
-def test_every_study_fits_a_phone(browser: Any, serve: Serve, study: str) -> None:
+def test_every_study_is_accessible_on_a_phone(browser: Any, serve: Serve, study: str) -> None:
     with visiting(browser, serve(study, ratings_per_system="any", ratings_per_item=3), PHONE) as page:
         page.goto("/")
         assert accessibility_problems(page) == []
@@ -379,7 +379,7 @@ def test_every_study_fits_a_phone(browser: Any, serve: Serve, study: str) -> Non
         assert accessibility_problems(page) == []
 
 
-def test_the_checks_of_accessibility_see_what_is_wrong(browser: Any) -> None:
+def test_accessibility_check_finds_known_problems(browser: Any) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 700})
     page.set_content(
         "<h1>One</h1><h3>Three</h3><input name=a><p style='color: #999; background: #fff'>pale</p><a href='#no'>x</a>"

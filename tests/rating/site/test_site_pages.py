@@ -21,7 +21,7 @@ def rows(lab: Any) -> list[dict[str, Any]]:
     return list(rating_rows(lab.store, lab.desk.study.name))
 
 
-def test_a_rater_agrees_reads_rates_and_gets_the_code(lab: Make) -> None:
+def test_rater_completes_study_and_gets_completion_code(lab: Make) -> None:
     site = lab("ed", systems="ABC", ratings_per_system=5, completion={"text": "Done.", "code": "HERON-7"})
     ann = site.visitor()
     page = ann.get("/")
@@ -42,7 +42,7 @@ def test_a_rater_agrees_reads_rates_and_gets_the_code(lab: Make) -> None:
     assert site.desk.raters()[0].consented
 
 
-def test_who_has_not_agreed_sees_no_item(lab: Make) -> None:
+def test_items_are_hidden_without_consent(lab: Make) -> None:
     site = lab()
     ann = site.visitor()
     for address in ("/rate", "/instructions", "/item/0123"):
@@ -53,7 +53,7 @@ def test_who_has_not_agreed_sees_no_item(lab: Make) -> None:
     assert site.desk.raters() == []
 
 
-def test_study_without_consent_begins_at_once(lab: Make) -> None:
+def test_study_without_consent_text_asks_for_no_consent(lab: Make) -> None:
     site = lab(consent="", content_warning="")
     ann = site.visitor()
     assert "I agree" not in ann.get("/").words
@@ -61,7 +61,7 @@ def test_study_without_consent_begins_at_once(lab: Make) -> None:
     assert "1 of 12" in ann.get("/rate").words
 
 
-def test_what_is_missing_is_said_and_linked(lab: Make) -> None:
+def test_invalid_answers_are_listed_and_linked(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     item = item_of(ann.page)
@@ -80,14 +80,14 @@ def test_what_is_missing_is_said_and_linked(lab: Make) -> None:
     assert rows(site) == []
 
 
-def test_free_text_is_stored_as_it_was_typed(lab: Make) -> None:
+def test_free_text_is_stored_stripped_and_unescaped(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     ann.post(item_of(ann.page), {"q-relevance": "4", "q-own_reply": "  Käme ich,\r\n<b>gern</b> 🐦\r\n"})
     assert [row["text"] for row in rows(site) if row["text"]] == ["Käme ich,\n<b>gern</b> 🐦"]
 
 
-def test_line_breaks_count_once(lab: Make) -> None:
+def test_crlf_counts_as_one_character(lab: Make) -> None:
     # 250 letters and 249 line breaks are 499 characters; with two characters per break they would be 748, above 500.
     site = lab()
     ann = site.rater()
@@ -104,7 +104,7 @@ def test_reload_shows_the_same_item(lab: Make) -> None:
     assert item_of(ann.get("/")) == item
 
 
-def test_restart_loses_nothing(lab: Make) -> None:
+def test_restart_keeps_session_and_answers(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     ann.post(item_of(ann.page), answers_of(ann.page))
@@ -132,7 +132,7 @@ def test_answers_can_be_revised(lab: Make) -> None:
     assert {(row["rating"], row["text"]) for row in rows(site)} == {(2, ""), (None, "After.")}
 
 
-def test_a_revision_adds_its_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_revision_adds_to_rating_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     site = lab()
     now = [1000.0]
     monkeypatch.setattr("parlai_empathy.rating.site.item.time.time", lambda: now[0])
@@ -147,7 +147,7 @@ def test_a_revision_adds_its_time(lab: Make, monkeypatch: pytest.MonkeyPatch) ->
     assert {row["seconds"] for row in rows(site)} == {23}
 
 
-def test_time_cannot_be_made_up(lab: Make) -> None:
+def test_forged_display_time_is_ignored(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     site.clock.now += 9
@@ -155,7 +155,7 @@ def test_time_cannot_be_made_up(lab: Make) -> None:
     assert {row["seconds"] for row in rows(site)} == {9}  # since the item was handed out
 
 
-def test_double_click_on_begin_is_one_rater(lab: Make) -> None:
+def test_double_click_on_begin_creates_one_rater(lab: Make) -> None:
     site = lab()
     visitor = site.visitor()
     visitor.get("/")
@@ -172,7 +172,7 @@ def test_double_click_on_begin_is_one_rater(lab: Make) -> None:
     assert item_of(other.page) not in names
 
 
-def test_double_click_stores_once(lab: Make) -> None:
+def test_double_submission_stores_answers_once(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     item, said, token = item_of(ann.page), answers_of(ann.page), ann.page.hidden("token")
@@ -183,7 +183,7 @@ def test_double_click_stores_once(lab: Make) -> None:
     assert len(rows(site)) == 2
 
 
-def test_back_button_and_other_answers_ask_first(lab: Make) -> None:
+def test_changed_answers_from_cached_page_need_confirmation(lab: Make) -> None:
     """Answers changed in the browser's cached copy of an answered page are neither lost nor stored without asking."""
     site = lab()
     ann = site.rater()
@@ -199,7 +199,7 @@ def test_back_button_and_other_answers_ask_first(lab: Make) -> None:
     assert [row["text"] for row in rows(site) if row["text"]] == ["Second."]
 
 
-def test_an_answer_is_one_transaction_and_pages_only_read(lab: Make) -> None:
+def test_answer_is_one_write_and_viewing_pages_writes_nothing(lab: Make) -> None:
     def writes() -> int:
         with site.store.reading() as t:
             return int(t.rows("SELECT turn FROM rating_studies")[0]["turn"])
@@ -215,7 +215,7 @@ def test_an_answer_is_one_transaction_and_pages_only_read(lab: Make) -> None:
     assert writes() == before + 1
 
 
-def test_two_tabs_have_the_same_item(lab: Make) -> None:
+def test_two_tabs_show_the_same_item(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     item, tab = item_of(ann.page), ann.page
@@ -225,7 +225,7 @@ def test_two_tabs_have_the_same_item(lab: Make) -> None:
     assert len(rows(site)) == 2
 
 
-def test_late_answer_is_taken_while_nobody_else_has_the_item(lab: Make) -> None:
+def test_late_answer_is_accepted_while_item_is_unassigned(lab: Make) -> None:
     site = lab(minutes=1)
     ann = site.rater()
     site.clock.now += 61
@@ -233,7 +233,7 @@ def test_late_answer_is_taken_while_nobody_else_has_the_item(lab: Make) -> None:
     assert len(rows(site)) == 2
 
 
-def test_expired_item_that_is_free_is_shown_again(lab: Make) -> None:
+def test_expired_item_is_shown_again_while_still_free(lab: Make) -> None:
     site = lab(minutes=1, ratings_per_item=3)
     one = site.rater()
     address = item_of(one.page)
@@ -244,7 +244,7 @@ def test_expired_item_that_is_free_is_shown_again(lab: Make) -> None:
     assert item_of(one.get("/rate")) == address
 
 
-def test_expired_item_has_a_plain_page(lab: Make) -> None:
+def test_item_reassigned_after_expiry_shows_conflict_page(lab: Make) -> None:
     site = lab(systems="A", items=1, minutes=1, ratings_per_item=1)
     ann = site.rater()
     item, said = item_of(ann.page), answers_of(ann.page)
@@ -257,7 +257,7 @@ def test_expired_item_has_a_plain_page(lab: Make) -> None:
     assert "This study is full" in ann.get("/rate").words
 
 
-def test_full_study_has_a_plain_page(lab: Make) -> None:
+def test_full_study_shows_message(lab: Make) -> None:
     site = lab(systems="A", items=1, ratings_per_item=1)
     ann, bob = site.rater(), site.rater()
     assert "Nothing to rate at the moment" in bob.page.words
@@ -265,7 +265,7 @@ def test_full_study_has_a_plain_page(lab: Make) -> None:
     assert "This study is full" in bob.get("/rate").words
 
 
-def test_excluded_rater_has_a_plain_page(lab: Make) -> None:
+def test_excluded_rater_cannot_continue_or_revise(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     first = item_of(ann.page)
@@ -281,7 +281,7 @@ def test_excluded_rater_has_a_plain_page(lab: Make) -> None:
     assert len(list(rating_rows(site.store, "herons", excluded=True))) == 2
 
 
-def test_pairs_have_two_sides(lab: Make) -> None:
+def test_pairwise_answers_map_from_sides_to_systems(lab: Make) -> None:
     site = lab("empgpt3_ab", items_per_rater=4)
     ann = site.rater()
     for _ in range(4):
@@ -296,7 +296,7 @@ def test_pairs_have_two_sides(lab: Make) -> None:
     assert "Thank you" in ann.page.words
 
 
-def test_dialogues_are_compared_as_a_whole(lab: Make) -> None:
+def test_acute_page_labels_conversations_and_offers_no_tie(lab: Make) -> None:
     page = lab("acute").rater().page
     assert page.words.count("Conversation 1 (left)") >= 2  # heading and answers
     assert "No difference" not in page.words  # this study has no ties
@@ -304,7 +304,7 @@ def test_dialogues_are_compared_as_a_whole(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chat", "collect_ed"])
-def test_other_kinds_are_refused_in_one_line(kind: str) -> None:
+def test_unsupported_study_kinds_raise_one_line_error(kind: str) -> None:
     with pytest.raises(OptionError, match="the rating site serves likert and pairwise") as caught:
         check_kind(read_study(kind))
     assert "\n" not in str(caught.value)

@@ -32,7 +32,7 @@ def rows(lab: Any) -> list[dict[str, Any]]:
 # --- another rater's session and items -------------------------------------------------------------------------------
 
 
-def test_ids_that_no_store_can_hold_are_not_looked_for(make_study: Make, store_url: str) -> None:
+def test_ids_with_nul_characters_are_rejected(make_study: Make, store_url: str) -> None:
     site = Lab(make_study("humod"), store_url, Clock())
     ann, boss = site.rater(), site.admin()
     assert ann.get("/item/a%00").status == 404
@@ -41,7 +41,7 @@ def test_ids_that_no_store_can_hold_are_not_looked_for(make_study: Make, store_u
     site.store.close()
 
 
-def test_anothers_item_cannot_be_read(lab: Make) -> None:
+def test_items_of_other_raters_cannot_be_read(lab: Make) -> None:
     site = lab()
     ann, bob = site.rater(), site.rater()
     item = item_of(ann.page)
@@ -53,7 +53,7 @@ def test_anothers_item_cannot_be_read(lab: Make) -> None:
         ann.post(item, answers_of(ann.get(item)))
 
 
-def test_anothers_item_cannot_be_answered(lab: Make) -> None:
+def test_items_of_other_raters_cannot_be_answered(lab: Make) -> None:
     site = lab()
     ann, bob = site.rater(), site.rater()
     item = item_of(ann.page)
@@ -65,7 +65,7 @@ def test_anothers_item_cannot_be_answered(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("change", ["id", "signature", "rater"])
-def test_session_cannot_be_made_or_changed(lab: Make, change: str) -> None:
+def test_forged_session_cookies_are_rejected(lab: Make, change: str) -> None:
     site = lab()
     ann, bob = site.rater(), site.visitor()
     body, _, digest = ann.cookies[SESSION].partition(".")
@@ -79,7 +79,7 @@ def test_session_cannot_be_made_or_changed(lab: Make, change: str) -> None:
     assert len(site.desk.raters()) == 1
 
 
-def test_session_of_another_site_is_none_here(lab: Make) -> None:
+def test_session_cookie_of_another_site_is_rejected(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     other = Visitor(lab(options={"token": TOKEN}).app)  # the same secret, as after a restart
@@ -91,7 +91,7 @@ def test_session_of_another_site_is_none_here(lab: Make) -> None:
     assert "I have read this" in stranger.get("/rate").words
 
 
-def test_sites_of_one_host_do_not_take_each_others_cookies(lab: Make) -> None:
+def test_sites_on_one_host_keep_separate_cookies(lab: Make) -> None:
     site = lab(options={"token": TOKEN})
     ann = site.rater()
     ann.post("/admin/login", {"admin_token": TOKEN})
@@ -110,7 +110,7 @@ def test_sites_of_one_host_do_not_take_each_others_cookies(lab: Make) -> None:
 # --- forged forms ----------------------------------------------------------------------------------------------------
 
 
-def test_forms_need_the_sessions_own_token(lab: Make) -> None:
+def test_forms_without_the_session_token_are_rejected(lab: Make) -> None:
     site = lab()
     ann, bob = site.rater(), site.rater()
     item = item_of(ann.page)
@@ -121,7 +121,7 @@ def test_forms_need_the_sessions_own_token(lab: Make) -> None:
     assert rows(site) == []
 
 
-def test_forms_without_a_session_are_refused(lab: Make) -> None:
+def test_forms_without_a_session_are_rejected(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     token = ann.page.hidden("token")
@@ -134,7 +134,7 @@ def test_forms_without_a_session_are_refused(lab: Make) -> None:
 # --- what is shown is escaped ----------------------------------------------------------------------------------------
 
 
-def test_replies_contexts_and_answers_are_escaped(lab: Make) -> None:
+def test_untrusted_text_is_escaped_on_all_pages(lab: Make) -> None:
     site = lab(title=EVIL, instructions=EVIL, consent=EVIL, content_warning=EVIL, items=3, gold=True)
     ann = site.visitor()
     pages = [ann.get("/"), ann.post("/consent", {"agree": "yes"}), ann.get("/rate")]
@@ -152,7 +152,7 @@ def test_replies_contexts_and_answers_are_escaped(lab: Make) -> None:
         assert "&lt;script&gt;alert(&#39;heron&#39;)&lt;/script&gt; &amp; &lt;b&gt;bold&lt;/b&gt;" in page.text
 
 
-def test_refusals_do_not_repeat_what_was_sent(lab: Make) -> None:
+def test_error_pages_do_not_echo_the_requested_path(lab: Make) -> None:
     ann = lab().visitor()
     assert "heron" not in ann.get("/item/<script>heron").text
     assert "heron" not in ann.get("/heron").text
@@ -161,14 +161,14 @@ def test_refusals_do_not_repeat_what_was_sent(lab: Make) -> None:
 # --- the administrator -----------------------------------------------------------------------------------------------
 
 
-def test_without_a_token_there_is_no_admin_page(lab: Make) -> None:
+def test_admin_pages_do_not_exist_without_a_configured_token(lab: Make) -> None:
     ann = lab(options={"token": ""}).visitor()
     for address in ("/admin", "/admin/ratings.csv"):
         assert ann.get(address).status == 404
     assert ann.post("/admin/login", {"admin_token": ""}).status == 404
 
 
-def test_admin_pages_need_the_login(lab: Make) -> None:
+def test_admin_pages_require_login(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     rater = site.desk.raters()[0].id
@@ -181,7 +181,7 @@ def test_admin_pages_need_the_login(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "ü", "\ud800"])
-def test_wrong_token_is_refused(lab: Make, given: str) -> None:
+def test_wrong_admin_token_is_rejected(lab: Make, given: str) -> None:
     ann = lab().visitor()
     ann.get("/admin")
     body = urlencode({"token": ann.page.hidden("token"), "admin_token": given}, errors="surrogatepass").encode()
@@ -190,7 +190,7 @@ def test_wrong_token_is_refused(lab: Make, given: str) -> None:
     assert ADMIN not in ann.cookies
 
 
-def test_token_is_compared_in_constant_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_compared_in_constant_time(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """``hmac.compare_digest`` gets digests of equal length: neither where they differ nor the token's length leaks."""
     compared = []
 
@@ -207,7 +207,7 @@ def test_token_is_compared_in_constant_time(lab: Make, monkeypatch: pytest.Monke
     assert set(compared) == {(32, 32)}
 
 
-def test_admins_cookie_is_strict_and_forgotten(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_admin_cookie_is_strict_and_expires(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     site = lab()
     boss = site.visitor(scheme="https")
     boss.get("/admin")
@@ -228,13 +228,13 @@ def test_admins_cookie_is_strict_and_forgotten(lab: Make, monkeypatch: pytest.Mo
     assert boss.get("/admin/ratings.csv").status == 403
 
 
-def test_another_token_ends_all_logins(lab: Make) -> None:
+def test_changing_the_admin_token_ends_all_logins(lab: Make) -> None:
     boss = lab().admin()
     boss.app = lab(options={"token": "another token for the tests"}).app
     assert boss.get("/admin/ratings.csv").status == 403
 
 
-def test_raters_cookie_is_no_admins(lab: Make) -> None:
+def test_rater_cookie_does_not_open_admin_pages(lab: Make) -> None:
     ann = lab().rater()
     ann.cookies[ADMIN] = ann.cookies[SESSION]
     assert ann.get("/admin/ratings.csv").status == 403
@@ -244,7 +244,7 @@ def test_raters_cookie_is_no_admins(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "text/plain", "application/json", ""])
-def test_nothing_but_plain_forms_is_taken(lab: Make, kind: str) -> None:
+def test_only_urlencoded_forms_are_accepted(lab: Make, kind: str) -> None:
     site = lab()
     ann = site.rater()
     body = urlencode({"token": ann.page.hidden("token"), **answers_of(ann.page)}).encode()
@@ -252,7 +252,7 @@ def test_nothing_but_plain_forms_is_taken(lab: Make, kind: str) -> None:
     assert rows(site) == []
 
 
-def test_large_bodies_are_refused(lab: Make) -> None:
+def test_oversized_bodies_are_rejected(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     item = item_of(ann.page)
@@ -263,7 +263,7 @@ def test_large_bodies_are_refused(lab: Make) -> None:
 
 
 @pytest.mark.parametrize("body", [b"a=%ff", b"\xff", b"&".join(b"a=1" for _ in range(2000))])
-def test_what_is_no_form_is_refused(lab: Make, body: bytes) -> None:
+def test_malformed_forms_are_rejected(lab: Make, body: bytes) -> None:
     ann = lab().rater()
     assert ann.send(item_of(ann.page), body, FORM).status in (400, 403)
 
@@ -271,7 +271,7 @@ def test_what_is_no_form_is_refused(lab: Make, body: bytes) -> None:
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_has_a_limit_of_its_own(lab: Make) -> None:
+def test_requests_are_rate_limited_per_session(lab: Make) -> None:
     site = lab(options={"token": "", "limits": Limits(visits=Rate(60, 5))})
     ann = site.visitor()
     ann.get("/")
@@ -282,13 +282,13 @@ def test_a_session_has_a_limit_of_its_own(lab: Make) -> None:
     assert site.visitor().get("/").status == 200  # from the same address
 
 
-def test_newcomers_are_limited_by_their_address(lab: Make) -> None:
+def test_new_visitors_are_rate_limited_per_address(lab: Make) -> None:
     site = lab(options={"token": "", "limits": Limits(newcomers=Rate(60, 3))})
     assert [site.visitor().get("/").status for _ in range(5)] == [200, 200, 200, 429, 429]
     assert site.visitor(address="192.0.2.2").get("/").status == 200
 
 
-def test_tries_to_log_in_are_limited(lab: Make) -> None:
+def test_login_attempts_are_rate_limited(lab: Make) -> None:
     site = lab(options={"token": TOKEN, "limits": Limits(logins=Rate(1, 2))})
     statuses = []
     for _ in range(3):
@@ -304,7 +304,7 @@ def test_tries_to_log_in_are_limited(lab: Make) -> None:
 # --- headers, cookies, logs ------------------------------------------------------------------------------------------
 
 
-def test_every_page_has_the_headers(lab: Make) -> None:
+def test_all_pages_have_security_headers(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     for page in (ann.page, ann.get("/"), ann.get("/nowhere"), ann.get("/admin"), ann.get("/static/x/site.css")):
@@ -318,7 +318,7 @@ def test_every_page_has_the_headers(lab: Make) -> None:
         assert page.header("cache-control") == "no-store"
 
 
-def test_pages_have_no_script_or_style_of_their_own(lab: Make) -> None:
+def test_pages_have_no_inline_scripts_or_styles(lab: Make) -> None:
     """The content security policy blocks inline scripts and styles, so they would not work."""
     site = lab()
     ann = site.rater()
@@ -329,7 +329,7 @@ def test_pages_have_no_script_or_style_of_their_own(lab: Make) -> None:
         assert page.text.count("<script") == page.text.count('<script src="/static/')
 
 
-def test_nothing_is_loaded_from_elsewhere(lab: Make) -> None:
+def test_pages_load_nothing_from_other_hosts(lab: Make) -> None:
     site = lab()
     ann = site.rater()
     for page in (ann.page, ann.get("/"), site.admin().page):
@@ -347,7 +347,7 @@ def test_cookies_are_secure_over_https(lab: Make) -> None:
     assert secure.endswith("; HttpOnly; SameSite=Lax; Secure")
 
 
-def test_only_mechanical_turk_may_frame_and_only_if_asked(lab: Make) -> None:
+def test_mturk_option_allows_framing_by_mechanical_turk(lab: Make) -> None:
     ann = lab(options={"mturk": True}).visitor(scheme="https")
     page = ann.get("/")
     policy = page.header("content-security-policy")
@@ -357,7 +357,9 @@ def test_only_mechanical_turk_may_frame_and_only_if_asked(lab: Make) -> None:
     assert page.header("set-cookie").endswith("; HttpOnly; SameSite=None; Partitioned; Secure")
 
 
-def test_logs_name_nobody(lab: Make, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+def test_logs_contain_no_rater_ids_or_tokens(
+    lab: Make, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     caplog.set_level(logging.DEBUG)
     site = lab()
     ann = site.visitor()
@@ -371,7 +373,7 @@ def test_logs_name_nobody(lab: Make, caplog: pytest.LogCaptureFixture, capfd: py
         assert secret not in said
 
 
-def test_failing_store_is_a_plain_page(
+def test_store_error_shows_503_page_and_answer_can_be_resent(
     lab: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     site = lab()
@@ -393,7 +395,7 @@ def test_failing_store_is_a_plain_page(
     assert len(rows(site)) == 2
 
 
-def test_mistakes_of_ours_are_a_plain_page(
+def test_unexpected_error_shows_500_page_without_traceback(
     lab: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     site = lab()

@@ -13,7 +13,7 @@ def handed(item: Item, swapped: bool = False) -> Assignment:
     return Assignment("0", "ann", 1, item, swapped, 0.0)
 
 
-def test_who_replies_has_not_spoken_last() -> None:
+def test_last_context_turn_is_always_speaker_a() -> None:
     assert [(turn.who, turn.text) for turn in turns(["One.", "Two.", "Three."])] == [
         ("A", "One."),
         ("B", "Two."),
@@ -22,7 +22,7 @@ def test_who_replies_has_not_spoken_last() -> None:
     assert [turn.who for turn in turns(["One.", "Two."])] == ["B", "A"]
 
 
-def test_sides_follow_the_assignment() -> None:
+def test_reply_sides_follow_the_swapped_flag() -> None:
     study, item = read_study("empgpt3_ab"), Item("1", "s", "A", "From A.", ("Hello.",), "B", "", ("Hello.",))
     for swapped, expected in ((False, ["From A.", SILENCE]), (True, [SILENCE, "From A."])):
         shown = item_shown(study, handed(item, swapped))
@@ -31,7 +31,7 @@ def test_sides_follow_the_assignment() -> None:
         assert [turn.text for turn in shown.context] == ["Hello."]
 
 
-def test_whole_dialogues_have_no_context_apart() -> None:
+def test_whole_dialogues_have_no_separate_context() -> None:
     study = read_study("acute")
     item = Item("1", "s", "A", "Bye.", ("Hi.",), "B", "See you.", ("Well.", "So?"))
     shown = item_shown(study, handed(item))
@@ -42,7 +42,7 @@ def test_whole_dialogues_have_no_context_apart() -> None:
     ]
 
 
-def test_examples_of_all_studies_have_answers_in_words() -> None:
+def test_examples_of_all_studies_show_answer_labels() -> None:
     for name in STUDIES:
         study = read_study(name)
         for one in study.examples:
@@ -53,13 +53,13 @@ def test_examples_of_all_studies_have_answers_in_words() -> None:
     assert [answer for _, answer in pair.answers] == ["Reply 1 (left)", "Reply 1 (left)", "No difference"]
 
 
-def test_answers_by_number_are_the_same() -> None:
+def test_example_answers_by_number_are_shown_as_labels() -> None:
     study: Study = read_study("empgpt3_ab")
     example = Example(("Hello.",), "Hi.", "Ho.", (("empathy", "2"), ("fluency", "TIE")))
     assert [answer for _, answer in example_shown(study, example).answers] == ["Reply 2 (right)", "No difference"]
 
 
-def test_text_is_parted_at_empty_lines() -> None:
+def test_paragraphs_and_bullet_lists_are_parsed() -> None:
     text = "One line\ngoes on.\n\n- first\n- second,\n  longer\n\nLast - not least."
     assert paragraphs(text) == [
         Paragraph("One line goes on."),

@@ -16,29 +16,29 @@ TEXTS = st.text(st.characters(codec="utf-8"))
 
 
 @given(st.dictionaries(TEXTS, TEXTS))
-def test_what_is_sent_is_read(fields: dict[str, str]) -> None:
+def test_urlencoded_fields_round_trip_with_lf_newlines(fields: dict[str, str]) -> None:
     expected = {name: value.replace("\r\n", "\n") for name, value in fields.items()}
     assert fields_of(urlencode(fields).encode()) == expected
 
 
 @given(st.binary())
-def test_anything_is_read_or_refused(body: bytes) -> None:
+def test_arbitrary_bytes_are_parsed_or_rejected(body: bytes) -> None:
     with suppress(Refusal):  # and no other exception
         assert isinstance(fields_of(body), dict)
 
 
-def test_fields_that_were_not_sent_are_empty() -> None:
+def test_missing_fields_are_empty() -> None:
     form = Form({"a": "1"})
     assert (form.text("a"), form.text("b"), dict(form)) == ("1", "", {"a": "1"})
 
 
-def test_ids_that_no_store_can_hold_are_none() -> None:
+def test_ids_with_nul_characters_are_empty() -> None:
     form = Form({"a": "1", "b": "1\0"})
     assert (form.id("a"), form.id("b"), form.id("c")) == ("1", "", "")
     assert form.text("b") == "1\0"  # kept in a text, so that the page can say what is wrong with it
 
 
 @pytest.mark.parametrize("body", [b"a=%ff", b"a=\xc3\xa9", b"a&" * 1001])
-def test_what_is_no_form_is_refused(body: bytes) -> None:
+def test_malformed_forms_are_rejected(body: bytes) -> None:
     with pytest.raises(Refusal, match="400"):
         fields_of(body)

@@ -41,7 +41,9 @@ def asked(url: str, path: str, headers: dict[str, str]) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("proxies", "expected"), [((), "127.0.0.1 http"), (("127.0.0.1",), "198.51.100.9 https")])
-def test_proxies_are_believed_only_if_named(tmp_path: Path, proxies: tuple[str, ...], expected: str) -> None:
+def test_proxy_headers_are_trusted_only_from_named_proxies(
+    tmp_path: Path, proxies: tuple[str, ...], expected: str
+) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     process = subprocess.Popen(
@@ -63,7 +65,7 @@ def test_proxies_are_believed_only_if_named(tmp_path: Path, proxies: tuple[str, 
     assert '- - "GET /item/1 HTTP/1.1" 200' in out + err
 
 
-def test_taken_port_is_said_in_one_line() -> None:
+def test_port_in_use_raises_option_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(OptionError, match=f"--host 127.0.0.1 --port {port} cannot be used .*: choose another one"):
@@ -71,13 +73,13 @@ def test_taken_port_is_said_in_one_line() -> None:
 
 
 @pytest.mark.parametrize("address", [Address(host="192.0.2.300"), Address(port=70000), Address(port=-1)])
-def test_impossible_addresses_are_said_in_one_line(address: Address) -> None:
+def test_invalid_address_raises_one_line_option_error(address: Address) -> None:
     with pytest.raises(OptionError, match=r"cannot be used|from 0 to 65535") as caught:
         serve(None, address)
     assert "\n" not in str(caught.value)
 
 
-def test_log_line_leaves_out_the_query_and_who_asked() -> None:
+def test_access_log_omits_query_and_client() -> None:
     args = ("192.0.2.1:5000", "GET", "/?PROLIFIC_PID=1", "1.1", 200)
     record = logging.LogRecord("uvicorn.access", logging.INFO, "", 1, '%s - "%s %s HTTP/%s" %d', args, None)
     assert without_query(record)

@@ -17,7 +17,7 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
 
 
 @given(TEXTS, TEXTS)
-def test_tokens_are_read_by_who_made_them(purpose: str, text: str) -> None:
+def test_tokens_are_readable_only_with_same_secret_and_purpose(purpose: str, text: str) -> None:
     token = Signer(SECRET).token(purpose, text)
     assert Signer(SECRET).read(purpose, token) == text
     assert Signer(b"another secret of 16").read(purpose, token) is None
@@ -25,7 +25,7 @@ def test_tokens_are_read_by_who_made_them(purpose: str, text: str) -> None:
 
 
 @given(TEXTS, st.data())
-def test_no_change_goes_unseen(text: str, data: st.DataObject) -> None:
+def test_tampered_token_is_never_read_as_another_text(text: str, data: st.DataObject) -> None:
     token = Signer(SECRET).token("x", text)
     place = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters().filter(lambda letter: letter != token[place]))
@@ -34,7 +34,7 @@ def test_no_change_goes_unseen(text: str, data: st.DataObject) -> None:
     assert Signer(SECRET).read("x", changed) in (None, text)
 
 
-def test_owners_of_two_secrets_have_two_names() -> None:
+def test_signer_name_is_cookie_safe_and_depends_on_secret() -> None:
     name = Signer(SECRET).name
     assert name == Signer(SECRET).name != Signer(b"another secret of 16").name
     assert len(name) == 8
@@ -42,7 +42,7 @@ def test_owners_of_two_secrets_have_two_names() -> None:
 
 
 @given(st.text())
-def test_anything_else_is_no_token(text: str) -> None:
+def test_arbitrary_text_is_not_a_token(text: str) -> None:
     assert Signer(SECRET).read("x", text) is None
 
 
@@ -52,11 +52,11 @@ def test_token_is_hmac_sha256_of_rfc_2104() -> None:
     assert Signer(SECRET).token("session", "heron") == f"aGVyb24.{digest}"
 
 
-def test_short_secrets_are_refused() -> None:
+def test_short_secret_raises_value_error() -> None:
     with pytest.raises(ValueError, match="secret has 5 bytes: expected at least 16"):
         Signer(b"short")
 
 
 @given(st.text(max_size=5), st.text(max_size=5))
-def test_sameness_is_sameness(a: str, b: str) -> None:
+def test_is_same_agrees_with_equality(a: str, b: str) -> None:
     assert is_same(a, b) == (a == b)

@@ -13,7 +13,7 @@ from parlai_empathy.rating.web.secret import site_secret
 LONG = "0123456789abcdef0123456789abcdef"
 
 
-def test_secret_is_made_once_and_kept(tmp_path: Path) -> None:
+def test_secret_is_created_once_and_readable_only_by_owner(tmp_path: Path) -> None:
     store = str(tmp_path / "ratings.db")
     first = site_secret(store, {})
     assert len(first) == 64
@@ -25,19 +25,19 @@ def test_secret_is_made_once_and_kept(tmp_path: Path) -> None:
     assert site_secret(str(tmp_path / "other.db"), {}) != first
 
 
-def test_many_that_start_at_once_have_the_same(tmp_path: Path) -> None:
+def test_concurrent_starts_share_one_secret(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: site_secret(str(tmp_path / "ratings.db"), {}), range(32)))
     assert len(found) == 1
 
 
-def test_environment_comes_first(tmp_path: Path) -> None:
+def test_secret_from_environment_takes_precedence(tmp_path: Path) -> None:
     assert site_secret(str(tmp_path / "ratings.db"), {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
     assert list(tmp_path.iterdir()) == []
     assert site_secret("postgresql://herons@pond/ratings", {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
 
 
-def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+def test_unusable_secret_raises_option_error(tmp_path: Path) -> None:
     store = tmp_path / "ratings.db"
     with pytest.raises(OptionError, match="EMPATHY_SITE_SECRET has 5 characters: expected at least 32"):
         site_secret(str(store), {"EMPATHY_SITE_SECRET": "heron"})

@@ -24,7 +24,7 @@ def back(sessions: Sessions, session: Session, scheme: str = "http") -> Session:
     return sessions.of(scope_with(f"other=1; {header.split(';')[0]}; third", scheme))
 
 
-def test_values_come_back() -> None:
+def test_session_values_round_trip() -> None:
     sessions = Sessions(SIGNER)
     session = sessions.of(scope_with())
     assert (session.is_known, session.must_be_sent) == (False, True)
@@ -35,7 +35,7 @@ def test_values_come_back() -> None:
     assert again.form_token == session.form_token
 
 
-def test_only_changes_are_sent_again() -> None:
+def test_cookie_is_resent_only_after_changes() -> None:
     sessions = Sessions(SIGNER)
     session = sessions.of(scope_with())
     session.put("rater", "ann")
@@ -48,7 +48,7 @@ def test_only_changes_are_sent_again() -> None:
         assert again.must_be_sent is expected, change
 
 
-def test_sessions_end() -> None:
+def test_sessions_expire() -> None:
     clock = Clock()
     sessions = Sessions(SIGNER, clock=clock)
     session = sessions.of(scope_with())
@@ -58,7 +58,7 @@ def test_sessions_end() -> None:
     assert back(sessions, session).id != session.id
 
 
-def test_two_visitors_are_two() -> None:
+def test_sessions_have_distinct_ids_and_form_tokens() -> None:
     sessions = Sessions(SIGNER)
     one, two = sessions.of(scope_with()), sessions.of(scope_with())
     assert one.id != two.id
@@ -66,7 +66,7 @@ def test_two_visitors_are_two() -> None:
     assert one.is_own(one.form_token)
 
 
-def test_cookie_over_http_is_none_over_https() -> None:
+def test_http_cookie_is_ignored_over_https() -> None:
     sessions = Sessions(SIGNER)
     session = sessions.of(scope_with())
     header = sessions.cookie(scope_with(), session)
@@ -75,7 +75,7 @@ def test_cookie_over_http_is_none_over_https() -> None:
 
 
 @given(st.text(st.characters(codec="latin-1")))
-def test_any_cookie_is_read(text: str) -> None:
+def test_arbitrary_cookies_give_an_unknown_session(text: str) -> None:
     assert not Sessions(SIGNER).of(scope_with(text)).is_known
     assert not Sessions(SIGNER).of(scope_with(f"empathy_session_{SIGNER.name}={text}")).is_known
     assert isinstance(cookies_of(scope_with(text)), dict)

@@ -56,7 +56,7 @@ def test_pages_sessions_and_forms_work_together(site: Site) -> None:
     assert "Hello, stranger!" in bob.get("/").words
 
 
-def test_refusals_are_pages(site: Site) -> None:
+def test_refusals_are_rendered_as_pages(site: Site) -> None:
     page = Visitor(site.app()).get("/refuse/a%20pot")
     assert page.status == 418
     assert "No tea I am a pot, at 192.0.2.1." in page.words
@@ -64,7 +64,7 @@ def test_refusals_are_pages(site: Site) -> None:
     assert page.header("content-security-policy")
 
 
-def test_unknown_pages_and_methods_are_pages(site: Site) -> None:
+def test_unknown_paths_give_404_and_wrong_methods_405(site: Site) -> None:
     ann = Visitor(site.app())
     assert ann.get("/nowhere").status == 404
     assert ann.get("/name").status == 405
@@ -75,7 +75,7 @@ def test_unknown_pages_and_methods_are_pages(site: Site) -> None:
     assert ann.get("/refuse/").status == 404
 
 
-def test_files_are_kept_by_browsers_and_nothing_else_is_served(site: Site) -> None:
+def test_static_files_are_cached_and_nothing_else_is_served(site: Site) -> None:
     ann = Visitor(site.app())
     address = next(one for one in site._files if one.endswith("/heron.css"))
     page = ann.get(address)
@@ -94,7 +94,7 @@ def test_files_are_kept_by_browsers_and_nothing_else_is_served(site: Site) -> No
     assert ann.send(address, b"", "text/plain").status == 404
 
 
-def test_files_address_changes_with_what_is_in_it(tmp_path: Path) -> None:
+def test_static_file_address_changes_with_content(tmp_path: Path) -> None:
     (tmp_path / "a.css").write_text("1")
     first = static_files([tmp_path])["a.css"].address
     (tmp_path / "a.css").write_text("2")
@@ -102,7 +102,7 @@ def test_files_address_changes_with_what_is_in_it(tmp_path: Path) -> None:
     assert static_files([tmp_path / "nothing"]) == {}
 
 
-def test_framing_is_forbidden_unless_it_is_asked_for() -> None:
+def test_framing_is_denied_by_default() -> None:
     assert headers_of()["X-Frame-Options"] == "DENY"
     framed = headers_of(["https://a.example", "https://b.example"], ["https://c.example"])
     assert "X-Frame-Options" not in framed
@@ -111,12 +111,12 @@ def test_framing_is_forbidden_unless_it_is_asked_for() -> None:
     assert "form-action 'self' https://c.example" in policy
 
 
-def test_own_headers_stay() -> None:
+def test_default_headers_do_not_override_existing_ones() -> None:
     own = [(b"Cache-Control", b"public"), (b"x", b"1")]
     assert completed(own, {"Cache-Control": "no-store", "Y": "2"}) == [*own, (b"y", b"2")]
 
 
-def test_error_after_the_first_byte_ends_the_response(site: Site) -> None:
+def test_error_after_response_start_propagates(site: Site) -> None:
     async def half(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         raise RuntimeError("no more")
@@ -129,7 +129,7 @@ def test_error_after_the_first_byte_ends_the_response(site: Site) -> None:
         Visitor(site.app()).get("/stream")
 
 
-def test_visitor_who_leaves_in_the_middle_gets_no_answer(site: Site) -> None:
+def test_disconnect_during_request_sends_no_response(site: Site) -> None:
     sent: list[Any] = []
 
     async def exchange() -> None:
@@ -159,11 +159,11 @@ def test_visitor_who_leaves_in_the_middle_gets_no_answer(site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", ["starlette", "uvicorn", "jinja2"])
-def test_missing_library_is_named_with_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_error_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingDependencyError, match=f"{name}, which is not installed: pip install .*site"):
         Site("Herons", SECRET)
 
 
-def test_times_are_readable() -> None:
+def test_moment_formats_time_in_utc() -> None:
     assert moment(0.0) == "1970-01-01 00:00 UTC"

@@ -11,7 +11,7 @@ from parlai_empathy.rating.web import limits
 from parlai_empathy.rating.web.limits import Gate, Rate, client_of
 
 
-def test_bucket_empties_and_fills() -> None:
+def test_bucket_empties_and_refills() -> None:
     clock = Clock()
     gate = Gate(Rate(30, 2), clock)
     assert [gate.wait("ann") for _ in range(3)] == [0, 0, 2.0]  # a token every two seconds
@@ -25,7 +25,7 @@ def test_bucket_empties_and_fills() -> None:
 
 
 @given(st.lists(st.floats(0, 10), max_size=60))
-def test_never_more_than_the_rate_allows(pauses: list[float]) -> None:
+def test_rate_limit_is_never_exceeded(pauses: list[float]) -> None:
     clock = Clock()
     gate = Gate(Rate(60, 3), clock)
     begun, passed = clock.now, 0
@@ -35,7 +35,7 @@ def test_never_more_than_the_rate_allows(pauses: list[float]) -> None:
     assert passed <= 3 + (clock.now - begun) + 1e-6
 
 
-def test_memory_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_remembered_clients_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_CLIENTS", 10)
     gate = Gate(Rate(60, 1), Clock())
     for number in range(1000):
@@ -54,5 +54,5 @@ def test_memory_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a socket", "a socket"),
     ],
 )
-def test_a_household_is_one_client(address: str, client: str) -> None:
+def test_clients_are_ipv4_addresses_or_ipv6_64_prefixes(address: str, client: str) -> None:
     assert client_of(address) == client

@@ -62,7 +62,7 @@ def talk(desk: Desk, *lines: str | Callable[[str], str]) -> tuple[ScriptedRater,
     return rater, models
 
 
-def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
+def test_rater_chats_with_each_model_and_judges_it(desk: Desk) -> None:
     # Each message is followed by a mark for the reply. The first talk ends by itself after four turns, the maximum.
     rater, _ = talk(desk, "Hello", "yes", "How are you?", "", "4", "Hi", "no", "done", "2")
     rows = list(rating_rows(desk.store, "herons"))
@@ -78,7 +78,7 @@ def test_rater_talks_with_each_model_and_judges_it(desk: Desk) -> None:
     assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # the model's name is never shown
 
 
-def test_talk_is_kept_in_order(desk: Desk) -> None:
+def test_messages_are_stored_in_order(desk: Desk) -> None:
     talk(desk, "Hello", "", "How are you?", "", "4")
     [found] = desk.answered("a")
     name = found.item.system
@@ -90,7 +90,7 @@ def test_talk_is_kept_in_order(desk: Desk) -> None:
     ]
 
 
-def test_talk_that_was_broken_off_goes_on(desk: Desk) -> None:
+def test_interrupted_chat_resumes_with_its_history(desk: Desk) -> None:
     talk(desk, "Hello", "yes", "quit")
     rater, models = talk(desk, "Again", "", "3", "quit")
     assert rater.saw("You: Hello")
@@ -100,7 +100,7 @@ def test_talk_that_was_broken_off_goes_on(desk: Desk) -> None:
     assert len(desk.messages(found.id, "a")) == 4
 
 
-def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
+def test_chat_continued_in_another_terminal_is_reloaded(desk: Desk) -> None:
     """The rater has meanwhile continued in another terminal."""
 
     def elsewhere(shown: str) -> str:
@@ -117,7 +117,7 @@ def test_talk_that_has_gone_on_elsewhere_is_shown_as_it_is(desk: Desk) -> None:
     assert [one.text for one in desk.messages(found.id, "a")][2:] == ["From elsewhere", "Heard"]
 
 
-def test_who_is_excluded_while_they_talk_is_told_so(desk: Desk) -> None:
+def test_rater_excluded_during_chat_is_notified(desk: Desk) -> None:
     def excluded(shown: str) -> str:
         desk.exclude("a", "rude")
         return "Again"
@@ -128,7 +128,7 @@ def test_who_is_excluded_while_they_talk_is_told_so(desk: Desk) -> None:
     assert "Again" not in first.told + second.told
 
 
-def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> None:
+def test_missing_model_reply_is_given_on_resume(desk: Desk) -> None:
     desk.enrol("a")
     found = desk.next_item("a")
     assert isinstance(found, Assignment)
@@ -137,14 +137,14 @@ def test_answer_that_never_came_is_given_when_the_rater_returns(desk: Desk) -> N
     assert [one.text for one in desk.messages(found.id, "a")] == ["Are you there?", f"{found.item.system} 1"]
 
 
-def test_talk_must_be_long_enough(desk: Desk) -> None:
+def test_chat_cannot_end_before_the_minimum_turns(desk: Desk) -> None:
     rater, _ = talk(desk, "done", "Hello", "", "done", "back", "5", "quit")
     assert rater.saw("Please continue: 0 turns so far, of at least 2.")
     assert rater.saw("This is the first question.")
     assert len(desk.answered("a")) == 1
 
 
-def test_words_that_cannot_be_kept_are_asked_for_again(desk: Desk) -> None:
+def test_too_long_message_is_asked_for_again(desk: Desk) -> None:
     rater, _ = talk(desk, "x" * 10_001, "back", "", "Hello", "", "quit")
     assert rater.saw("Please write it again: message: it has 10,001 characters")
     assert rater.saw("A message cannot be taken back.")
@@ -153,6 +153,6 @@ def test_words_that_cannot_be_kept_are_asked_for_again(desk: Desk) -> None:
     assert len(desk.messages(found.id, "a")) == 2
 
 
-def test_each_model_needs_an_agent(desk: Desk) -> None:
+def test_missing_agent_for_a_model_raises_option_error(desk: Desk) -> None:
     with pytest.raises(OptionError, match="models are M, N: expected an agent for each"):
         ChatThenRateWorld({"rater": "a"}, [ScriptedRater([]), Remembering("M")], desk)

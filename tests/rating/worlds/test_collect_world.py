@@ -33,7 +33,7 @@ ANN = ["yes", "1", "A heron stood in my garden, quite still.", "You will not bel
 BOB = ["yes", "2", "I fell into the pond. It was cold!", "What?", "A heron?", "5", "5", "4"]
 
 
-def test_two_conversations_with_roles_swapped(collection: Collection, tmp_path: Path) -> None:
+def test_second_conversation_swaps_roles(collection: Collection, tmp_path: Path) -> None:
     # First talk: ann, bob, ann, bob, and ann ends it; ann judges, then bob. Second talk: bob begins, up to 8 turns.
     ann = [*ANN, "4", "4", "5", *(f"ann {n}" for n in range(4)), "3", "3", "3"]
     bob = [*BOB, *(f"bob {n}" for n in range(4)), "1", "2", "3"]
@@ -52,7 +52,7 @@ def test_two_conversations_with_roles_swapped(collection: Collection, tmp_path: 
     assert all(rater.seen[-1].startswith("study: That was all.") for rater in raters)
 
 
-def test_nobody_sees_the_others_prompt(collection: Collection) -> None:
+def test_situation_is_hidden_from_the_other_rater(collection: Collection) -> None:
     raters = collect(collection, ANN, BOB)
     for rater, others in zip(raters, (BOB, ANN), strict=True):
         assert not rater.saw(others[2])
@@ -62,7 +62,7 @@ def test_nobody_sees_the_others_prompt(collection: Collection) -> None:
     assert raters[0].saw("Listener: What?")
 
 
-def test_what_is_wrong_is_asked_again(collection: Collection) -> None:
+def test_invalid_input_is_asked_for_again(collection: Collection) -> None:
     ann = [
         "no",
         "yes",
@@ -83,13 +83,13 @@ def test_what_is_wrong_is_asked_again(collection: Collection) -> None:
     assert sum("Choose a feeling" in one for one in raters[0].seen) == 3
 
 
-def test_who_quits_ends_it_for_both(collection: Collection, tmp_path: Path) -> None:
+def test_quitting_ends_the_session_for_both(collection: Collection, tmp_path: Path) -> None:
     raters = collect(collection, [*ANN, "4", "4", "5", "quit"], [*BOB, "And now me."])
     assert all(rater.saw("Somebody has quit: the session ends here.") for rater in raters)
     assert write_collected(collection.desk.store, collection.study, tmp_path / "x.csv") == 1
 
 
-def test_two_different_people_are_needed(collection: Collection) -> None:
+def test_collection_requires_two_different_raters(collection: Collection) -> None:
     make: Callable[..., object] = CollectEmpatheticWorld
     for names in (["ann"], ["ann", "ann"]):
         with pytest.raises(OptionError, match="a collection needs two people with different names"):

@@ -52,7 +52,7 @@ def stored(desk: Desk) -> list[tuple[str, str, float | None, str]]:
     return [(r["item"], r["question"], r["rating"], r["text"]) for r in rating_rows(desk.store, desk.study.name)]
 
 
-def test_rater_answers_everything(desk: Desk) -> None:
+def test_rater_answers_all_questions(desk: Desk) -> None:
     rater = rate(desk, "4", "soft", "1", "", "5", "loud")
     assert stored(desk) == [
         ("1", "liking", 4, ""),
@@ -69,7 +69,7 @@ def test_rater_answers_everything(desk: Desk) -> None:
     assert sum("Look at birds" in one for one in rater.seen) == 1
 
 
-def test_wrong_answers_are_asked_again_with_one_line(desk: Desk) -> None:
+def test_invalid_answers_are_asked_again_with_a_reason(desk: Desk) -> None:
     rater = rate(desk, "6", "good", "3", "x" * 2001, "because", "quit")
     assert stored(desk) == [("1", "liking", 3, ""), ("1", "why", None, "because")]
     again = [one for one in rater.seen if "Please answer again" in one]
@@ -80,7 +80,7 @@ def test_wrong_answers_are_asked_again_with_one_line(desk: Desk) -> None:
     ]
 
 
-def test_rater_goes_on_later(desk: Desk) -> None:
+def test_rating_resumes_at_first_unfinished_item(desk: Desk) -> None:
     rate(desk, "4", "soft", "2", "quit")
     assert len(stored(desk)) == 2  # unfinished items are not stored
     rater = rate(desk, "1", "thin", "5", "loud")
@@ -92,13 +92,13 @@ def test_rater_goes_on_later(desk: Desk) -> None:
     ]
 
 
-def test_end_of_the_input_is_quitting(desk: Desk) -> None:
+def test_end_of_input_quits(desk: Desk) -> None:
     rater = rate(desk, "4")
     assert rater.seen[-1].startswith("study: Goodbye.")
     assert stored(desk) == []
 
 
-def test_parlais_own_ways_to_end_are_quitting(desk: Desk) -> None:
+def test_stop_iteration_quits(desk: Desk) -> None:
     def stop(seen: str) -> str:
         raise StopIteration
 
@@ -106,12 +106,12 @@ def test_parlais_own_ways_to_end_are_quitting(desk: Desk) -> None:
     assert rater.seen[-1].startswith("study: Goodbye.")
 
 
-def test_back_returns_to_the_question_before(desk: Desk) -> None:
+def test_back_returns_to_previous_question(desk: Desk) -> None:
     rate(desk, "4", "back", "2", "soft", "quit")
     assert stored(desk) == [("1", "liking", 2, ""), ("1", "why", None, "soft")]
 
 
-def test_back_returns_to_the_item_before(desk: Desk) -> None:
+def test_back_returns_to_previous_item(desk: Desk) -> None:
     # From the second item's first question back to the first item, which is answered again; then the second item.
     rater = rate(desk, "4", "soft", "back", "5", "softer", "1", "thin", "quit")
     assert {row[:2]: row[2:] for row in stored(desk)} == {
@@ -123,7 +123,7 @@ def test_back_returns_to_the_item_before(desk: Desk) -> None:
     assert sum("A says 1." in one for one in rater.seen) == 2
 
 
-def test_time_on_an_item_is_the_sum_of_all_looks_at_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rating_time_is_summed_over_all_visits_to_an_item(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(rating_world, "time", SimpleNamespace(monotonic=clock))
 
@@ -144,7 +144,7 @@ def test_time_on_an_item_is_the_sum_of_all_looks_at_it(desk: Desk, monkeypatch: 
     assert seconds() == {"1": 13, "2": 1025}
 
 
-def test_back_goes_back_several_items_but_not_further(desk: Desk) -> None:
+def test_back_crosses_several_items_and_stops_at_the_first(desk: Desk) -> None:
     rater = rate(desk, "4", "a", "3", "b", "back", "back", "back", "1", "c", "2", "d", "quit")
     assert rater.saw("This is the first question.")
     assert {row[:2]: row[2:] for row in stored(desk)} == {
@@ -157,7 +157,7 @@ def test_back_goes_back_several_items_but_not_further(desk: Desk) -> None:
     }
 
 
-def test_consent_is_asked_once_and_first(store: Store, study_of: Make, write_log: Log) -> None:
+def test_consent_is_asked_first_and_only_once(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(LIKERT, systems={"A": write_log("A", 2)}, consent="Do you agree?"))
     refused = rate(desk, "no", "hm", "quit")
     assert sum("Do you agree?" in one for one in refused.seen) == 3
@@ -168,13 +168,13 @@ def test_consent_is_asked_once_and_first(store: Store, study_of: Make, write_log
     assert not rate(desk, "quit").saw("Do you agree?")
 
 
-def test_excluded_rater_is_told(desk: Desk) -> None:
+def test_excluded_rater_is_notified(desk: Desk) -> None:
     rate(desk, "4", "a", "quit")
     desk.exclude("a", "test")
     assert rate(desk).seen[-1] == "study: There is nothing for you to do now. The rater is excluded."
 
 
-def test_answer_that_comes_too_late_is_said(desk: Desk) -> None:
+def test_late_answer_is_rejected_with_a_message(desk: Desk) -> None:
     def dawdle(seen: str) -> str:
         desk.clock = lambda: 4e9
         for name in "bc":  # until somebody else has a's item
@@ -185,7 +185,7 @@ def test_answer_that_comes_too_late_is_said(desk: Desk) -> None:
     assert rater.saw("This answer is not kept. The item went to somebody else, or was given back.")
 
 
-def test_pairs_are_shown_and_compared(store: Store, study_of: Make, write_log: Log) -> None:
+def test_pairwise_answers_map_from_positions_to_systems(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)}))
 
     def prefer_a(seen: str) -> str:
@@ -205,14 +205,14 @@ def test_whole_dialogues_are_shown_one_below_the_other(store: Store, study_of: M
     assert "\n\nThe second:\n   A: I saw" in rater.seen[1]
 
 
-def test_roles_are_told_from_the_end(store: Store, study_of: Make, tmp_path: Path) -> None:
+def test_roles_alternate_backwards_from_the_reply(store: Store, study_of: Make, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"context": ["one", "two", "three"], "reply": ""}\n')
     rater = rate(Desk(store, study_of(LIKERT, systems={"A": "a.jsonl"})), "quit")
     assert rater.seen[1] == "study:    A: one\n   B: two\n   A: three\n > B: (says nothing)"
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if read_study(name).kind in ("likert", "pairwise")])
-def test_studies_that_come_along_can_be_rated(name: str, store: Store, write_log: Log) -> None:
+def test_built_in_studies_can_be_rated(name: str, store: Store, write_log: Log) -> None:
     study = read_study(name, systems={"A": write_log("A", 100), "B": write_log("B", 100)})
     world = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld}[study.kind]
     desk = Desk(store, study)
@@ -222,6 +222,6 @@ def test_studies_that_come_along_can_be_rated(name: str, store: Store, write_log
     assert len(stored(desk)) == len(study.page_questions) * study.items_per_rater
 
 
-def test_world_is_for_its_own_kind(desk: Desk) -> None:
+def test_world_rejects_studies_of_another_kind(desk: Desk) -> None:
     with pytest.raises(OptionError, match="kind is likert: PairwiseWorld is for pairwise"):
         PairwiseWorld({"rater": "a"}, [ScriptedRater([])], desk)
