@@ -10,7 +10,7 @@ from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw, check_p
 from parlai_empathy.errors import OptionError
 
 
-def test_layers_take_turns_and_all_come_last() -> None:
+def test_stages_thaw_one_layer_at_a_time_then_all() -> None:
     chain = ChainThaw(patience=1)
     seen = []
     assert not chain.validated(0.1)
@@ -20,7 +20,7 @@ def test_layers_take_turns_and_all_come_last() -> None:
     assert seen == [("head",), ("embedding",), ("lstm_0",), ("lstm_1",), ("attention",), LAYERS]
 
 
-def test_a_stage_lasts_as_long_as_there_is_gain() -> None:
+def test_stage_ends_after_patience_validations_without_gain() -> None:
     chain = ChainThaw(patience=2)
     steps = [
         (0.1, False),
@@ -38,7 +38,7 @@ def test_a_stage_lasts_as_long_as_there_is_gain() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=40), st.integers(1, 3), st.integers(0, 40))
-def test_a_killed_training_goes_on_as_one_that_was_not(scores: list[float], patience: int, killed: int) -> None:
+def test_restored_state_continues_like_an_uninterrupted_run(scores: list[float], patience: int, killed: int) -> None:
     whole, first, second = (ChainThaw(patience) for _ in range(3))
     for score in scores:
         whole.validated(score)
@@ -50,7 +50,7 @@ def test_a_killed_training_goes_on_as_one_that_was_not(scores: list[float], pati
     assert second.state() == whole.state()
 
 
-def test_parlai_must_not_stop_before_the_last_stage() -> None:
+def test_validation_patience_must_outlast_all_stages() -> None:
     check_patience(1, 10)
     check_patience(1, 7)
     check_patience(5, 0)

@@ -66,7 +66,7 @@ def fine_tuned(tmp_path_factory: pytest.TempPathFactory, published: Path) -> Pat
 # --- new -------------------------------------------------------------------------------------------------------------
 
 
-def test_defaults_are_the_paper_s() -> None:
+def test_default_options_match_the_paper() -> None:
     opt = TrainModel.setup_args().parse_args(["-t", FEEL, "-m", "empathy:deepmoji"])
     expected = {
         "embedding_size": 256,
@@ -94,7 +94,7 @@ def test_defaults_are_the_paper_s() -> None:
         (CHOOSE, "nnpu", {"hits@1"}),
     ],
 )
-def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
+def test_training_lowers_loss_on_each_task_type(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
     learning = {"loss": loss, "learningrate": 0.02, "dropout": 0.0, "validation_every_n_epochs": -1}
     train(tmp_path / "new", task, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", task, **learning, max_train_steps=40)
@@ -103,7 +103,7 @@ def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, r
     assert reported | {"loss"} <= set(test)
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, feeler: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, feeler: Path) -> None:
     train(tmp_path / "again")
     train(tmp_path / "other", seed=6)
     first, again, other = weights(feeler), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -111,7 +111,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, feeler: Path) -> Non
     assert changed(first, other) == set(LAYERS)
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     train(tmp_path / "model", max_train_steps=12)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
     train(tmp_path / "model", max_train_steps=24)
@@ -123,7 +123,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("process_group")
 @pytest.mark.parametrize("finetuning", ["new", "last"])
-def test_several_processes_train_one_model(tmp_path: Path, feeler: Path, finetuning: str) -> None:
+def test_ddp_training_works_with_and_without_frozen_layers(tmp_path: Path, feeler: Path, finetuning: str) -> None:
     """DistributedDataParallel must not wait for frozen layers; a single process is wrapped in it here."""
     begin = {} if finetuning == "new" else {"init_model": str(feeler)}
     train(tmp_path / "model", dict_file=f"{feeler}.dict", finetuning=finetuning, **begin)
@@ -141,7 +141,7 @@ def ids(agent: Any, turns: list[str], reply: str) -> list[int]:
     return tokens[0].tolist()  # type: ignore[no-any-return]
 
 
-def test_turns_are_lines_of_one_text(feeler: Path) -> None:
+def test_turns_are_joined_by_break_tokens(feeler: Path) -> None:
     agent = load(feeler)
     known = {word: agent.dict[word] for word in ("i", "was", "CUSTOM_BREAK", "CUSTOM_UNKNOWN")}
     assert len(set(known.values())) == 4
@@ -151,14 +151,14 @@ def test_turns_are_lines_of_one_text(feeler: Path) -> None:
     assert ids(agent, [], "") == [known["CUSTOM_UNKNOWN"]], "nothing is an unknown word"
 
 
-def test_long_texts_lose_their_oldest_context_first(feeler: Path) -> None:
+def test_max_words_drops_oldest_context_first(feeler: Path) -> None:
     agent = load(feeler, max_words=4)
     i, was, line_end = (agent.dict[word] for word in ("i", "was", "CUSTOM_BREAK"))
     assert ids(agent, ["i i i was"], "i") == [i, was, line_end, i]
     assert ids(agent, ["i was"], "was i i i i") == [was, i, i, i]
 
 
-def test_features_and_probabilities_are_those_of_the_network(feeler: Path) -> None:
+def test_class_probabilities_are_softmax_of_head_on_features(feeler: Path) -> None:
     agent = load(feeler)
     contexts, replies = [[], ["i was sad"], []], ["I won a prize", "why?", ""]
     features = agent.features(contexts, replies)
@@ -180,11 +180,11 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("text", STRANGE)
-def test_every_text_is_judged(feeler: Path, text: str) -> None:
+def test_unusual_texts_get_finite_probabilities(feeler: Path, text: str) -> None:
     assert np.isfinite(load(feeler).class_probabilities([[]], [text])).all()
 
 
-def test_copies_judge_as_the_first(feeler: Path) -> None:
+def test_shared_copy_gives_the_same_answer(feeler: Path) -> None:
     check_copy(feeler, "i won a prize")
 
 
@@ -218,7 +218,7 @@ def straight(state: dict[str, Tensor], tokens: list[int]) -> Tensor:
     return (weights / weights.sum()) @ states
 
 
-def test_the_published_weights_compute_what_they_did(tmp_path: Path, published: Path) -> None:
+def test_published_weights_give_reference_features(tmp_path: Path, published: Path) -> None:
     train(tmp_path / "model", deepmoji_weights=str(published), finetuning="last", max_train_steps=1)
     agent = load(tmp_path / "model")
     assert list(agent.dict.tok2ind)[: len(WORDS)] == WORDS
@@ -227,7 +227,7 @@ def test_the_published_weights_compute_what_they_did(tmp_path: Path, published: 
     assert torch.allclose(features[1], straight(torchmoji_state(), [7, 5, 6, 4]), atol=1e-5)
 
 
-def test_words_of_the_task_are_added(tmp_path: Path, published: Path) -> None:
+def test_extend_vocabulary_appends_most_frequent_task_words(tmp_path: Path, published: Path) -> None:
     begin = {"deepmoji_weights": str(published), "finetuning": "full", "max_train_steps": 1}
     train(tmp_path / "all", **begin)
     train(tmp_path / "three", **begin, extend_vocabulary=3)
@@ -240,14 +240,16 @@ def test_words_of_the_task_are_added(tmp_path: Path, published: Path) -> None:
 
 
 @pytest.mark.parametrize(("finetuning", "learns"), [("last", {"head"}), ("full", set(LAYERS))])
-def test_what_is_fine_tuned(tmp_path: Path, published: Path, finetuning: str, learns: set[str]) -> None:
+def test_finetuning_mode_selects_the_trained_layers(
+    tmp_path: Path, published: Path, finetuning: str, learns: set[str]
+) -> None:
     begin = {"deepmoji_weights": str(published), "finetuning": finetuning}
     train(tmp_path / "one", **begin, max_train_steps=1)
     train(tmp_path / "more", **begin, max_train_steps=4, validation_every_n_epochs=-1)
     assert changed(weights(tmp_path / "one"), weights(tmp_path / "more")) == learns
 
 
-def test_rates_and_decay_are_those_of_the_parts(tmp_path: Path, published: Path) -> None:
+def test_learning_rates_and_weight_decay_per_parameter_group(tmp_path: Path, published: Path) -> None:
     train(tmp_path / "model", deepmoji_weights=str(published), finetuning="full", learningrate=3e-3)
     groups = torch.load(tmp_path / "model", weights_only=True)["optimizer"]["param_groups"]
     assert [(group["lr"], group["weight_decay"]) for group in groups] == [(3e-3, 0), (1e-4, 1e-6), (1e-4, 0)]
@@ -257,7 +259,7 @@ def test_rates_and_decay_are_those_of_the_parts(tmp_path: Path, published: Path)
     assert [group["lr"] for group in groups] == [3e-3] * 3
 
 
-def test_a_trained_model_needs_no_published_files(tmp_path: Path) -> None:
+def test_trained_model_does_not_need_published_files(tmp_path: Path) -> None:
     folder = write_torchmoji(tmp_path / "published")
     train(tmp_path / "model", deepmoji_weights=str(folder), finetuning="full")
     expected = load(tmp_path / "model").class_probabilities([[]], ["i won"])
@@ -267,7 +269,7 @@ def test_a_trained_model_needs_no_published_files(tmp_path: Path) -> None:
     train(tmp_path / "model", deepmoji_weights=str(folder), finetuning="full", max_train_steps=5)
 
 
-def test_a_checkpoint_without_a_model_goes_on(tmp_path: Path, published: Path) -> None:
+def test_training_resumes_from_checkpoint_without_model_file(tmp_path: Path, published: Path) -> None:
     """As after a run that was killed before its first validation."""
     begin = {"deepmoji_weights": str(published), "finetuning": "full", "extend_vocabulary": 3}
     train(tmp_path / "model", **begin, max_train_steps=12)
@@ -291,7 +293,9 @@ def stages_of(model_file: Path) -> dict[str, Any]:
 NO_GAIN = {"learningrate": 2e-6, "pretrained_learningrate": 1e-6, "validation_metric": "accuracy"}
 
 
-def test_one_layer_after_the_other_thaws(tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chain_thaw_trains_one_layer_per_stage(
+    tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without improvement after the first validation, each stage lasts one epoch and starts from the best weights."""
     seen: list[tuple[int, set[str], float]] = []
     saved: dict[str, Tensor] = {}
@@ -317,7 +321,7 @@ def test_one_layer_after_the_other_thaws(tmp_path: Path, published: Path, monkey
     assert changed(weights(tmp_path / "model"), saved) == set()
 
 
-def test_a_killed_chain_goes_on_in_its_stage(tmp_path: Path, published: Path) -> None:
+def test_chain_thaw_resumes_in_the_saved_stage(tmp_path: Path, published: Path) -> None:
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", **NO_GAIN}
     train(
         tmp_path / "model", **begin, max_train_steps=10
@@ -331,7 +335,7 @@ def test_a_killed_chain_goes_on_in_its_stage(tmp_path: Path, published: Path) ->
 
 
 @pytest.mark.usefixtures("process_group")
-def test_several_processes_thaw(tmp_path: Path, published: Path, fine_tuned: Path) -> None:
+def test_chain_thaw_works_in_distributed_data_parallel(tmp_path: Path, published: Path, fine_tuned: Path) -> None:
     """Layers that are frozen at first must be synchronised later; a single process is wrapped here."""
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "dict_file": f"{fine_tuned}.dict"}
     train(tmp_path / "model", **begin, **NO_GAIN, max_train_steps=40)
@@ -357,7 +361,7 @@ def test_several_processes_thaw(tmp_path: Path, published: Path, fine_tuned: Pat
         ({"finetuning": "first"}, "--finetuning first: must be one of new, full, last, chain-thaw"),
     ],
 )
-def test_options_that_cannot_work_are_named(feeler: Path, changes: dict[str, Any], expected: str) -> None:
+def test_invalid_options_raise_option_error(feeler: Path, changes: dict[str, Any], expected: str) -> None:
     opt = Opt(
         {**Opt.load(f"{feeler}.opt"), "model_file": None, "dict_file": f"{feeler}.dict", "override": {}, **changes}
     )
@@ -366,7 +370,7 @@ def test_options_that_cannot_work_are_named(feeler: Path, changes: dict[str, Any
     assert str(caught.value) == expected
 
 
-def test_beginnings_that_cannot_work_are_named(tmp_path: Path, published: Path, feeler: Path) -> None:
+def test_invalid_initialisation_raises_error(tmp_path: Path, published: Path, feeler: Path) -> None:
     with pytest.raises(OptionError, match="--finetuning full: name --deepmoji-weights or --init-model"):
         train(tmp_path / "model", finetuning="full")
     with pytest.raises(OptionError, match="--finetuning new starts from random weights: with --deepmoji-weights"):
@@ -379,7 +383,7 @@ def test_beginnings_that_cannot_work_are_named(tmp_path: Path, published: Path, 
         train(tmp_path / "model", init_model=str(feeler), finetuning="full", hidden_size=7)
 
 
-def test_sizes_and_gates_of_another_model_are_taken(tmp_path: Path, fine_tuned: Path) -> None:
+def test_sizes_and_gates_come_from_the_init_model(tmp_path: Path, fine_tuned: Path) -> None:
     begin = {**QUIET, "model": "empathy:deepmoji", "task": RATE, "seed": 5, "max_train_steps": 1}
     TrainModel.main(**begin, init_model=str(fine_tuned), finetuning="last", model_file=str(tmp_path / "model"))
     agents = [load(path) for path in (fine_tuned, tmp_path / "model")]

@@ -19,7 +19,7 @@ def dictionary(**changes: Any) -> DeepmojiDictionary:
     return DeepmojiDictionary(Opt({**parser.parse_args([]), "extend_vocabulary": 2, **changes}))
 
 
-def test_a_new_one_begins_with_special_words_and_has_all_others(tmp_path: Path) -> None:
+def test_new_dictionary_has_special_words_first_then_by_frequency(tmp_path: Path) -> None:
     words = dictionary(dict_file=str(tmp_path / "m.dict"))
     words.add_to_dict(words.tokenize("B a, a b B"))
     words.save()
@@ -28,7 +28,7 @@ def test_a_new_one_begins_with_special_words_and_has_all_others(tmp_path: Path) 
     assert words.txt2vec("a qqq\nb") == [7, 1, 5, 6]
 
 
-def test_published_words_keep_their_places(tmp_path: Path) -> None:
+def test_published_words_keep_their_indices(tmp_path: Path) -> None:
     words = dictionary(deepmoji_weights=str(write_torchmoji(tmp_path)))
     words.add_to_dict(words.tokenize("the z z y x x x I i i i i i"))
     words.sort()
@@ -36,14 +36,14 @@ def test_published_words_keep_their_places(tmp_path: Path) -> None:
     assert words.freq["i"] == 6
 
 
-def test_rare_words_are_left_out_where_that_is_asked_for() -> None:
+def test_dict_minfreq_leaves_out_rare_words() -> None:
     words = dictionary(dict_minfreq=2)
     words.add_to_dict(["a", "a", "b"])
     words.sort()
     assert list(words.tok2ind) == [*SPECIAL, "a"]
 
 
-def test_what_an_older_training_left_gives_place_to_the_published_words(tmp_path: Path) -> None:
+def test_published_vocabulary_replaces_leftover_dictionary_file(tmp_path: Path) -> None:
     old = dictionary(dict_file=str(tmp_path / "m.dict"))
     old.add_to_dict(["old"])
     old.save()
@@ -51,7 +51,7 @@ def test_what_an_older_training_left_gives_place_to_the_published_words(tmp_path
     assert list(new.tok2ind) == WORDS
 
 
-def test_when_a_training_begins_with_the_published_weights(tmp_path: Path) -> None:
+def test_published_weights_only_initialise_new_trainings(tmp_path: Path) -> None:
     model = tmp_path / "model"
     assert not begins_with_published(Opt({"deepmoji_weights": None}))
     assert begins_with_published(Opt({"deepmoji_weights": "w", "model_file": str(model)}))

@@ -29,7 +29,7 @@ from parlai_empathy.errors import OptionError
         ({"finetuning": "full", "init_model": "m", "deepmoji_weights": "w"}, "can start from only one of them"),
     ],
 )
-def test_what_a_training_begins_with(changes: dict[str, Any], reason: str | None) -> None:
+def test_finetuning_mode_requires_matching_initial_weights(changes: dict[str, Any], reason: str | None) -> None:
     if reason is None:
         check_beginning(Opt(changes))
     else:
@@ -37,7 +37,7 @@ def test_what_a_training_begins_with(changes: dict[str, Any], reason: str | None
             check_beginning(Opt(changes))
 
 
-def test_chain_thaw_needs_validations() -> None:
+def test_chain_thaw_requires_validations() -> None:
     opt = Opt({"finetuning": "chain-thaw", "thaw_patience": 1, "validation_patience": 10})
     with pytest.raises(OptionError, match="changes layers at validations: set --validation-every-n-epochs 1"):
         check_validations(Opt({**opt, "validation_every_n_epochs": -1}))
@@ -45,7 +45,7 @@ def test_chain_thaw_needs_validations() -> None:
     check_validations(Opt({**opt, "finetuning": "full"}))
 
 
-def test_gates_follow_the_weights() -> None:
+def test_gates_default_to_hard_for_published_weights() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"gates": "auto"}, "sigmoid"),
         ({"gates": "auto", "deepmoji_weights": "w"}, "hard"),

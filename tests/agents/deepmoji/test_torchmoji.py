@@ -26,7 +26,7 @@ def test_words_and_weights_are_read(tmp_path: Path) -> None:
     assert len(published.weights) == 18, "the layer for emoji is left out"
 
 
-def test_rows_without_a_word_are_left_out(tmp_path: Path) -> None:
+def test_embedding_rows_without_a_word_are_dropped(tmp_path: Path) -> None:
     published = read_torchmoji(write_torchmoji(tmp_path, words=WORDS[:7]))
     assert len(published.weights["embedding.weight"]) == 7
 
@@ -42,7 +42,9 @@ def test_rows_without_a_word_are_left_out(tmp_path: Path) -> None:
         ("embed.weight", 3, "cannot be used"),
     ],
 )
-def test_weights_that_do_not_fit_are_named(tmp_path: Path, name: str, weight: Any, reason: str) -> None:
+def test_missing_or_misshapen_weights_raise_model_file_error(
+    tmp_path: Path, name: str, weight: Any, reason: str
+) -> None:
     state: dict[str, Any] = torchmoji_state()
     state.pop(name)
     if weight is not None:
@@ -53,13 +55,13 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path, name: str, weight: An
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", '{"CUSTOM_MASK": 0}', '{"a": 0, "b": 1}', '{"CUSTOM_MASK": "0"}', "{"])
-def test_vocabularies_that_are_none_are_named(tmp_path: Path, text: str) -> None:
+def test_invalid_vocabulary_raises_model_file_error(tmp_path: Path, text: str) -> None:
     (write_torchmoji(tmp_path) / "vocabulary.json").write_text(text)
     with pytest.raises(ModelFileError, match=r"^--deepmoji-weights: .*vocabulary\.json cannot be used \("):
         read_torchmoji(tmp_path)
 
 
-def test_missing_and_cut_files_are_named(tmp_path: Path) -> None:
+def test_missing_or_truncated_files_raise_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"vocabulary\.json cannot be used .*No such file"):
         read_torchmoji(tmp_path)
     path = write_torchmoji(tmp_path) / "pytorch_model.bin"
@@ -68,7 +70,7 @@ def test_missing_and_cut_files_are_named(tmp_path: Path) -> None:
         read_torchmoji(tmp_path)
 
 
-def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
+def test_loading_executes_no_pickled_code(tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self) -> Any:
             return os.mkdir, (str(tmp_path / "was_here"),)

@@ -29,24 +29,24 @@ from parlai_empathy.agents.deepmoji.words import BREAK, LINK, NAME, NUMBER, SPEC
         ("", []),
     ],
 )
-def test_words(text: str, expected: list[str]) -> None:
+def test_tokenization(text: str, expected: list[str]) -> None:
     assert words_of(text) == expected
 
 
-def test_special_words_cannot_be_typed() -> None:
+def test_typed_special_words_do_not_become_special_tokens() -> None:
     for special in SPECIAL:
         assert special not in words_of(f"a {special} b")
 
 
 @given(st.text())
-def test_every_text_has_words_without_space(text: str) -> None:
+def test_words_are_nonempty_and_contain_no_whitespace(text: str) -> None:
     for word in words_of(text):
         assert word
         assert not any(character.isspace() for character in word)
 
 
 @given(st.text(st.sampled_from("abc :)(-'.!@#1\n"), max_size=30))
-def test_nothing_of_a_plain_text_is_lost(text: str) -> None:
+def test_tokenization_loses_no_characters_of_plain_text(text: str) -> None:
     """Except for whitespace, repeated punctuation, names and numbers, which have words of their own."""
     kept = set("".join(word for word in words_of(text) if word not in SPECIAL))
     if not {NAME, NUMBER} & set(words_of(text)):

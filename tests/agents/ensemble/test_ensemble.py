@@ -44,32 +44,32 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, parts: Path) -> Path:
 # --- what is taken over ----------------------------------------------------------------------------------------------
 
 
-def test_it_begins_as_good_as_its_base(parts: Path, tmp_path: Path) -> None:
+def test_untrained_ensemble_scores_like_its_base(parts: Path, tmp_path: Path) -> None:
     ensemble = evaluate(train_ensemble(tmp_path / "model", parts, learningrate=0.0, max_train_steps=1))
     base = evaluate(parts / "base")
     for key in [*PROTOCOLS, "mrr", "loss", "avg_bleu"]:
         assert float(ensemble[key]) == pytest.approx(float(base[key]), rel=1e-4), key
 
 
-def test_the_papers_begins_anywhere(parts: Path, tmp_path: Path) -> None:
+def test_paper_preset_starts_with_nonzero_feature_weights(parts: Path, tmp_path: Path) -> None:
     path = train_ensemble(tmp_path / "model", parts, learningrate=0.0, max_train_steps=1, preset="paper")
     assert weights(path)["contexts.linear.weight"][:, 16:].abs().min() > 0
 
 
-def test_the_bases_options_and_dictionary_are_taken_over(model_file: Path, parts: Path) -> None:
+def test_options_and_dictionary_come_from_the_base_model(model_file: Path, parts: Path) -> None:
     agent, base = load(model_file), load(parts / "base")
     for name in ("dict_lower", "text_truncate", "history_size", "temperature", "embedding_size", "n_layers"):
         assert agent.opt[name] == base.opt[name], name
     assert agent.dict.tok2ind == base.dict.tok2ind
 
 
-def test_a_dictionary_that_lies_there_already_is_not_taken(parts: Path, tmp_path: Path) -> None:
+def test_leftover_dictionary_file_is_ignored(parts: Path, tmp_path: Path) -> None:
     (tmp_path / "model.dict").write_text("nonsense\t3\n")
     path = train_ensemble(tmp_path / "model", parts, max_train_steps=1)
     assert load(path).dict.tok2ind == load(parts / "base").dict.tok2ind
 
 
-def test_an_option_that_says_otherwise_is_named(parts: Path, tmp_path: Path) -> None:
+def test_option_conflicting_with_base_model_raises_option_error(parts: Path, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"--text-truncate 30: --base-model .*base has 40; leave --text-truncate out"):
         train_ensemble(tmp_path / "model", parts, text_truncate=30)
 
@@ -77,7 +77,7 @@ def test_an_option_that_says_otherwise_is_named(parts: Path, tmp_path: Path) -> 
 # --- what learns, and what does not ----------------------------------------------------------------------------------
 
 
-def test_the_projections_alone_are_trained_and_saved(model_file: Path) -> None:
+def test_only_projections_are_trained_and_saved(model_file: Path) -> None:
     saved = weights(model_file)
     sides = ("contexts.linear", "replies.linear")
     assert set(saved) == {f"{side}.{kind}" for side in sides for kind in ("weight", "bias")}
@@ -88,7 +88,7 @@ def test_the_projections_alone_are_trained_and_saved(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "ending"), [("base", "base"), ("classifier", "classifier")])
-def test_the_frozen_parts_are_not_changed(model_file: Path, parts: Path, name: str, ending: str) -> None:
+def test_base_and_classifier_weights_stay_frozen(model_file: Path, parts: Path, name: str, ending: str) -> None:
     own, kept = weights(parts / name), weights(Path(f"{model_file}.{ending}") / "model")
     assert own.keys() == kept.keys()
     assert all(torch.equal(own[key], kept[key]) for key in own)
@@ -100,7 +100,7 @@ def test_training_lowers_the_loss(parts: Path, tmp_path: Path) -> None:
     assert reports[-1]["mean_loss"] < reports[0]["mean_loss"] - 0.1
 
 
-def test_a_text_is_read_once(parts: Path, model_file: Path, monkeypatch: Any) -> None:
+def test_each_text_is_encoded_once(parts: Path, model_file: Path, monkeypatch: Any) -> None:
     agent = load(model_file)
     counts = {"contexts": 0, "features": 0, "replies": 0}
 
@@ -124,7 +124,7 @@ def test_a_text_is_read_once(parts: Path, model_file: Path, monkeypatch: Any) ->
     assert counts == {"contexts": 3, "replies": 2, "features": 5}
 
 
-def test_encodings_are_projections_of_both_parts(model_file: Path) -> None:
+def test_encodings_project_base_and_classifier_features(model_file: Path) -> None:
     agent = load(model_file)
     model = agent.model.eval()
     message = {"text": "I failed my exam.\nOh no.", "eval_labels": ["They will understand."]}
@@ -142,13 +142,13 @@ def test_encodings_are_projections_of_both_parts(model_file: Path) -> None:
         torch.testing.assert_close(agent._encode_replies(message["eval_labels"]), expected)
 
 
-def test_the_same_seed_gives_the_same_model(parts: Path, tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(parts: Path, tmp_path: Path) -> None:
     one, two = (weights(train_ensemble(tmp_path / name, parts, preset="paper")) for name in ("one", "two"))
     assert all(torch.equal(one[name], two[name]) for name in one)
 
 
 @pytest.mark.parametrize("options", [{"gradient_cache": 8}, {"hard_negatives": 2}, {"symmetric_loss": True}])
-def test_it_learns_in_the_bases_other_ways(parts: Path, tmp_path: Path, options: dict[str, Any]) -> None:
+def test_retrieval_training_options_apply_to_the_ensemble(parts: Path, tmp_path: Path, options: dict[str, Any]) -> None:
     plain = weights(train_ensemble(tmp_path / "plain", parts))
     changed = weights(train_ensemble(tmp_path / "changed", parts, **options))
     same = all(torch.allclose(plain[name], changed[name], atol=1e-4) for name in plain)
@@ -158,14 +158,14 @@ def test_it_learns_in_the_bases_other_ways(parts: Path, tmp_path: Path, options:
 # --- use -------------------------------------------------------------------------------------------------------------
 
 
-def test_evaluation_reports_all_numbers_whatever_the_batch_size(model_file: Path) -> None:
+def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path) -> None:
     report, other = evaluate(model_file), evaluate(model_file, batchsize=7)
     for key in [*PROTOCOLS, "avg_bleu", "mrr"]:
         assert float(report[key]) == pytest.approx(float(other[key])), key
 
 
 @pytest.mark.parametrize("source", ["batch", "fixed"])
-def test_other_candidates_can_be_ranked(model_file: Path, source: str) -> None:
+def test_batch_and_fixed_candidates_can_be_ranked(model_file: Path, source: str) -> None:
     assert float(evaluate(model_file, eval_candidates=source, datatype="valid")["exs"]) == 133
 
 
@@ -174,13 +174,13 @@ def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str
     assert chat(model_file, [message])[0] in load(model_file).pool().texts
 
 
-def test_a_pool_that_is_missing_is_built_for_a_chat(parts: Path, tmp_path: Path) -> None:
+def test_missing_pool_is_built_for_chat(parts: Path, tmp_path: Path) -> None:
     path = train_ensemble(tmp_path / "model", parts, max_train_steps=1)
     Path(f"{path}.pool").unlink()
     assert chat(path, ["Hello."])[0]
 
 
-def test_it_can_be_moved_and_its_parts_deleted(parts: Path, tmp_path: Path) -> None:
+def test_model_works_after_moving_it_and_deleting_its_parts(parts: Path, tmp_path: Path) -> None:
     shutil.copytree(parts, tmp_path / "parts")
     (tmp_path / "here").mkdir()
     path = train_ensemble(tmp_path / "here" / "model", tmp_path / "parts")
@@ -190,13 +190,13 @@ def test_it_can_be_moved_and_its_parts_deleted(parts: Path, tmp_path: Path) -> N
     assert float(after["mrr"]) == pytest.approx(float(before["mrr"]))
 
 
-def test_a_training_goes_on_where_it_was(parts: Path, tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(parts: Path, tmp_path: Path) -> None:
     for steps in (2, 5):
         train_ensemble(tmp_path / "model", parts, max_train_steps=steps)
     assert json.loads((tmp_path / "model.trainstats").read_text())["parleys"] == 5
 
 
-def test_a_base_on_a_pretrained_encoder(parts: Path, tmp_path: Path) -> None:
+def test_base_model_with_pretrained_encoder_is_supported(parts: Path, tmp_path: Path) -> None:
     bert = write_bert(tmp_path / "bert")
     base = train_base(
         tmp_path / "base", encoder="hf", hf_model=str(bert), text_truncate=60, label_truncate=60, pool_max_tokens=-1,
@@ -208,7 +208,7 @@ def test_a_base_on_a_pretrained_encoder(parts: Path, tmp_path: Path) -> None:
     assert float(evaluate(path)["mrr"]) == pytest.approx(float(evaluate(base)["mrr"]), rel=1e-3)
 
 
-def test_two_processes_train(parts: Path, tmp_path: Path) -> None:
+def test_two_process_training_report_matches_evaluation(parts: Path, tmp_path: Path) -> None:
     named = ("--base-model", parts / "base", "--classifier", parts / "classifier")
     arguments = ("-m", "empathy:ensemble", *SAMPLE, *named, "-bs", "32", "--num-epochs", "1", "-mf", "two")
     succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
@@ -234,24 +234,24 @@ def failure(model_file: Path, parts: Path, **options: Any) -> EmpathyError:
         ({"candidates": "inline"}, "--candidates inline"),
     ],
 )
-def test_options_that_cannot_work_are_named(parts: Path, tmp_path: Path, options: dict[str, Any], words: str) -> None:
+def test_invalid_options_raise_one_line_error(parts: Path, tmp_path: Path, options: dict[str, Any], words: str) -> None:
     assert words in str(failure(tmp_path / "model", parts, **options))
 
 
-def test_a_missing_base_is_named(parts: Path, tmp_path: Path) -> None:
+def test_missing_base_model_raises_model_file_error(parts: Path, tmp_path: Path) -> None:
     error = failure(tmp_path / "model", parts, base_model=str(tmp_path / "nothing"))
     assert isinstance(error, ModelFileError)
     assert "nothing and nothing.opt must exist" in str(error)
 
 
 @pytest.mark.parametrize("model", ["empathy:generative", "empathy:multitask"])
-def test_a_base_of_another_kind_is_named(parts: Path, tmp_path: Path, model: str) -> None:
+def test_base_model_of_wrong_kind_is_rejected(parts: Path, tmp_path: Path, model: str) -> None:
     base = train_base(tmp_path / "other", model, max_train_steps=1)
     error = failure(tmp_path / "model", parts, base_model=str(base))
     assert f"{model} is another kind of model; name a trained model of empathy:retrieval" in str(error)
 
 
-def test_a_classifier_is_no_base_and_a_base_no_classifier(parts: Path, tmp_path: Path) -> None:
+def test_swapped_base_model_and_classifier_are_rejected(parts: Path, tmp_path: Path) -> None:
     error = failure(tmp_path / "model", parts, base_model=str(parts / "classifier"))
     assert "empathy:fasttext is another kind of model" in str(error)
     error = failure(tmp_path / "model", parts, classifier=str(parts / "base"))

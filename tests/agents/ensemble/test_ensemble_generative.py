@@ -42,14 +42,14 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, parts: Path) -> Path:
     return train_ensemble(tmp_path_factory.mktemp("ensemble") / "model", parts, max_train_steps=10, learningrate=0.01)
 
 
-def test_it_begins_as_good_as_its_base(parts: Path, tmp_path: Path) -> None:
+def test_untrained_ensemble_scores_like_its_base(parts: Path, tmp_path: Path) -> None:
     path = train_ensemble(tmp_path / "model", parts, learningrate=0.0, weight_decay=0.0, max_train_steps=1)
     ensemble, base = evaluate(path), evaluate(parts / "base")
     for key in ("ppl", "token_acc", "avg_bleu"):
         assert float(ensemble[key]) == pytest.approx(float(base[key]), rel=1e-4), key
 
 
-def test_decoder_and_projection_are_trained_and_saved_and_no_encoder(model_file: Path, parts: Path) -> None:
+def test_only_decoder_and_projection_are_trained_and_saved(model_file: Path, parts: Path) -> None:
     own, saved = weights(parts / "base"), weights(model_file)
     assert not [name for name in saved if "encoder.layers" in name]
     decoder = [name for name in own if name.startswith("decoder.layers") or name == "embeddings.weight"]
@@ -58,7 +58,7 @@ def test_decoder_and_projection_are_trained_and_saved_and_no_encoder(model_file:
     assert not torch.equal(saved["projection.linear.weight"], torch.eye(16, 24))
 
 
-def test_the_encoder_reads_with_its_own_word_vectors(model_file: Path, parts: Path) -> None:
+def test_frozen_encoder_keeps_its_own_embeddings(model_file: Path, parts: Path) -> None:
     """The decoder's are trained, the encoder's are not."""
     agent, base = load(model_file), load(parts / "base")
     tokens = torch.tensor([agent.dict.txt2vec("I failed my exam .")])
@@ -67,7 +67,7 @@ def test_the_encoder_reads_with_its_own_word_vectors(model_file: Path, parts: Pa
     assert not torch.equal(agent.model.writer.embeddings.weight, agent.base.model.embeddings.weight)
 
 
-def test_states_are_projections_of_both_parts(model_file: Path) -> None:
+def test_encoder_states_project_base_states_and_classifier_features(model_file: Path) -> None:
     agent = load(model_file)
     agent.model.eval()
     batch = agent.batchify(observed(agent, EXAMPLES[0]))
@@ -80,7 +80,7 @@ def test_states_are_projections_of_both_parts(model_file: Path) -> None:
         torch.testing.assert_close(states[0, place], expected)
 
 
-def test_the_features_matter(model_file: Path) -> None:
+def test_classifier_features_affect_the_loss(model_file: Path) -> None:
     agent = load(model_file)
     batch = agent.batchify(observed(agent, *EXAMPLES))
     with torch.no_grad():
@@ -90,7 +90,7 @@ def test_the_features_matter(model_file: Path) -> None:
         assert float(agent.compute_loss(batch)) != float(loss)
 
 
-def test_every_weight_gets_a_gradient(model_file: Path) -> None:
+def test_every_trainable_weight_gets_a_gradient(model_file: Path) -> None:
     """``DistributedDataParallel`` waits for all gradients."""
     agent = load(model_file, datatype="train")
     agent.update_params = lambda: None
@@ -100,7 +100,7 @@ def test_every_weight_gets_a_gradient(model_file: Path) -> None:
     assert all(weight.grad is None for weight in agent.base.model.parameters())
 
 
-def test_evaluation_does_not_depend_on_the_batch_size(model_file: Path) -> None:
+def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path) -> None:
     """Batches of more than 16 are split into parts of similar length, each with its own features."""
     one, many = (evaluate(model_file, batchsize=size) for size in (1, 50))
     for key in ("ppl", "token_acc", "avg_bleu"):
@@ -108,14 +108,14 @@ def test_evaluation_does_not_depend_on_the_batch_size(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize("search", ["beam", "diversebeam", "nucleus"])
-def test_it_answers(model_file: Path, search: str) -> None:
+def test_every_search_method_gives_a_reply(model_file: Path, search: str) -> None:
     agent = load(model_file, inference=search, beam_size=5, interactive_mode=True)
     agent.observe(observed(agent, {"text": "I lost my job."})[0])
     assert isinstance(agent.act()["text"], str)
     assert len(chat(model_file, ["I lost my job.", ""])) == 2
 
 
-def test_the_bases_options_and_dictionary_are_taken_over(model_file: Path, parts: Path, tmp_path: Path) -> None:
+def test_options_and_dictionary_come_from_the_base_model(model_file: Path, parts: Path, tmp_path: Path) -> None:
     agent, base = load(model_file), load(parts / "base")
     assert agent.dict.tok2ind == base.dict.tok2ind
     assert (agent.opt["dict_lower"], agent.opt["text_truncate"]) == (False, 40)
@@ -123,7 +123,7 @@ def test_the_bases_options_and_dictionary_are_taken_over(model_file: Path, parts
         train_ensemble(tmp_path / "model", parts, n_layers=2)
 
 
-def test_it_can_be_moved_and_its_parts_deleted(parts: Path, tmp_path: Path) -> None:
+def test_model_works_after_moving_it_and_deleting_its_parts(parts: Path, tmp_path: Path) -> None:
     shutil.copytree(parts, tmp_path / "parts")
     (tmp_path / "here").mkdir()
     path = train_ensemble(tmp_path / "here" / "model", tmp_path / "parts")
@@ -132,14 +132,14 @@ def test_it_can_be_moved_and_its_parts_deleted(parts: Path, tmp_path: Path) -> N
     assert float(evaluate(move(path, tmp_path / "there"))["ppl"]) == pytest.approx(float(before))
 
 
-def test_a_training_goes_on_where_it_was(parts: Path, tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(parts: Path, tmp_path: Path) -> None:
     for steps in (2, 5):
         train_ensemble(tmp_path / "model", parts, max_train_steps=steps)
     assert json.loads((tmp_path / "model.trainstats").read_text())["parleys"] == 5
 
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
-def test_a_base_of_hugging_face(parts: Path, tmp_path: Path, name: str) -> None:
+def test_hugging_face_encoder_stays_frozen(parts: Path, tmp_path: Path, name: str) -> None:
     base = train_base(
         tmp_path / "base", "empathy:generative", hf_model=str(write_language_model(name, tmp_path / name)),
         max_train_steps=1, text_truncate=40, label_truncate=10,
@@ -160,7 +160,7 @@ def test_a_base_of_hugging_face(parts: Path, tmp_path: Path, name: str) -> None:
     assert float(evaluate(path)["ppl"]) > 1
 
 
-def test_a_decoder_alone_has_no_encoder_to_freeze(parts: Path, tmp_path: Path) -> None:
+def test_decoder_only_base_model_is_rejected(parts: Path, tmp_path: Path) -> None:
     base = train_base(
         tmp_path / "base", "empathy:generative", hf_model=str(write_language_model("gpt2", tmp_path / "gpt2")),
         max_train_steps=1, text_truncate=40, label_truncate=10,
@@ -169,13 +169,13 @@ def test_a_decoder_alone_has_no_encoder_to_freeze(parts: Path, tmp_path: Path) -
         train_ensemble(tmp_path / "model", parts, base_model=str(base))
 
 
-def test_a_retrieval_model_is_no_base(parts: Path, tmp_path: Path) -> None:
+def test_retrieval_base_model_is_rejected(parts: Path, tmp_path: Path) -> None:
     base = train_base(tmp_path / "base", max_train_steps=1)
     with pytest.raises(OptionError, match="empathy:retrieval is another kind of model"):
         train_ensemble(tmp_path / "model", parts, base_model=str(base))
 
 
-def test_two_processes_train(parts: Path, tmp_path: Path) -> None:
+def test_two_process_training_report_matches_evaluation(parts: Path, tmp_path: Path) -> None:
     named = ("--base-model", parts / "base", "--classifier", parts / "classifier", "--skip-generation", "true")
     options = ("-bs", "32", "--num-epochs", "1", "-mf", "two")
     arguments = ("-m", "empathy:ensemble/generative", *SAMPLE, *named, *options)

@@ -64,7 +64,7 @@ def explorer(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_learnt_is_reported_for_each_mechanism(tmp_path: Path, bert: Path) -> None:
+def test_training_lowers_loss_and_reports_each_mechanism(tmp_path: Path, bert: Path) -> None:
     learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1}
     train(tmp_path / "new", bert, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", bert, **learning, max_train_steps=40)
@@ -77,7 +77,7 @@ def test_what_is_learnt_is_reported_for_each_mechanism(tmp_path: Path, bert: Pat
     assert "macro-F1|of:ER|classes:present|n:16|split:test|version:" in test["er_f1"].signature
 
 
-def test_the_seekers_encoder_stays_as_it_was_and_the_responses_learns(judge: Path, bert: Path) -> None:
+def test_only_the_response_encoder_is_trained(judge: Path, bert: Path) -> None:
     before = load_bert(bert)
     after = weights(judge)
     for name, value in before.items():
@@ -91,7 +91,7 @@ def load_bert(folder: Path) -> dict[str, torch.Tensor]:
     return AutoModel.from_pretrained(folder).state_dict()  # type: ignore[no-any-return]
 
 
-def test_each_mechanism_may_have_an_encoder_of_its_own(tmp_path: Path, bert: Path) -> None:
+def test_responders_apart_gives_each_mechanism_its_own_encoder(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, responders="apart", learningrate=0.01)
     found = weights(tmp_path / "model")
     kept = [f"responders.{number}.encoder.layer.0.output.dense.weight" for number in range(3)]
@@ -99,7 +99,7 @@ def test_each_mechanism_may_have_an_encoder_of_its_own(tmp_path: Path, bert: Pat
     assert load(tmp_path / "model").score_pairs(CONTEXTS, REPLIES).shape == (4,)
 
 
-def test_a_mechanism_alone_is_learnt_from_its_task(explorer: Path) -> None:
+def test_single_mechanism_task_trains_only_that_mechanism(explorer: Path) -> None:
     agent = load(explorer)
     assert agent.mechanisms == ["explorations"]
     assert set(agent.levels(CONTEXTS, REPLIES)) == {"explorations"}
@@ -108,7 +108,7 @@ def test_a_mechanism_alone_is_learnt_from_its_task(explorer: Path) -> None:
     assert "er_accuracy" not in report
 
 
-def test_tasks_of_single_mechanisms_can_be_mixed(tmp_path: Path, bert: Path) -> None:
+def test_single_mechanism_tasks_can_be_mixed(tmp_path: Path, bert: Path) -> None:
     """Each message has the level of one mechanism, and does not count in the metrics of the others."""
     mixed = f"{TASK}:EmotionalReactions,{TASK}:Explorations"
     _, test = train(tmp_path / "model", bert, task=mixed)
@@ -117,12 +117,12 @@ def test_tasks_of_single_mechanisms_can_be_mixed(tmp_path: Path, bert: Path) -> 
     assert f"{TASK}:Explorations/er_accuracy" not in test
 
 
-def test_mechanisms_can_be_chosen_of_a_task_that_has_more(tmp_path: Path, bert: Path) -> None:
+def test_mechanisms_option_selects_a_subset_of_the_task(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, mechanisms=["explorations"])
     assert load(tmp_path / "model").mechanisms == ["explorations"]
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, judge: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, bert: Path, judge: Path) -> None:
     train(tmp_path / "again", bert)
     train(tmp_path / "other", bert, seed=4)
     first, again, other = weights(judge), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -130,7 +130,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, judge: P
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path) -> None:
+def test_training_resumes_from_checkpoint(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, max_train_steps=6, validation_every_n_epochs=0.2)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
     train(tmp_path / "model", bert, max_train_steps=12, validation_every_n_epochs=0.2)
@@ -139,13 +139,13 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path) -> None:
     assert json.loads((tmp_path / "model.trainstats").read_text())["train_steps"] >= 12
 
 
-def test_a_training_may_begin_with_another_judge(tmp_path: Path, bert: Path, judge: Path) -> None:
+def test_init_model_provides_the_initial_weights(tmp_path: Path, bert: Path, judge: Path) -> None:
     train(tmp_path / "model", bert, init_model=str(judge), max_train_steps=1, learningrate=1e-12)
     before, after = weights(judge), weights(tmp_path / "model")
     assert all(torch.allclose(before[name], after[name]) for name in before)
 
 
-def test_the_rate_rises_and_falls_to_nothing(judge: Path) -> None:
+def test_learning_rate_warms_up_then_decays_to_zero(judge: Path) -> None:
     """With 4 warm-up updates of 20: min(1, (updates + 1) / 5) times the remaining share of updates."""
     agent = load(judge, learningrate=1.0, warmup_updates=4, datatype="train")
     agent._steps = 20
@@ -157,19 +157,19 @@ def test_the_rate_rises_and_falls_to_nothing(judge: Path) -> None:
     assert rates == pytest.approx([1 / 5, 4 / 5 * 17 / 20, 16 / 20, 10 / 20, 1 / 20, 0])
 
 
-def test_weights_decay_only_if_that_is_asked_for(tmp_path: Path, bert: Path, judge: Path) -> None:
+def test_weight_decay_is_off_by_default(tmp_path: Path, bert: Path, judge: Path) -> None:
     train(tmp_path / "model", bert, weight_decay=0.1, max_train_steps=1)
     for path, expected in ((judge, 0.0), (tmp_path / "model", 0.1)):
         assert load(path, datatype="train").optimizer.param_groups[0]["weight_decay"] == expected
 
 
-def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path) -> None:
+def test_nonfinite_loss_raises_training_error(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(TrainingError, match="the loss is"):
         train(tmp_path / "model", bert, learningrate=1e30, warmup_updates=-1, gradient_clip=-1, max_train_steps=20)
 
 
 @pytest.mark.usefixtures("process_group")
-def test_several_processes_can_train(tmp_path: Path, bert: Path) -> None:
+def test_training_works_in_distributed_data_parallel(tmp_path: Path, bert: Path) -> None:
     """A single process, wrapped as in multi-process training."""
     train(tmp_path / "model", bert)
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
@@ -178,7 +178,7 @@ def test_several_processes_can_train(tmp_path: Path, bert: Path) -> None:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_alone_is_judged_as_among_others(judge: Path) -> None:
+def test_pair_gets_the_same_levels_alone_and_in_a_batch(judge: Path) -> None:
     agent = load(judge)
     together = agent.levels(CONTEXTS * 40, REPLIES * 40)
     for name in ALL:
@@ -190,7 +190,7 @@ def test_a_pair_alone_is_judged_as_among_others(judge: Path) -> None:
             assert np.allclose(together[name][place::4], alone, atol=1e-6)
 
 
-def test_only_the_last_turn_is_read(judge: Path) -> None:
+def test_only_the_last_context_turn_is_read(judge: Path) -> None:
     agent = load(judge)
     one = agent.levels([["I can't sleep."]], ["why?"])
     other = agent.levels([["a long talk", "before that", "I can't sleep.", " "]], [" why? "])
@@ -198,7 +198,7 @@ def test_only_the_last_turn_is_read(judge: Path) -> None:
     assert not np.array_equal(one[ALL[0]], agent.levels([["I won the cup."]], ["why?"])[ALL[0]])
 
 
-def test_each_different_text_is_read_once(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_text_is_encoded_once(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     real = network.token_states
 
@@ -215,7 +215,7 @@ def test_each_different_text_is_read_once(judge: Path, monkeypatch: pytest.Monke
     assert sum(read) == 1  # the post is cached: its encoder is frozen
 
 
-def test_batches_of_any_size_give_the_same(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_do_not_depend_on_encoding_batch_size(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = load(judge)
     expected = agent.levels(CONTEXTS, REPLIES)
     monkeypatch.setattr(inference, "_READ_BATCH", 3)
@@ -223,7 +223,7 @@ def test_batches_of_any_size_give_the_same(judge: Path, monkeypatch: pytest.Monk
     assert all(np.allclose(again[name], expected[name], atol=1e-6) for name in ALL)
 
 
-def test_the_score_is_the_sum_of_the_expected_levels(judge: Path) -> None:
+def test_score_is_the_sum_of_expected_levels(judge: Path) -> None:
     agent = load(judge)
     levels = agent.levels(CONTEXTS, REPLIES)
     expected = sum(levels[name][:, 1] + 2 * levels[name][:, 2] for name in ALL)
@@ -233,14 +233,14 @@ def test_the_score_is_the_sum_of_the_expected_levels(judge: Path) -> None:
     assert "agent:epitome|trained:empathy:epitome" in scored.signature
 
 
-def test_probabilities_of_classes_are_those_of_a_single_mechanism(judge: Path, explorer: Path) -> None:
+def test_class_probabilities_require_a_single_mechanism(judge: Path, explorer: Path) -> None:
     agent = load(explorer)
     assert np.array_equal(agent.class_probabilities(CONTEXTS, REPLIES), agent.levels(CONTEXTS, REPLIES)["explorations"])
     with pytest.raises(OptionError, match=r"this judge has levels of emotional_reactions, .* call levels\(\)"):
         load(judge).class_probabilities(CONTEXTS, REPLIES)
 
 
-def test_rationales_are_the_marked_parts_of_replies_that_show_a_mechanism(
+def test_rationales_are_marked_spans_of_mechanisms_above_level_zero(
     judge: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mechanisms have levels 1, 0 and 2; tokens 2 to 4 and 6, here letters, are marked."""
@@ -261,7 +261,7 @@ def test_rationales_are_the_marked_parts_of_replies_that_show_a_mechanism(
     assert found["interpretations"] == [[], [], []]
 
 
-def test_attention_to_padding_is_an_option(tmp_path: Path, bert: Path) -> None:
+def test_attend_padding_changes_levels_consistently_across_batches(tmp_path: Path, bert: Path) -> None:
     """As in the original, each post is padded to --max-tokens, so that its scores do not depend on the batch."""
     train(tmp_path / "model", bert, attend_padding=True, max_tokens=20)
     agent, masked = load(tmp_path / "model"), load(tmp_path / "model", attend_padding=False)
@@ -271,19 +271,19 @@ def test_attention_to_padding_is_an_option(tmp_path: Path, bert: Path) -> None:
         assert not np.allclose(masked.levels(CONTEXTS, REPLIES)[name], together[name], atol=1e-7)
 
 
-def test_bfloat16_is_near_to_single_precision(judge: Path) -> None:
+def test_bfloat16_scores_are_close_to_float32(judge: Path) -> None:
     scores = load(judge).score_pairs(CONTEXTS, REPLIES)
     assert np.abs(load(judge, precision="bfloat16").score_pairs(CONTEXTS, REPLIES) - scores).max() < 0.05
 
 
-def test_nothing_gives_nothing(judge: Path) -> None:
+def test_empty_input_gives_empty_levels(judge: Path) -> None:
     assert load(judge).levels([], [])["explorations"].shape == (0, 3)
 
 
 # --- a conversation --------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_names_levels_and_rationales(judge: Path) -> None:
+def test_reply_contains_levels_and_rationales(judge: Path) -> None:
     agent = load(judge)
     agent.observe(Message({"text": "I can't sleep.\nwhy?", "episode_done": True}))
     answer = agent.act()
@@ -293,33 +293,33 @@ def test_an_answer_names_levels_and_rationales(judge: Path) -> None:
     assert set(answer["rationales"]) == set(ALL)
 
 
-def test_a_task_of_one_mechanism_is_answered_with_that_one(judge: Path) -> None:
+def test_single_mechanism_task_is_evaluated_on_that_mechanism_only(judge: Path) -> None:
     report = evaluate(judge, task=f"{TASK}:Interpretations")
     assert float(report["accuracy"]) == float(report["ip_accuracy"]) == float(evaluate(judge, TASK)["ip_accuracy"])
     assert "er_accuracy" not in report
 
 
-def test_a_task_of_another_mechanism_is_named(explorer: Path) -> None:
+def test_task_without_the_trained_mechanism_raises_data_error(explorer: Path) -> None:
     with pytest.raises(DataError, match="has no levels of explorations: use a --task that has them"):
         evaluate(explorer, task=f"{TASK}:Interpretations")
 
 
-def test_in_a_chat_the_words_stand_beside_the_levels(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chat_reply_quotes_the_rationales(judge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = load(judge, interactive_mode=True)
     monkeypatch.setattr(type(agent), "quoted", lambda *_: [{name: ["so sorry"] for name in ALL}])
     assert agent.respond("I am so sorry").count('"so sorry"') == 3
 
 
-def test_copies_judge_as_the_first(judge: Path) -> None:
+def test_shared_copy_gives_the_same_answer(judge: Path) -> None:
     check_copy(judge, "I can't sleep.\nwhy?", "levels")
 
 
 @pytest.mark.parametrize("text", ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07", "\U0001f622 \u202e\u2028"])
-def test_every_message_is_judged(judge: Path, text: str) -> None:
+def test_unusual_messages_get_levels(judge: Path, text: str) -> None:
     assert load(judge).respond(text).startswith("ER ")
 
 
-def test_a_task_without_levels_is_judged_and_not_measured(judge: Path) -> None:
+def test_task_without_levels_reports_no_level_metrics(judge: Path) -> None:
     report = evaluate(judge, task="empathy:humod")
     assert "macro_f1" not in report
     assert int(report["exs"]) > 0
@@ -328,7 +328,7 @@ def test_a_task_without_levels_is_judged_and_not_measured(judge: Path) -> None:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_needs_nothing_but_its_own_files(tmp_path: Path, judge: Path) -> None:
+def test_moved_model_works_without_the_pretrained_encoder(tmp_path: Path, judge: Path) -> None:
     expected = load(judge).score_pairs(CONTEXTS, REPLIES).tolist()
     (tmp_path / "moved").mkdir()
     for path in judge.parent.glob("model*"):
@@ -338,7 +338,7 @@ def test_a_model_needs_nothing_but_its_own_files(tmp_path: Path, judge: Path) ->
     assert agent.score_pairs(CONTEXTS, REPLIES).tolist() == expected
 
 
-def test_a_model_of_another_kind_is_named(judge: Path) -> None:
+def test_weights_not_matching_options_raise_model_file_error(judge: Path) -> None:
     with pytest.raises(ModelFileError, match="does not fit its options"):
         load(judge, responders="apart")
 
@@ -356,7 +356,7 @@ def test_a_model_of_another_kind_is_named(judge: Path) -> None:
         ({"lr_scheduler": "linear", "num_epochs": -1, "max_train_steps": -1}, "set --num-epochs or --max-train-steps"),
     ],
 )
-def test_trainings_that_cannot_work_end_in_one_line(
+def test_invalid_training_options_raise_one_line_error(
     tmp_path: Path, bert: Path, changes: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises((OptionError, ModelFileError)) as caught:
@@ -365,7 +365,7 @@ def test_trainings_that_cannot_work_end_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_judge_that_was_never_trained_does_not_know_its_mechanisms(judge: Path) -> None:
+def test_untrained_judge_without_mechanisms_raises_option_error(judge: Path) -> None:
     opt = Opt({**Opt.load(f"{judge}.opt"), "mechanisms": [], "task": None, "model_file": None, "override": {}})
     with pytest.raises(OptionError, match="does not know its mechanisms: train it on empathy:epitome"):
         create_agent(opt)

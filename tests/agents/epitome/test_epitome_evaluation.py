@@ -20,7 +20,7 @@ def total(values: list[Any]) -> Any:
     return reduce(add, [value for value in values if value is not None])
 
 
-def test_levels_are_reported_for_each_mechanism_and_together() -> None:
+def test_level_metrics_match_scikit_learn() -> None:
     torch.manual_seed(2)
     chosen, true = torch.randint(0, 3, (30, 3)), torch.randint(0, 3, (30, 3))
     found = level_metrics(chosen, true, ALL, "valid")
@@ -37,7 +37,7 @@ def test_levels_are_reported_for_each_mechanism_and_together() -> None:
     }
 
 
-def test_what_is_unknown_has_no_share() -> None:
+def test_unknown_levels_are_excluded_from_metrics() -> None:
     chosen, true = torch.tensor([[1, 0], [1, 0]]), torch.tensor([[1, UNKNOWN], [2, 0]])
     found = level_metrics(chosen, true, ALL[:2], None)
     assert found["ip_accuracy"][0] is None
@@ -48,7 +48,7 @@ def test_what_is_unknown_has_no_share() -> None:
     assert total(found["macro_f1"]).value() == pytest.approx((1 / 3 + 1) / 2)
 
 
-def test_rationales_are_reported_of_responses_that_have_some() -> None:
+def test_rationale_metrics_skip_responses_without_rationales() -> None:
     true = torch.tensor([[[0, 1, 1, 0, UNKNOWN]], [[0, 0, 0, 0, 0]], [[UNKNOWN] * 5]])
     chosen = torch.tensor([[[0, 1, 0, 0, 1]], [[0, 1, 1, 0, 0]], [[1, 1, 1, 1, 1]]])
     found = rationale_metrics(chosen, true, ["explorations"])

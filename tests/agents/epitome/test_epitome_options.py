@@ -35,19 +35,19 @@ PAPER = {
 }
 
 
-def test_the_papers_preset() -> None:
+def test_paper_preset_matches_the_paper() -> None:
     opt = parsed("--preset", "paper")
     assert {name: opt[name] for name in PAPER} == PAPER
 
 
-def test_the_default_is_a_small_encoder() -> None:
+def test_default_preset_uses_a_small_shared_encoder() -> None:
     opt = parsed()
     assert (opt["hf_model"], opt["responders"], opt["pooling"]) == (MINILM, "shared", "mean")
     assert opt["attend_padding"] is False
     assert opt["validation_metric"] == "macro_f1"
 
 
-def test_what_the_command_line_says_beats_the_preset() -> None:
+def test_explicit_options_override_the_preset() -> None:
     opt = parsed("--preset", "paper", "--learningrate", "1e-4", "--hf-model", "distilroberta-base")
     assert (opt["learningrate"], opt["hf_model"], opt["num_epochs"]) == (1e-4, "distilroberta-base", 4.0)
 
@@ -76,12 +76,12 @@ def test_what_the_command_line_says_beats_the_preset() -> None:
         ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not support it; use --batchsize"),
     ],
 )
-def test_values_that_cannot_work_are_named(changes: dict[str, Any], expected: str) -> None:
+def test_invalid_options_raise_option_error(changes: dict[str, Any], expected: str) -> None:
     with pytest.raises(OptionError) as caught:
         check(Opt({**parsed(), **changes}))
     assert str(caught.value) == expected
 
 
-def test_the_presets_themselves_can_work() -> None:
+def test_each_preset_passes_the_checks() -> None:
     for preset in ("default", "paper"):
         check(parsed("--preset", preset))

@@ -22,7 +22,7 @@ BOTH = ["emotional_reactions", "explorations"]
 TOKENS = Tokens((1, 5, 6, 2), (None, (0, 3), (4, 9), None))
 
 
-def test_levels_of_which_a_message_says_nothing_are_unknown() -> None:
+def test_missing_levels_are_unknown() -> None:
     messages = [{"levels": {"emotional_reactions": 2, "explorations": 0}}, {"levels": {"explorations": 1}}]
     assert true_levels(messages, BOTH).tolist() == [[2, 0], [UNKNOWN, 1]]
     assert true_levels(messages, ["explorations"]).tolist() == [[0], [1]]
@@ -37,13 +37,13 @@ def test_levels_of_which_a_message_says_nothing_are_unknown() -> None:
         ({"levels": {"explorations": "1"}}, "level of explorations is '1'"),
     ],
 )
-def test_messages_that_cannot_be_learnt_from_are_named(message: dict[str, object], expected: str) -> None:
+def test_missing_or_invalid_levels_raise_data_error(message: dict[str, object], expected: str) -> None:
     with pytest.raises(DataError) as caught:
         true_levels([message], BOTH)
     assert expected in str(caught.value)
 
 
-def test_marks_of_tokens() -> None:
+def test_true_marks_label_rationale_tokens_and_ignore_padding() -> None:
     message = {
         "levels": {"emotional_reactions": 1, "explorations": 0},
         "rationales": {"emotional_reactions": [[4, 9]], "explorations": []},
@@ -60,11 +60,11 @@ def test_marks_of_tokens() -> None:
         {"levels": {"emotional_reactions": 1}, "rationales": {"emotional_reactions": [[0, 1]]}},
     ],
 )
-def test_rationales_that_nobody_gave_are_unknown(message: dict[str, object]) -> None:
+def test_missing_rationales_are_unknown(message: dict[str, object]) -> None:
     assert true_marks([message], ["explorations"], [TOKENS], 4).tolist() == [[[UNKNOWN] * 4]]
 
 
-def test_the_losses_of_levels_add_up() -> None:
+def test_level_losses_sum_over_mechanisms() -> None:
     logits = torch.tensor([[[0.0, 0.0, 0.0], [math.log(2), 0.0, 0.0]]]).expand(2, 2, 3)
     levels = torch.tensor([[1, 0], [UNKNOWN, 1]])
     # -log(1/3) = log 3; the second's probabilities are 1/2, 1/4, 1/4.
@@ -82,7 +82,7 @@ def one_by_one(logits: Tensor, marks: Tensor) -> float:
     return total
 
 
-def test_in_rationales_all_tokens_of_a_batch_count_alike() -> None:
+def test_rationale_losses_average_over_labelled_tokens_of_the_batch() -> None:
     torch.manual_seed(1)
     logits = torch.randn(4, 2, 6, 2)
     marks = torch.randint(0, 2, (4, 2, 6))
@@ -92,6 +92,6 @@ def test_in_rationales_all_tokens_of_a_batch_count_alike() -> None:
     assert float(losses.mean()) == pytest.approx(one_by_one(logits, marks), rel=1e-5)
 
 
-def test_a_batch_without_rationales_has_no_loss_of_them() -> None:
+def test_batch_without_rationales_has_zero_rationale_loss() -> None:
     losses = rationale_losses(torch.randn(2, 1, 3, 2), torch.full((2, 1, 3), UNKNOWN))
     assert losses.tolist() == [0, 0]

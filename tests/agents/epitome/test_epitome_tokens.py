@@ -22,7 +22,7 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return AutoTokenizer.from_pretrained(write_bert(tmp_path_factory.mktemp("tokens") / "bert"))
 
 
-def test_places_lead_back_to_the_text(tokenizer: Any) -> None:
+def test_token_offsets_match_the_text(tokenizer: Any) -> None:
     (tokens,) = tokens_of(tokenizer, ["so it is"], 20)
     assert len(tokens.ids) == len(tokens.places) == 8  # six letters between two special tokens
     assert tokens.places[0] is None
@@ -30,19 +30,19 @@ def test_places_lead_back_to_the_text(tokenizer: Any) -> None:
     assert tokens.places[1:7] == ((0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8))
 
 
-def test_a_long_text_loses_its_end_and_keeps_its_special_tokens(tokenizer: Any) -> None:
+def test_truncation_keeps_the_start_and_the_special_tokens(tokenizer: Any) -> None:
     (whole,), (cut,) = (tokens_of(tokenizer, ["abcdefgh"], longest) for longest in (20, 5))
     assert cut.ids == (*whole.ids[:4], whole.ids[-1])
     assert cut.places == (None, (0, 1), (1, 2), (2, 3), None)
 
 
-def test_an_empty_text_has_special_tokens_alone(tokenizer: Any) -> None:
+def test_empty_text_has_only_special_tokens(tokenizer: Any) -> None:
     (tokens,) = tokens_of(tokenizer, [""], 5)
     assert tokens.places == (None, None)
     assert tokens.marks([(0, 3)]) == [False, False]
 
 
-def test_a_token_is_marked_if_a_letter_of_it_lies_in_a_span() -> None:
+def test_tokens_overlapping_a_span_are_marked() -> None:
     tokens = Tokens((1, 5, 6, 7, 2), (None, (0, 4), (4, 9), (10, 12), None))
     assert tokens.marks([(4, 9)]) == [False, False, True, False, False]
     assert tokens.marks([(3, 5)]) == [False, True, True, False, False]
@@ -51,26 +51,26 @@ def test_a_token_is_marked_if_a_letter_of_it_lies_in_a_span() -> None:
     assert tokens.marks([]) == [False] * 5
 
 
-def test_spans_reach_from_the_first_marked_token_to_the_last() -> None:
+def test_spans_cover_consecutive_marked_tokens() -> None:
     tokens = Tokens((1, 5, 6, 7, 2), (None, (0, 4), (4, 9), (10, 12), None))
     assert tokens.spans([True, True, True, False, True]) == [(0, 9)]
     assert tokens.spans([False, True, False, True, False]) == [(0, 4), (10, 12)]
     assert tokens.spans([False] * 5) == []
 
 
-def test_a_token_of_a_lone_space_joins_its_neighbours_and_is_no_span_by_itself() -> None:
+def test_whitespace_token_joins_spans_but_forms_none() -> None:
     tokens = Tokens((5, 6, 7), ((0, 1), (2, 2), (2, 4)))
     assert tokens.spans([True, True, True]) == [(0, 4)]
     assert tokens.spans([False, True, False]) == []
 
 
 @given(_MARKS)
-def test_what_is_marked_gives_spans_that_mark_the_same(marks: list[bool]) -> None:
+def test_spans_of_marks_reproduce_the_marks(marks: list[bool]) -> None:
     tokens = Tokens(tuple(range(len(marks))), tuple((2 * n, 2 * n + 1) for n in range(len(marks))))
     assert tokens.marks(tokens.spans(marks)) == marks
 
 
-def test_padding_stands_on_the_right_up_to_the_longest_or_further() -> None:
+def test_rows_are_right_padded_to_the_longest_or_given_length() -> None:
     rows = [Tokens((5, 6, 7), (None,) * 3), Tokens((8,), (None,))]
     ids, lengths = padded(rows, 9)
     assert ids.tolist() == [[5, 6, 7], [8, 9, 9]]

@@ -27,7 +27,7 @@ def probabilities(file: FasttextFile, text: str) -> dict[str, float]:
     return dict(zip(file.labels, shares.tolist(), strict=True))
 
 
-def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_bin_file_is_read_as_written(tmp_path: Path) -> None:
     vectors, output = np.arange(15, dtype=np.float32).reshape(5, 3), np.arange(6, dtype=np.float32).reshape(2, 3) / 7
     path = write_bin(tmp_path / "m.bin", [b"</s>", b"\xff\xfe"], [b"__label__a_b", b"c"], vectors, output, buckets=3)
     file = read_bin(path)
@@ -38,7 +38,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert torch.equal(file.output(), torch.tensor(output))
 
 
-def test_old_classifiers_have_no_subwords(tmp_path: Path) -> None:
+def test_version_11_classifiers_have_no_subwords(tmp_path: Path) -> None:
     subwords = {"min_subword": 3, "max_subword": 6}
     assert read_bin(tiny_bin(tmp_path / "new.bin", **subwords)).sizes.max_subword == 6
     assert read_bin(tiny_bin(tmp_path / "old.bin", **subwords, version=11)).sizes.max_subword == 0
@@ -65,7 +65,7 @@ TEXTS = [
     "options",
     [{"wordNgrams": 1}, {"wordNgrams": 2, "bucket": 50}, {"wordNgrams": 3, "bucket": 97, "minn": 2, "maxn": 4}],
 )
-def test_the_library_says_the_same(tmp_path: Path, options: dict[str, int]) -> None:
+def test_probabilities_match_the_fasttext_library(tmp_path: Path, options: dict[str, int]) -> None:
     fasttext = pytest.importorskip("fasttext")
     (tmp_path / "training.txt").write_text(TRAINING * 10, encoding="utf-8")
     model = fasttext.train_supervised(
@@ -105,7 +105,9 @@ def test_the_library_says_the_same(tmp_path: Path, options: dict[str, int]) -> N
         ({"labels": ()}, r"is damaged \(4 entries, 4 words, 0 labels\)"),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+def test_unsupported_or_damaged_files_raise_model_file_error(
+    tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
     path = tiny_bin(tmp_path / "model.bin", **changes)
     with pytest.raises(ModelFileError, match=reason) as caught:
         read_bin(path)
@@ -113,13 +115,13 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, changes: dict[str, Any], r
     assert "\n" not in str(caught.value)
 
 
-def test_no_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_or_folder_raises_model_file_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none.bin", tmp_path):
         with pytest.raises(ModelFileError, match="cannot be read"):
             read_bin(path)
 
 
-def test_numbers_that_are_none_are_named(tmp_path: Path) -> None:
+def test_nonfinite_weights_raise_model_file_error(tmp_path: Path) -> None:
     vectors, output = np.full((9, 3), np.nan, np.float32), np.zeros((1, 3), np.float32)
     file = read_bin(write_bin(tmp_path / "m.bin", [b"a", b"b"], [b"__label__c"], vectors, output))
     with pytest.raises(ModelFileError, match=r"m\.bin: some of its weights are not finite: train it again"):
@@ -127,7 +129,7 @@ def test_numbers_that_are_none_are_named(tmp_path: Path) -> None:
     assert file.output().tolist() == [[0, 0, 0]]
 
 
-def test_a_shorter_or_longer_file_is_named(tmp_path: Path) -> None:
+def test_truncated_or_extended_file_raises_model_file_error(tmp_path: Path) -> None:
     whole = tiny_bin(tmp_path / "model.bin").read_bytes()
     path = tmp_path / "cut.bin"
     for length in range(len(whole)):
@@ -155,7 +157,7 @@ def _fuzzed(path: Path) -> None:
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10_000), change=st.binary(min_size=1, max_size=8))
-def test_any_damage_is_named_or_harmless(tmp_path: Path, place: int, change: bytes) -> None:
+def test_corrupted_bytes_are_reported_or_harmless(tmp_path: Path, place: int, change: bytes) -> None:
     whole = bytearray(tiny_bin(tmp_path / "model.bin").read_bytes())
     place %= len(whole)
     whole[place : place + len(change)] = change
@@ -165,7 +167,7 @@ def test_any_damage_is_named_or_harmless(tmp_path: Path, place: int, change: byt
 
 @pytest.mark.parametrize("place", [8, 44, 64, 68, 72, 76, 84])  # sizes: dim, buckets, entries, words, labels, ...
 @pytest.mark.parametrize("number", [2**31 - 1, -(2**31), -1, 0, 2**30])
-def test_sizes_that_are_far_too_large_need_no_memory(tmp_path: Path, place: int, number: int) -> None:
+def test_corrupted_size_fields_are_reported_or_harmless(tmp_path: Path, place: int, number: int) -> None:
     whole = bytearray(tiny_bin(tmp_path / "model.bin").read_bytes())
     whole[place : place + 4] = struct.pack("<i", number)
     (tmp_path / "damaged.bin").write_bytes(whole)

@@ -49,7 +49,7 @@ def feeler(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_defaults_are_what_was_measured() -> None:
+def test_default_option_values() -> None:
     opt = TrainModel.setup_args().parse_args(["-t", FEEL, "-m", "empathy:fasttext"])
     expected = {
         "embedding_size": 100,
@@ -77,7 +77,7 @@ def test_defaults_are_what_was_measured() -> None:
         (CHOOSE, "ce", {"hits@1"}),
     ],
 )
-def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
+def test_training_lowers_loss_on_each_task_type(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
     learning = {"loss": loss, "learningrate": 0.1 if loss == "mse" else 1.0, "validation_every_n_epochs": -1}
     train(tmp_path / "new", task, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", task, **learning, num_epochs=40)
@@ -87,7 +87,7 @@ def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, r
     assert reported | {"loss"} <= set(test)
 
 
-def test_training_is_stochastic_gradient_descent_at_a_falling_rate(tmp_path: Path) -> None:
+def test_training_matches_plain_sgd_with_linear_rate_decay(tmp_path: Path) -> None:
     """Compared with a plain loop over the same texts in the same order, with dense arrays."""
     train(tmp_path / "model", batchsize=4, max_train_steps=3, num_epochs=-1, learningrate=0.5, datatype="train:ordered")
     train(tmp_path / "start", batchsize=4, max_train_steps=3, learningrate=1e-30)
@@ -124,7 +124,7 @@ def examples(count: int) -> list[tuple[str, str]]:
     return [(message["text"], message["labels"][0]) for message in given]
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, feeler: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, feeler: Path) -> None:
     train(tmp_path / "again")
     train(tmp_path / "other", seed=6)
     first, again, other = weights(feeler), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, feeler: Path) -> Non
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_training_goes_on_at_the_rate_that_is_due(tmp_path: Path) -> None:
+def test_resumed_training_continues_the_rate_schedule(tmp_path: Path) -> None:
     """Training that has finished gets more epochs."""
     train(tmp_path / "model", num_epochs=2, learningrate=0.4)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
@@ -145,20 +145,20 @@ def test_a_training_goes_on_at_the_rate_that_is_due(tmp_path: Path) -> None:
     assert (before["number_training_updates"], after["number_training_updates"]) == (18, 36)
 
 
-def test_other_schedules_are_parlais(tmp_path: Path) -> None:
+def test_lr_scheduler_option_selects_parlai_schedules(tmp_path: Path) -> None:
     train(tmp_path / "model", lr_scheduler="invsqrt", warmup_updates=5, max_train_steps=8)
     assert torch.load(tmp_path / "model", weights_only=False)["lr_scheduler_type"] == "invsqrt"
 
 
 @pytest.mark.parametrize("changes", [{"gradient_clip": 0.1}, {"optimizer": "adam"}, {"momentum": 0.9}])
-def test_what_takes_no_sparse_gradients_gets_dense_ones(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_dense_gradients_are_used_where_sparse_ones_are_unsupported(tmp_path: Path, changes: dict[str, Any]) -> None:
     train(tmp_path / "model", learningrate=0.01, max_train_steps=3, **changes)
     assert not load(tmp_path / "model").model.embedding.sparse
     assert weights(tmp_path / "model")["head.weight"].abs().max() > 0
 
 
 @pytest.mark.usefixtures("process_group")
-def test_several_processes_train_one_model(tmp_path: Path, feeler: Path) -> None:
+def test_distributed_data_parallel_gives_the_same_weights(tmp_path: Path, feeler: Path) -> None:
     """With sparse gradients; a single process, wrapped as in multi-process training."""
     train(tmp_path / "model", dict_file=f"{feeler}.dict")
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
@@ -166,7 +166,7 @@ def test_several_processes_train_one_model(tmp_path: Path, feeler: Path) -> None
     assert all(torch.allclose(expected[name], each, atol=1e-6) for name, each in weights(tmp_path / "model").items())
 
 
-def test_batches_that_make_a_step_together_make_that_of_one_batch(tmp_path: Path) -> None:
+def test_gradient_accumulation_matches_a_full_batch(tmp_path: Path) -> None:
     """Two batches of 16 texts equal one of 32: each text has the same weight."""
     for name, batches in (("whole", {"batchsize": 32}), ("halves", {"batchsize": 16, "update_freq": 2})):
         train(tmp_path / name, datatype="train:ordered", max_train_steps=1, learningrate=0.1, **batches)
@@ -178,7 +178,7 @@ def test_batches_that_make_a_step_together_make_that_of_one_batch(tmp_path: Path
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def test_turns_end_as_texts_do(feeler: Path) -> None:
+def test_each_turn_ends_with_an_end_token(feeler: Path) -> None:
     agent = load(feeler)
     rows = [agent._rows(TextPair((), text)) for text in ("I won!", "Oh, you")]
     assert agent._rows(TextPair(("I won!",), "Oh, you")) == rows[0] + rows[1]
@@ -188,14 +188,14 @@ def test_turns_end_as_texts_do(feeler: Path) -> None:
     assert inputs.tolist() == [*rows[0], agent.dict[END], *rows[1]]
 
 
-def test_capital_letters_make_no_difference(feeler: Path) -> None:
+def test_predictions_ignore_case(feeler: Path) -> None:
     agent = load(feeler)
     # Separately, because some processors do not round all rows of a batch equally.
     loud, quiet = (agent.class_probabilities([[]], [text]) for text in ("I WON A PRIZE", "i won a prize"))
     assert loud.tolist() == quiet.tolist()
 
 
-def test_word_vectors_from_a_file_are_the_beginning(tmp_path: Path) -> None:
+def test_vectors_file_initialises_embeddings(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the " + " ".join(["0.5"] * 6) + "\n")
     train(tmp_path / "model", vectors_file=str(vectors), learningrate=1e-9, max_train_steps=1)
@@ -203,7 +203,7 @@ def test_word_vectors_from_a_file_are_the_beginning(tmp_path: Path) -> None:
     assert torch.allclose(agent.model.embedding.weight[agent.dict["the"]], torch.tensor(0.5))
 
 
-def test_features_are_the_mean_of_rows(feeler: Path) -> None:
+def test_features_are_the_mean_of_embedding_rows(feeler: Path) -> None:
     agent = load(feeler)
     rows = agent.model.embedding.weight.detach()[agent._rows(TextPair((), "I won"))]
     assert agent.feature_size == 6
@@ -214,11 +214,11 @@ STRANGE = ["x" * 50_000, "word " * 5_000, "a\n" * 2_000, "\x00\x07", "\U0001f622
 
 
 @pytest.mark.parametrize("text", STRANGE)
-def test_every_text_is_judged(feeler: Path, text: str) -> None:
+def test_unusual_texts_get_finite_probabilities(feeler: Path, text: str) -> None:
     assert np.isfinite(load(feeler).class_probabilities([[]], [text])).all()
 
 
-def test_copies_judge_as_the_first(feeler: Path) -> None:
+def test_shared_copy_gives_the_same_answer(feeler: Path) -> None:
     check_copy(feeler, "i won a prize")
 
 
@@ -241,7 +241,7 @@ def agent_of(path: Path, **changes: Any) -> Any:
     return create_agent(Opt({**opt, "interactive_mode": True, "override": {}, **changes}))
 
 
-def test_a_file_of_the_library_judges_as_it_is(tmp_path: Path) -> None:
+def test_bin_file_predictions_match_manual_calculation(tmp_path: Path) -> None:
     path = tiny_bin(tmp_path / "emotions.bin")
     agent = agent_of(path)
     assert agent.classes == ["glad", "sad"]
@@ -257,7 +257,7 @@ def probabilities_of(text: str, path: Path) -> int:
     return int(np.argmax(straight(path, text)))
 
 
-def test_the_library_says_the_same_as_the_agent(tmp_path: Path) -> None:
+def test_probabilities_match_the_fasttext_library(tmp_path: Path) -> None:
     fasttext = pytest.importorskip("fasttext")
     lines = [f"__label__{label} {text}" for text, label in examples(60)]
     (tmp_path / "training.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -278,7 +278,7 @@ def of_emotions(path: Path, **changes: Any) -> Path:
     return tiny_bin(path, [f"__label__{name}".encode() for name in reversed(EMOTIONS)], **changes)
 
 
-def test_a_file_s_own_order_of_the_task_s_classes_is_kept(tmp_path: Path) -> None:
+def test_class_order_of_the_bin_file_is_kept(tmp_path: Path) -> None:
     path = of_emotions(tmp_path / "emotions.bin")
     still: dict[str, Any] = {"init_model": str(path), "learningrate": 1e-30, "max_train_steps": 1}
     train(tmp_path / "model", **still)
@@ -294,7 +294,7 @@ def test_a_file_s_own_order_of_the_task_s_classes_is_kept(tmp_path: Path) -> Non
     assert float(evaluate(tmp_path / "model", FEEL)["accuracy"]) >= 0
 
 
-def test_a_file_can_be_evaluated_without_training(tmp_path: Path) -> None:
+def test_bin_file_can_be_evaluated_without_training(tmp_path: Path) -> None:
     path = of_emotions(tmp_path / "emotions.bin")
     report = EvalModel.main(
         model="empathy:fasttext", init_model=str(path), task=FEEL, datatype="train:evalmode", **QUIET
@@ -304,7 +304,7 @@ def test_a_file_can_be_evaluated_without_training(tmp_path: Path) -> None:
     assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
-def test_other_labels_get_a_new_last_layer(tmp_path: Path) -> None:
+def test_different_labels_get_a_new_output_layer(tmp_path: Path) -> None:
     path = tiny_bin(tmp_path / "two.bin")
     train(tmp_path / "model", init_model=str(path), learningrate=1e-30, max_train_steps=1)
     trained = weights(tmp_path / "model")
@@ -313,7 +313,7 @@ def test_other_labels_get_a_new_last_layer(tmp_path: Path) -> None:
     assert torch.allclose(trained["embedding.weight"], read_bin(path).vectors())
 
 
-def test_words_of_any_bytes_are_kept(tmp_path: Path) -> None:
+def test_words_with_arbitrary_bytes_are_kept(tmp_path: Path) -> None:
     from tiny_fasttext import write_bin
 
     words = [b"</s>", b"\xff\xfe", b"a\\n", b"__UNK__", b"__unk__", "\u00a0".encode(), "\u2028".encode(), b'"']
@@ -325,7 +325,7 @@ def test_words_of_any_bytes_are_kept(tmp_path: Path) -> None:
     assert list(load(tmp_path / "model").dict.tok2ind) == [word.decode("utf-8", "surrogateescape") for word in words]
 
 
-def test_what_an_older_training_left_is_not_taken_for_the_file_s(tmp_path: Path) -> None:
+def test_leftover_dictionary_file_is_ignored(tmp_path: Path) -> None:
     train(tmp_path / "model", max_train_steps=1)
     for path in tmp_path.glob("model*"):
         if not path.name.endswith(".dict"):
@@ -335,7 +335,7 @@ def test_what_an_older_training_left_is_not_taken_for_the_file_s(tmp_path: Path)
     assert list(load(tmp_path / "model").dict.tok2ind) == list(read_bin(path).words)
 
 
-def test_a_trained_model_goes_on_when_its_file_is_gone(tmp_path: Path) -> None:
+def test_training_resumes_without_the_bin_file(tmp_path: Path) -> None:
     path = of_emotions(tmp_path / "emotions.bin")
     train(tmp_path / "model", init_model=str(path), num_epochs=1)
     path.unlink()
@@ -343,7 +343,7 @@ def test_a_trained_model_goes_on_when_its_file_is_gone(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "model.trainstats").read_text())["total_epochs"] >= 2
 
 
-def test_another_model_s_words_and_sizes_are_taken(tmp_path: Path) -> None:
+def test_words_and_sizes_come_from_the_init_model(tmp_path: Path) -> None:
     train(tmp_path / "first", init_model=str(tiny_bin(tmp_path / "two.bin")), max_train_steps=1)
     train(tmp_path / "second", RATE, init_model=str(tmp_path / "first"), learningrate=1e-30, max_train_steps=1)
     first, second = load(tmp_path / "first"), load(tmp_path / "second")
@@ -352,7 +352,7 @@ def test_another_model_s_words_and_sizes_are_taken(tmp_path: Path) -> None:
     assert second.classes == list("12345")
 
 
-def test_a_checkpoint_without_a_model_goes_on(tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint_without_model_file(tmp_path: Path) -> None:
     """As after a run that was killed before its first validation."""
     path = of_emotions(tmp_path / "emotions.bin")
     train(tmp_path / "model", init_model=str(path), num_epochs=2)
@@ -367,7 +367,7 @@ def test_a_checkpoint_without_a_model_goes_on(tmp_path: Path) -> None:
 # --- what cannot work ------------------------------------------------------------------------------------------------
 
 
-def test_sizes_that_are_not_the_file_s_are_named(tmp_path: Path) -> None:
+def test_option_conflicting_with_bin_file_raises_option_error(tmp_path: Path) -> None:
     path = tiny_bin(tmp_path / "two.bin")
     for name, value in {"embedding_size": 4, "word_ngrams": 3, "dict_lower": True}.items():
         flag = f"--{name.replace('_', '-')}"
@@ -375,7 +375,7 @@ def test_sizes_that_are_not_the_file_s_are_named(tmp_path: Path) -> None:
             train(tmp_path / "model", init_model=str(path), **{name: value})
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_unreadable_bin_files_raise_model_file_error(tmp_path: Path) -> None:
     broken = tmp_path / "broken.bin"
     broken.write_bytes(tiny_bin(tmp_path / "whole.bin").read_bytes()[:-1])
     for path, reason in [
@@ -387,7 +387,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
             train(tmp_path / "model", init_model=str(path))
 
 
-def test_a_broken_dictionary_is_named(tmp_path: Path) -> None:
+def test_malformed_dictionary_error_names_the_line(tmp_path: Path) -> None:
     train(tmp_path / "model", max_train_steps=1)
     (tmp_path / "model.dict").write_text('["a", 1]\nb\t2\n')
     with pytest.raises(ModelFileError, match=r"model\.dict, line 2: expected a word with its count"):
@@ -404,7 +404,7 @@ def test_a_broken_dictionary_is_named(tmp_path: Path) -> None:
         ({"min_subword": 4, "max_subword": 3}, "--min-subword 4: must not be above --max-subword 3"),
     ],
 )
-def test_options_that_cannot_work_are_named(feeler: Path, changes: dict[str, Any], expected: str) -> None:
+def test_invalid_options_raise_option_error(feeler: Path, changes: dict[str, Any], expected: str) -> None:
     opt = Opt(
         {**Opt.load(f"{feeler}.opt"), "model_file": None, "dict_file": f"{feeler}.dict", "override": {}, **changes}
     )
@@ -413,6 +413,6 @@ def test_options_that_cannot_work_are_named(feeler: Path, changes: dict[str, Any
     assert str(caught.value) == expected
 
 
-def test_a_rate_that_falls_needs_an_end(tmp_path: Path) -> None:
+def test_linear_schedule_requires_a_training_length(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"--lr-scheduler linear: .* set --num-epochs or --max-train-steps"):
         train(tmp_path / "model", num_epochs=-1, max_train_time=1)

@@ -20,7 +20,7 @@ def options(**changes: Any) -> Opt:
     return Opt({**parser.parse_args([]), **changes})
 
 
-def test_a_new_dictionary_knows_the_end_of_a_text_alone() -> None:
+def test_new_dictionary_starts_with_only_the_end_token() -> None:
     words = FasttextDictionary(options())
     assert words.tok2ind == {"</s>": 0}
     assert not words.is_prebuilt()
@@ -29,7 +29,7 @@ def test_a_new_dictionary_knows_the_end_of_a_text_alone() -> None:
     assert words.tok2ind == {"</s>": 0, "b": 1, "a": 2}
 
 
-def test_a_file_s_words_keep_their_places(tmp_path: Path) -> None:
+def test_words_of_the_bin_file_keep_their_indices(tmp_path: Path) -> None:
     words = FasttextDictionary(options(init_model=str(tiny_bin(tmp_path / "m.bin"))))
     assert words.tok2ind == {"</s>": 0, "i": 1, "win": 2, "größe": 3}
     assert words.is_prebuilt()
@@ -45,11 +45,11 @@ def test_a_file_s_words_keep_their_places(tmp_path: Path) -> None:
         (" ", []),
     ],
 )
-def test_where_words_end(text: str, expected: list[str]) -> None:
+def test_space_tokenize_splits_at_ascii_separators_only(text: str, expected: list[str]) -> None:
     assert FasttextDictionary.space_tokenize(text) == expected
 
 
-def test_which_file_a_training_begins_with(tmp_path: Path) -> None:
+def test_bin_file_only_initialises_new_trainings(tmp_path: Path) -> None:
     path, model = tiny_bin(tmp_path / "m.bin"), tmp_path / "model"
     assert bin_to_begin_with(Opt({})) is None
     assert bin_to_begin_with(Opt({"init_model": "other/model"})) is None

@@ -16,22 +16,22 @@ IDS = {END: 0, "a": 1, "dog": 2, "__label__kept": 3}
     # The test values of FNV-1a's authors (http://www.isthe.com/chongo/tech/comp/fnv/), 32 bits.
     [("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968), ("hello", 0x4F9F2CAB)],
 )
-def test_words_of_ascii_have_their_known_hashes(word: str, expected: int) -> None:
+def test_word_hash_matches_published_fnv1a_values(word: str, expected: int) -> None:
     assert word_hash(word) == expected
 
 
-def test_bytes_above_127_count_as_negative() -> None:
+def test_word_hash_treats_bytes_above_127_as_negative() -> None:
     # One byte 0xE9, -23 as a signed one, 0xFFFFFFE9 in 32 bits: ((0x811C9DC5 ^ 0xFFFFFFE9) * 16777619) mod 2**32.
     assert word_hash("\udce9") == ((0x811C9DC5 ^ 0xFFFFFFE9) * 16777619) % 2**32
     assert word_hash("é") == ((((0x811C9DC5 ^ 0xFFFFFFC3) * 16777619) % 2**32 ^ 0xFFFFFFA9) * 16777619) % 2**32
 
 
-def test_words_that_no_file_can_hold_have_a_hash_as_well() -> None:
+def test_word_hash_accepts_lone_surrogates() -> None:
     assert 0 <= word_hash("\ud83d") < 2**32
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=6), st.integers(1, 4), st.integers(1, 1000))
-def test_ngrams_are_polynomials_of_signed_hashes(hashes: list[int], longest: int, buckets: int) -> None:
+def test_ngram_buckets_are_polynomials_of_signed_hashes(hashes: list[int], longest: int, buckets: int) -> None:
     signed = [number if number < 2**31 else number - 2**32 for number in hashes]
     expected = []
     for start in range(len(signed)):
@@ -52,11 +52,13 @@ def test_ngrams_are_polynomials_of_signed_hashes(hashes: list[int], longest: int
         ("", 1, 2, ["<>"]),
     ],
 )
-def test_subwords(word: str, shortest: int, longest: int, expected: list[str]) -> None:
+def test_subwords_are_character_ngrams_with_boundary_marks(
+    word: str, shortest: int, longest: int, expected: list[str]
+) -> None:
     assert list(subwords(word, shortest, longest)) == expected
 
 
-def test_rows_of_words_and_pairs() -> None:
+def test_row_numbers_of_words_and_bigrams() -> None:
     rows = row_numbers(["a", "new", "dog", END], IDS, NgramSizes(2, 10))
     assert rows[:3] == [1, 2, 0], "the new word has no row"
     pairs = list(ngram_buckets([word_hash(word) for word in ("a", "new", "dog", END)], 2, 10))
@@ -64,14 +66,14 @@ def test_rows_of_words_and_pairs() -> None:
     assert len(pairs) == 3
 
 
-def test_a_text_ends_at_its_end_and_labels_are_not_read() -> None:
+def test_row_numbers_stop_at_end_token_and_skip_labels() -> None:
     words = NgramSizes(1, 0)
     assert row_numbers(["a", END, "dog"], IDS, words) == [1, 0]
     assert row_numbers(["__label__x", "a"], IDS, words) == [1]
     assert row_numbers(["__label__kept", "a"], IDS, words) == [3, 1], "a word of the model is one, however it is spelt"
 
 
-def test_subwords_stand_for_new_words_and_beside_known_ones() -> None:
+def test_row_numbers_include_subwords_of_known_and_new_words() -> None:
     sizes = NgramSizes(1, 100, 3, 3)
     of_dog = [4 + word_hash(part) % 100 for part in ("<do", "dog", "og>")]
     assert row_numbers(["dog"], IDS, sizes) == [2, *of_dog]

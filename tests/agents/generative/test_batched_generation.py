@@ -71,7 +71,7 @@ def batch_of(agent: Any, texts: list[str]) -> Any:
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: "-".join(map(str, search.values())))
-def test_the_replies_are_those_of_parlais_loop(model_file: Path, search: dict[str, Any]) -> None:
+def test_batched_search_matches_parlai_generation(model_file: Path, search: dict[str, Any]) -> None:
     """Return all hypotheses with their scores; contexts of different lengths are padded."""
     agent = create_agent_from_model_file(str(model_file), Opt({"skip_generation": False, **search}))
     batch = batch_of(agent, CONTEXTS)
@@ -89,7 +89,7 @@ def test_the_replies_are_those_of_parlais_loop(model_file: Path, search: dict[st
         assert everything == pytest.approx(expected, abs=1e-4)
 
 
-def test_what_only_parlais_loop_knows_is_left_to_it(
+def test_unsupported_options_fall_back_to_parlai_generation(
     model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generative, "write", None)  # would fail
@@ -104,7 +104,7 @@ def test_what_only_parlais_loop_knows_is_left_to_it(
     ("inference", "expected"),
     [("greedy", (1, 1, 0.0)), ("beam", (4, 1, 0.0)), ("diversebeam", (4, 2, 0.5)), ("topk", None)],
 )
-def test_what_the_options_mean(inference: str, expected: tuple[int, int, float] | None) -> None:
+def test_beam_settings_come_from_the_options(inference: str, expected: tuple[int, int, float] | None) -> None:
     options = {
         "inference": inference,
         "beam_size": 4,

@@ -59,7 +59,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_a_chat_needs_a_model(tmp_path: Path) -> None:
+def test_chat_without_a_model_raises_option_error(tmp_path: Path) -> None:
     options = Interactive.setup_args().parse_args(["-m", "empathy:generative", "-dp", str(tmp_path)])
     with pytest.raises(OptionError, match=r"^there is no model to chat with: name a trained one with -mf"):
         create_agent(options)
@@ -72,7 +72,7 @@ def test_training_lowers_the_loss(tmp_path: Path, precision: str) -> None:
     assert float(report["loss"]) < untrained - 1
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path) -> None:
     for name, seed in (("first", 7), ("again", 7), ("other", 8)):
         train(tmp_path / name, max_train_steps=2, seed=seed, skip_generation=True)
     first, again, other = (weights(tmp_path / name) for name in ("first", "again", "other"))
@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path) -> None:
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     """``kill -9`` after the first checkpoint: the second run resumes epochs, updates, learning rate and moments."""
     kill_a_training(TINY, tmp_path / "model")
     checkpoint = torch.load(tmp_path / "model.checkpoint", weights_only=False)
@@ -91,7 +91,7 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["invsqrt", "none"])
-def test_a_resumed_training_has_its_optimiser_and_its_updates(tmp_path: Path, scheduler: str) -> None:
+def test_resumed_training_restores_optimiser_and_update_count(tmp_path: Path, scheduler: str) -> None:
     train(tmp_path / "model", lr_scheduler=scheduler, max_train_steps=3, skip_generation=True)
     states = torch.load(tmp_path / "model", weights_only=False)
     agent = load(tmp_path / "model", datatype="train")
@@ -101,13 +101,13 @@ def test_a_resumed_training_has_its_optimiser_and_its_updates(tmp_path: Path, sc
     assert all(torch.equal(mine[i]["exp_avg"], saved[i]["exp_avg"]) for i in saved)
 
 
-def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+def test_truncate_limits_text_length_after_reloading(tmp_path: Path) -> None:
     train(tmp_path / "model", truncate=5, max_train_steps=1, skip_generation=True)
     agent = load(tmp_path / "model")
     assert (agent.text_truncate, agent.label_truncate) == (5, TINY["label_truncate"])
 
 
-def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
+def test_vectors_file_initialises_embeddings(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
     train(tmp_path / "model", vectors_file=str(vectors), learningrate=1e-9, max_train_steps=1, skip_generation=True)
@@ -115,7 +115,7 @@ def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     assert torch.allclose(weights(tmp_path / "model")["embeddings.weight"][row], torch.tensor(0.25))  # 1 / sqrt(16)
 
 
-def test_a_loss_that_is_no_number_ends_the_training_and_keeps_the_checkpoint(tmp_path: Path) -> None:
+def test_nonfinite_loss_ends_training_and_keeps_the_checkpoint(tmp_path: Path) -> None:
     train(tmp_path / "model", num_epochs=2, skip_generation=True)
     before = (tmp_path / "model.checkpoint").read_bytes()
     with pytest.raises(TrainingError) as caught:
@@ -125,7 +125,9 @@ def test_a_loss_that_is_no_number_ends_the_training_and_keeps_the_checkpoint(tmp
     assert (tmp_path / "model.checkpoint").read_bytes() == before
 
 
-def test_validations_within_a_training_write_no_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mid_training_validation_generates_only_for_reply_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from parlai_empathy.agents.generative.generative import GenerativeAgent
 
     trained: list[bool] = []
@@ -146,7 +148,7 @@ def test_validations_within_a_training_write_no_reply(tmp_path: Path, monkeypatc
 # --- another model to begin with -------------------------------------------------------------------------------------
 
 
-def test_a_model_to_begin_with_brings_weights_and_dictionary(model_file: Path, tmp_path: Path) -> None:
+def test_init_model_provides_weights_and_dictionary(model_file: Path, tmp_path: Path) -> None:
     """Another task's dictionary, or another preset's truncation, would not fit."""
     train(
         tmp_path / "new", init_model=str(model_file), task="empathy:empathetic_dialogues:Speaker", dict_lower=False,
@@ -160,18 +162,18 @@ def test_a_model_to_begin_with_brings_weights_and_dictionary(model_file: Path, t
     assert load(tmp_path / "new").dict.txt2vec("Hello there") == load(model_file).dict.txt2vec("Hello there")
 
 
-def test_a_model_to_begin_with_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_init_model_raises_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"^--init-model .*nowhere: there is no such file$"):
         train(tmp_path / "new", init_model=str(tmp_path / "nowhere"))
 
 
-def test_a_model_of_another_size_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_init_model_of_different_size_raises_model_file_error(model_file: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         train(tmp_path / "new", init_model=str(model_file), ffn_size=8)
     assert f"--init-model {model_file} is another kind of model" in one_line(caught)
 
 
-def test_a_model_without_its_dictionary_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_init_model_without_dictionary_raises_model_file_error(model_file: Path, tmp_path: Path) -> None:
     (tmp_path / "bare").write_bytes(model_file.read_bytes())
     with pytest.raises(ModelFileError) as caught:
         train(tmp_path / "new", init_model=str(tmp_path / "bare"))
@@ -182,7 +184,7 @@ def test_a_model_without_its_dictionary_is_named(model_file: Path, tmp_path: Pat
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 
-def test_evaluation_reports_ours_and_parlais_own(model_file: Path) -> None:
+def test_evaluation_reports_own_and_parlai_metrics(model_file: Path) -> None:
     report = evaluate(model_file)
     assert {"ppl", "ppl_peers", "avg_bleu", "dist_1", "dist_2", "token_acc", "f1", "exs"} <= set(report)
     for key in ("ppl_peers", "avg_bleu", "dist_1", "dist_2"):
@@ -190,7 +192,7 @@ def test_evaluation_reports_ours_and_parlais_own(model_file: Path) -> None:
     assert "|vocabulary:2612|" in report["ppl_peers"].signature
 
 
-def test_perplexities_equal_a_plain_computation(model_file: Path) -> None:
+def test_perplexities_match_per_example_computation(model_file: Path) -> None:
     """Computed one example at a time, from ParlAI's own scores of the whole vocabulary."""
     agent = load(model_file)
     agent.model.eval()
@@ -221,7 +223,7 @@ def sample_pairs(fold: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_numbers_of_replies_are_those_of_the_texts(model_file: Path) -> None:
+def test_reply_metrics_match_the_generated_texts(model_file: Path) -> None:
     agent = load(model_file)
     replies, references = [], []
     for context, reference in sample_pairs("valid"):
@@ -235,19 +237,19 @@ def test_numbers_of_replies_are_those_of_the_texts(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"batchsize": 1}, {"batchsize": 50}, {"dynamic_batching": "batchsort"}])
-def test_numbers_do_not_depend_on_the_batches(model_file: Path, changes: dict[str, Any]) -> None:
+def test_evaluation_metrics_do_not_depend_on_batching(model_file: Path, changes: dict[str, Any]) -> None:
     report, other = evaluate(model_file, datatype="valid"), evaluate(model_file, datatype="valid", **changes)
     for key in ("ppl", "ppl_peers", "avg_bleu", "dist_1", "dist_2", "f1", "token_acc"):
         assert float(report[key]) == pytest.approx(float(other[key]), rel=1e-4)
 
 
-def test_without_generation_there_are_losses_alone(model_file: Path) -> None:
+def test_skip_generation_reports_no_reply_metrics(model_file: Path) -> None:
     report = evaluate(model_file, skip_generation=True)
     assert "ppl_peers" in report
     assert not {"avg_bleu", "dist_1", "f1"} & set(report)
 
 
-def test_the_peers_number_is_not_given_for_other_words(model_file: Path, tmp_path: Path) -> None:
+def test_peers_perplexity_requires_the_peers_tokenizer(model_file: Path, tmp_path: Path) -> None:
     train(tmp_path / "model", max_train_steps=1, skip_generation=True)
     assert "ppl_peers" not in evaluate(tmp_path / "model", skip_generation=True)
     with pytest.raises(OptionError, match="--dict-tokenizer re"):
@@ -256,7 +258,7 @@ def test_the_peers_number_is_not_given_for_other_words(model_file: Path, tmp_pat
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: str) -> None:
+def test_verbose_mode_reports_token_losses(model_file: Path, precision: str) -> None:
     """``--verbose`` and ParlAI's ``token_losses`` need the scores of the whole vocabulary."""
     agent = load(model_file, verbose=True, precision=precision)
     agent.observe(Message({"text": "I am sad.", "eval_labels": ["i am sorry"], "episode_done": True}))
@@ -266,7 +268,7 @@ def test_losses_of_single_tokens_can_be_looked_at(model_file: Path, precision: s
     assert reply["text_token_info"][0][0] == "__start__"
 
 
-def test_signatures_name_the_phrases_that_are_blocked(model_file: Path, tmp_path: Path) -> None:
+def test_signature_mentions_blocked_phrases(model_file: Path, tmp_path: Path) -> None:
     phrases = tmp_path / "phrases.txt"
     phrases.write_text("sorry\n")
     plain, blocked = (
@@ -290,13 +292,13 @@ SEARCHES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search["inference"])
-def test_every_search_answers(model_file: Path, search: dict[str, Any]) -> None:
+def test_every_search_method_gives_a_reply(model_file: Path, search: dict[str, Any]) -> None:
     agent = load(model_file, interactive_mode=True, **search)
     for message in ("I lost my job.", "My cat is ill.\nOh no!"):
         assert isinstance(agent.respond(message), str)
 
 
-def test_one_group_answers_as_beam_search_does(model_file: Path) -> None:
+def test_diverse_beam_with_one_group_matches_beam_search(model_file: Path) -> None:
     beam = load(model_file, inference="beam", beam_size=3)
     diverse = load(model_file, inference="diversebeam", beam_size=3, beam_groups=1)
     for context, _ in sample_pairs("valid")[:10]:
@@ -323,11 +325,11 @@ def test_one_group_answers_as_beam_search_does(model_file: Path) -> None:
         "__null__ __end__ <script>",
     ],
 )
-def test_every_message_gets_an_answer(model_file: Path, message: str) -> None:
+def test_every_message_gets_a_reply(model_file: Path, message: str) -> None:
     assert isinstance(load(model_file, interactive_mode=True).respond(message), str)
 
 
-def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> None:
+def test_truncate_context_selects_which_end_is_dropped(model_file: Path) -> None:
     text = " ".join(["sad"] * 150 + ["happy"])
     for side, last_is_kept in (("oldest", True), ("newest", False)):
         agent = load(model_file, truncate_context=side)
@@ -339,7 +341,7 @@ def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> N
 # --- broken files ----------------------------------------------------------------------------------------------------
 
 
-def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_truncated_model_file_error_names_the_file(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     copy.write_bytes(copy.read_bytes()[:1000])
     with pytest.raises(ModelFileError) as caught:
@@ -347,7 +349,7 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     assert str(copy) in one_line(caught)
 
 
-def test_loading_executes_nothing(model_file: Path, tmp_path: Path) -> None:
+def test_loading_executes_no_pickled_code(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     torch.save({"model": Bomb(tmp_path / "touched")}, copy)
     with pytest.raises(ModelFileError):
@@ -355,7 +357,7 @@ def test_loading_executes_nothing(model_file: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "touched").exists()
 
 
-def test_a_vocabulary_that_does_not_fit_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_dictionary_size_mismatch_error_names_both_files(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     lines = Path(f"{copy}.dict").read_text().splitlines(keepends=True)
     Path(f"{copy}.dict").write_text("".join(lines[:-5]))
@@ -377,9 +379,7 @@ def pretrained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     return request.param, folder, root / "model"
 
 
-def test_a_pretrained_models_weights_are_where_training_begins(
-    pretrained: tuple[str, Path, Path], tmp_path: Path
-) -> None:
+def test_training_starts_from_the_pretrained_weights(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
     _, folder, _ = pretrained
     options = {"max_train_steps": 1, "batchsize": 4, "num_epochs": -1, "skip_generation": True}
     train(tmp_path / "model", hf_model=str(folder), learningrate=1e-12, **options)
@@ -394,7 +394,7 @@ def test_a_pretrained_models_weights_are_where_training_begins(
     assert transformers.AutoConfig.from_pretrained(f"{tmp_path / 'model'}.encoder").model_type
 
 
-def test_a_trained_one_needs_its_source_no_more(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
+def test_trained_model_does_not_need_the_pretrained_folder(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
     _, folder, model = pretrained
     hidden = folder.rename(tmp_path / "hidden")
     try:
@@ -406,13 +406,15 @@ def test_a_trained_one_needs_its_source_no_more(pretrained: tuple[str, Path, Pat
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search["inference"])
-def test_pretrained_models_know_every_search(pretrained: tuple[str, Path, Path], search: dict[str, Any]) -> None:
+def test_pretrained_models_support_every_search_method(
+    pretrained: tuple[str, Path, Path], search: dict[str, Any]
+) -> None:
     agent = load(pretrained[2], interactive_mode=True, label_truncate=6, **search)
     for message in ("I lost my job.", ""):
         assert isinstance(agent.respond(message), str)
 
 
-def test_greedy_search_is_the_best_next_token(pretrained: tuple[str, Path, Path]) -> None:
+def test_cached_greedy_decoding_matches_uncached_decoding(pretrained: tuple[str, Path, Path]) -> None:
     """Decoding with a cache, compared with reading the whole reply again for each token; the batch is padded."""
     agent = load(pretrained[2], label_truncate=6, beam_min_length=0, beam_block_ngram=-1, inference="greedy")
     contexts = ["I lost my job and I am sad.", "No!"]
@@ -433,7 +435,7 @@ def test_greedy_search_is_the_best_next_token(pretrained: tuple[str, Path, Path]
         assert so_far[1:-1] == tokens.tolist()[1:-1]  # the last one is an end token, also if the reply was too long
 
 
-def test_a_pretrained_model_can_be_gone_on_with(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
+def test_init_model_provides_weights_of_pretrained_models(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
     """Initialised from another task's model, without naming the Hugging Face model again."""
     _, _, model = pretrained
     train(
@@ -446,7 +448,7 @@ def test_a_pretrained_model_can_be_gone_on_with(pretrained: tuple[str, Path, Pat
 
 
 @pytest.mark.parametrize(("kind", "words"), [("seq2seq", "gpt2"), ("causal", "t5")])
-def test_a_model_of_the_other_kind_is_named(tmp_path: Path, kind: str, words: str) -> None:
+def test_hf_model_of_wrong_kind_raises_model_file_error(tmp_path: Path, kind: str, words: str) -> None:
     folder = write_language_model(words, tmp_path / "source")
     with pytest.raises(ModelFileError) as caught:
         train(tmp_path / "model", hf_model=str(folder), hf_kind=kind)
@@ -456,7 +458,7 @@ def test_a_model_of_the_other_kind_is_named(tmp_path: Path, kind: str, words: st
 @pytest.mark.parametrize(
     ("name", "text", "fits"), [("gpt2", 144, False), ("gpt2", 143, True), ("bart", 253, False), ("bart", 244, True)]
 )
-def test_texts_that_are_too_long_for_a_pretrained_model_are_named(
+def test_texts_exceeding_pretrained_model_length_raise_option_error(
     tmp_path: Path, name: str, text: int, fits: bool
 ) -> None:
     """Both are limited to 256 tokens. Batches are padded to multiples of 8; GPT-2 has context and reply in one text.
@@ -477,7 +479,7 @@ def test_texts_that_are_too_long_for_a_pretrained_model_are_named(
 # --- several processes, and the command line -------------------------------------------------------------------------
 
 
-def test_two_processes_train_together(tmp_path: Path) -> None:
+def test_two_process_training_evaluates_all_test_examples(tmp_path: Path) -> None:
     command = (*SAMPLE, "-m", "empathy:generative", *TINY_SIZES, "-mf", "model", "--label-truncate", "8")
     result = parlai_command(
         "multiprocessing_train", *command, "--distributed-world-size", "2", "--seed", "1", cwd=tmp_path
@@ -488,7 +490,7 @@ def test_two_processes_train_together(tmp_path: Path) -> None:
     assert report["dist_2"] > 0
 
 
-def test_errors_are_one_line_on_the_command_line(tmp_path: Path) -> None:
+def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
     command = ("train_model", *SAMPLE, "-m", "empathy:generative", *TINY_SIZES, "-mf", "model", "--beam-groups", "3")
     result = parlai_command(*command, "--inference", "diversebeam", "--beam-size", "4", cwd=tmp_path)
     assert result.returncode == 1

@@ -41,12 +41,12 @@ def words(tokenizer: str, *texts: str) -> ReadableDictionary:
         ("", ""),
     ],
 )
-def test_words_are_put_together(apart: str, together: str) -> None:
+def test_detokenization_restores_spacing_and_quotes(apart: str, together: str) -> None:
     assert written(apart) == together
 
 
 @pytest.mark.parametrize("tokenizer", ["re", "peers"])
-def test_a_text_that_is_put_together_falls_into_the_same_words(tokenizer: str) -> None:
+def test_detokenized_text_retokenizes_to_the_same_words(tokenizer: str) -> None:
     texts = ["I'm so sorry, she wouldn't say that!", "Oh no... What's wrong?", "My mom's dog (Rex) is 10%  bigger: ok."]
     dictionary = words(tokenizer, *texts)
     for text in texts:
@@ -55,17 +55,17 @@ def test_a_text_that_is_put_together_falls_into_the_same_words(tokenizer: str) -
 
 
 @given(st.lists(st.sampled_from(["i", "'", "m", ".", ",", "?", "dog", "(", ")", "s", "10", "%"]), max_size=12))
-def test_no_word_is_lost_in_putting_them_together(tokens: list[str]) -> None:
+def test_detokenization_loses_no_tokens(tokens: list[str]) -> None:
     dictionary = words("re")
     assert dictionary.tokenize(written(" ".join(tokens))) == tokens
 
 
-def test_other_ways_to_cut_are_parlais() -> None:
+def test_other_tokenizers_keep_parlai_spacing() -> None:
     dictionary = words("space", "hello , you")
     assert dictionary.vec2txt(dictionary.txt2vec("hello , you")) == "hello , you"
 
 
-def test_the_peers_words_are_a_tokenizer_of_parlais() -> None:
+def test_peers_tokenizer_expands_contractions() -> None:
     dictionary = words("peers", "I'm here.")
     assert dictionary.tokenize("I'm here.") == ["i", "am", "here", "."]
     assert dictionary.txt2vec("i am here") == dictionary.txt2vec("I'm here")
@@ -93,7 +93,7 @@ def tokens_of(folder: Path) -> GeneratorTokenizer:
         ("llama", "__null__", "<s>", "</s>", ["<s>"], []),
     ],
 )
-def test_special_tokens_of_every_kind(
+def test_special_tokens_of_each_model_kind(
     folders: dict[str, Path], name: str, null: str, start: str, end: str, before: list[str], behind: list[str]
 ) -> None:
     dictionary = tokens_of(folders[name])
@@ -108,7 +108,7 @@ def test_special_tokens_of_every_kind(
 @pytest.mark.parametrize(
     ("name", "expected"), [("t5", ["<pad>"]), ("bart", ["</s>", "<s>"]), ("gpt2", ["</s>"]), ("llama", ["</s>"])]
 )
-def test_a_reply_begins_as_the_model_has_learnt_it(folders: dict[str, Path], name: str, expected: list[str]) -> None:
+def test_reply_start_tokens_of_each_model_kind(folders: dict[str, Path], name: str, expected: list[str]) -> None:
     import transformers
 
     dictionary = tokens_of(folders[name])
@@ -117,7 +117,7 @@ def test_a_reply_begins_as_the_model_has_learnt_it(folders: dict[str, Path], nam
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_turns_are_set_apart_by_the_end(folders: dict[str, Path], name: str) -> None:
+def test_turns_are_separated_by_the_end_token(folders: dict[str, Path], name: str) -> None:
     dictionary = tokens_of(folders[name])
     one, other, end = dictionary.txt2vec("hi"), dictionary.txt2vec("you"), dictionary[dictionary.end_token]
     assert dictionary.txt2vec("hi\nyou") == [*one, end, *other]
@@ -125,7 +125,7 @@ def test_turns_are_set_apart_by_the_end(folders: dict[str, Path], name: str) -> 
     assert dictionary.txt2vec("") == []
 
 
-def test_an_end_that_stands_for_padding_does_not(folders: dict[str, Path]) -> None:
+def test_padding_token_equal_to_end_token_is_replaced(folders: dict[str, Path]) -> None:
     """As is often done with GPT-2: the model would never learn to end."""
     tokenizer: Any = tokens_of(folders["gpt2"]).tokenizer_of_encoder
     tokenizer.pad_token = tokenizer.eos_token
@@ -133,6 +133,6 @@ def test_an_end_that_stands_for_padding_does_not(folders: dict[str, Path]) -> No
     assert dictionary.null_idx == len(tokenizer) == len(dictionary) - 1
 
 
-def test_the_option_chooses(folders: dict[str, Path]) -> None:
+def test_hf_model_option_selects_the_tokenizer(folders: dict[str, Path]) -> None:
     assert type(GenerativeDictionary(Opt())) is ReadableDictionary
     assert type(GenerativeDictionary(Opt(hf_model=str(folders["t5"])))) is GeneratorTokenizer

@@ -20,7 +20,7 @@ def parsed(*arguments: str, setup: Any = train_args) -> Opt:
     return setup().parse_args([*NEW, *arguments])  # type: ignore[no-any-return]
 
 
-def test_the_default_is_ours() -> None:
+def test_default_preset_applies_without_arguments() -> None:
     opt = parsed()
     expected = options._COMMON | options.PRESETS["default"]
     assert {name: opt[name] for name in expected} == expected
@@ -28,7 +28,7 @@ def test_the_default_is_ours() -> None:
     assert opt["hf_model"] is None
 
 
-def test_the_papers_preset() -> None:
+def test_paper_preset_matches_the_paper() -> None:
     """Rashkin et al. (2019, section 4.2), and sizes that give 85.1M parameters."""
     opt = parsed("--preset", "paper")
     assert (opt["embedding_size"], opt["n_layers"], opt["n_heads"], opt["ffn_size"]) == (300, 4, 6, 1200)
@@ -47,26 +47,26 @@ def test_presets_set_the_same_options() -> None:
     assert first.keys() == second.keys()
 
 
-def test_a_value_that_is_given_wins() -> None:
+def test_explicit_options_override_the_preset() -> None:
     assert parsed("--dropout", "0.7", "--preset", "paper")["dropout"] == 0.7
     assert parsed("--preset", "paper", "--dropout", "0.7")["dropout"] == 0.7
 
 
-def test_a_pretrained_model_is_trained_with_a_small_rate() -> None:
+def test_hf_model_sets_small_learning_rate_and_batch_size() -> None:
     for order in (["--hf-model", "x", "--preset", "default"], ["--preset", "default", "--hf-model", "x"]):
         opt = parsed(*order)
         assert (opt["learningrate"], opt["batchsize"]) == (5e-5, 16)
 
 
 @pytest.mark.parametrize("preset", options.PRESETS)
-def test_the_peers_words_come_with_their_protocol(preset: str) -> None:
+def test_peers_protocol_sets_the_peers_dictionary_options(preset: str) -> None:
     opt = parsed("--ppl-protocol", "peers", "--preset", preset)
     assert (opt["dict_tokenizer"], opt["dict_lower"]) == ("peers", True)
     assert opt["dict_include_valid"]
     assert opt["dict_include_test"]
 
 
-def test_our_search_is_one_of_parlais_in_every_command() -> None:
+def test_every_command_accepts_diverse_beam_search() -> None:
     for setup in (train_args, eval_args, chat_args):
         assert parsed("--inference", "diversebeam", "--beam-size", "6", "--beam-groups", "3", setup=setup)[
             "inference"
@@ -74,7 +74,7 @@ def test_our_search_is_one_of_parlais_in_every_command() -> None:
         assert parsed("--inference", "nucleus", setup=setup)["inference"] == "nucleus"
 
 
-def test_a_chat_is_a_batch_of_one() -> None:
+def test_chat_uses_batch_size_one() -> None:
     assert parsed("--preset", "paper", setup=chat_args)["batchsize"] == 1
 
 
@@ -97,19 +97,19 @@ def test_a_chat_is_a_batch_of_one() -> None:
         (["--ppl-protocol", "peers", "--hf-model", "gpt2"], ["--ppl-protocol peers", "--hf-model"]),
     ],
 )
-def test_values_that_cannot_work_are_named(arguments: list[str], words: list[str]) -> None:
+def test_invalid_options_raise_option_error(arguments: list[str], words: list[str]) -> None:
     with pytest.raises(OptionError) as caught:
         options.check(parsed(*arguments))
     assert "\n" not in str(caught.value)
     assert all(word in str(caught.value) for word in words)
 
 
-def test_values_of_a_file_are_checked_too() -> None:
+def test_invalid_choices_in_option_files_raise_option_error() -> None:
     """ParlAI's options files may contain anything: the choices of the command line do not apply."""
     for name in ("truncate_context", "ppl_protocol"):
         with pytest.raises(OptionError, match="other: must be one of"):
             options.check(Opt({**parsed(), name: "other"}))
 
 
-def test_sizes_of_words_do_not_matter_to_a_pretrained_model() -> None:
+def test_hf_model_skips_checks_of_transformer_sizes() -> None:
     options.check(parsed("--hf-model", "x", "--n-heads", "7"))

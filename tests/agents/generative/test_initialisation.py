@@ -11,7 +11,7 @@ from parlai_empathy.agents.generative.initialisation import begin_with_vectors, 
 from parlai_empathy.errors import ModelFileError
 
 
-def test_vectors_keep_their_proportions_and_get_the_size_of_random_ones(tmp_path: Path) -> None:
+def test_vectors_are_rescaled_to_match_random_initialisation(tmp_path: Path) -> None:
     # The mean square of 6, 6, 6, 6 and 2, 2, 2, 2 is 20; random vectors of 4 numbers have 1/4: all times 1 / sqrt(80).
     (tmp_path / "vectors.txt").write_text("dog 6 6 6 6\ncat 2 2 2 2\nelsewhere 1 1 1 1\n")
     weight = torch.full((3, 4), 0.1)
@@ -20,7 +20,7 @@ def test_vectors_keep_their_proportions_and_get_the_size_of_random_ones(tmp_path
 
 
 @pytest.mark.parametrize("line", ["elsewhere 1 1 1 1\n", "cat 0 0 0 0\n"])
-def test_vectors_of_no_word_and_of_no_length_are_no_trouble(tmp_path: Path, line: str) -> None:
+def test_unknown_or_zero_vectors_leave_weights_unchanged(tmp_path: Path, line: str) -> None:
     (tmp_path / "vectors.txt").write_text(line)
     weight = torch.full((3, 4), 0.1)
     begin_with_vectors(str(tmp_path / "vectors.txt"), {"none": 0, "cat": 1, "dog": 2}, weight)
@@ -28,7 +28,7 @@ def test_vectors_of_no_word_and_of_no_length_are_no_trouble(tmp_path: Path, line
     assert weight[2].tolist() == pytest.approx([0.1] * 4)
 
 
-def test_other_words_are_named() -> None:
+def test_vocabulary_size_mismatch_raises_model_file_error() -> None:
     weights = {"embeddings.weight": torch.zeros(1234, 2)}
     check_words(weights, 1234, "a/model")
     check_words({}, 7, "a/model")  # a Hugging Face model: its tokenizer is kept with it

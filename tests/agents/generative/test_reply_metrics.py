@@ -9,7 +9,7 @@ from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
 from parlai_empathy.metrics.distinct import distinct
 
 
-def test_the_numbers_are_those_of_the_metrics() -> None:
+def test_reply_metrics_match_the_metric_functions() -> None:
     replies, references = [["a", "b", "a"], ["a", "b"]], [["a", "b"], ["a", "c"]]
     metrics = reply_metrics(replies, references, tokens="re", case="lower", decoding="greedy", split="test")
     totals = {name: sum(values[1:], values[0]) for name, values in metrics.items()}
@@ -57,12 +57,12 @@ OPTIONS = {
         ("delayedbeam", "delayedbeam,topk=10,delay=30,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
     ],
 )
-def test_a_search_is_named_with_what_decides_it(inference: str, name: str) -> None:
+def test_decoding_name_lists_the_settings_of_each_search(inference: str, name: str) -> None:
     assert decoding_name({**OPTIONS, "inference": inference}) == name
     assert decoding_name({**OPTIONS, "inference": inference}, bfloat16=True) == f"{name},bfloat16"
 
 
-def test_blocked_phrases_are_named_by_what_they_are_in_whichever_order() -> None:
+def test_decoding_name_hashes_blocked_phrases_in_any_order() -> None:
     def named(*phrases: str) -> str:
         return decoding_name({**OPTIONS, "inference": "greedy"}, blocked=set(phrases))
 
@@ -72,6 +72,6 @@ def test_blocked_phrases_are_named_by_what_they_are_in_whichever_order() -> None
     assert named("oh") not in (named("oh", "wow"), named())
 
 
-def test_blocking_is_named_where_there_is_any() -> None:
+def test_decoding_name_includes_ngram_blocking() -> None:
     blocked = {**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}
     assert decoding_name(blocked) == "greedy,min_length=1,max_length=100,block_ngram=3"

@@ -61,7 +61,7 @@ def rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_sizes_and_optimiser_are_what_is_recommended() -> None:
+def test_default_option_values() -> None:
     opt = TrainModel.setup_args().parse_args(["-t", "empathy:humod:Relevance", "-m", "empathy:han"])
     expected = {
         "embedding_size": 50,  # these two are the paper's
@@ -86,7 +86,7 @@ def test_sizes_and_optimiser_are_what_is_recommended() -> None:
         (CHOOSE, "nnpu", {"hits@1"}),
     ],
 )
-def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
+def test_training_lowers_loss_on_each_task_type(tmp_path: Path, task: str, loss: str, reported: set[str]) -> None:
     learning = {"loss": loss, "learningrate": 0.02, "dropout": 0.0, "validation_every_n_epochs": -1}
     train(tmp_path / "new", task, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", task, **learning, max_train_steps=40)
@@ -95,7 +95,7 @@ def test_each_kind_of_task_can_be_learnt(tmp_path: Path, task: str, loss: str, r
     assert reported | {"loss"} <= set(test)
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, chooser: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, chooser: Path) -> None:
     train(tmp_path / "again", CHOOSE)
     train(tmp_path / "other", CHOOSE, seed=6)
     first, again, other = weights(chooser), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, chooser: Path) -> No
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     train(tmp_path / "model", CHOOSE, max_train_steps=6)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=True)
     train(tmp_path / "model", CHOOSE, max_train_steps=12)
@@ -114,7 +114,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("process_group")
-def test_several_processes_can_train_on_texts_without_context(tmp_path: Path, chooser: Path) -> None:
+def test_distributed_data_parallel_works_without_context(tmp_path: Path, chooser: Path) -> None:
     """The context layers are not used there, and must not be waited for; a single process is wrapped here."""
     train(tmp_path / "model", FEEL, dict_file=f"{chooser}.dict")
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
@@ -123,7 +123,7 @@ def test_several_processes_can_train_on_texts_without_context(tmp_path: Path, ch
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def test_word_vectors_from_a_file_are_the_beginning_and_no_more(tmp_path: Path) -> None:
+def test_vectors_file_is_only_needed_for_initialisation(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the " + " ".join(["0.5"] * 8) + "\n")
     train(tmp_path / "model", CHOOSE, vectors_file=str(vectors), learningrate=1e-9, max_train_steps=1)
@@ -135,13 +135,13 @@ def test_word_vectors_from_a_file_are_the_beginning_and_no_more(tmp_path: Path) 
     assert load(tmp_path / "model").score_pairs(CONTEXTS, REPLIES).shape == (4,), "it is not asked for again"
 
 
-def test_word_vectors_of_another_size_are_named(tmp_path: Path) -> None:
+def test_vectors_of_wrong_size_raise_model_file_error(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("the 0.5 0.5\n")
     with pytest.raises(ModelFileError, match=r"vectors\.txt, line 1: 2 numbers, but --embedding-size is 8"):
         train(tmp_path / "model", CHOOSE, vectors_file=str(tmp_path / "vectors.txt"))
 
 
-def test_capital_letters_make_no_difference(chooser: Path) -> None:
+def test_scores_ignore_case(chooser: Path) -> None:
     agent = load(chooser)
     assert agent.score_pairs([["WHO is it FOR?"]], ["Me."]) == agent.score_pairs([["who is it for?"]], ["me."])
 
@@ -153,7 +153,7 @@ def words(agent: Any, turns: list[str], reply: str) -> tuple[list[list[int]], li
     return kept, [index for index in replies[0].tolist() if index != agent.NULL_IDX]
 
 
-def test_the_newest_turns_and_the_first_words_are_read(chooser: Path) -> None:
+def test_newest_turns_and_first_words_are_kept(chooser: Path) -> None:
     agent = load(chooser, max_turns=2, max_words=3)
     ids = {word: agent.dict[word] for word in ("i", "you", "is", "it")}
     assert len(set(ids.values())) == 4, "they are words of the sample"
@@ -163,20 +163,20 @@ def test_the_newest_turns_and_the_first_words_are_read(chooser: Path) -> None:
     )
 
 
-def test_unknown_words_are_words_and_padding_cannot_be_typed(chooser: Path) -> None:
+def test_unknown_words_and_typed_padding_map_to_the_unknown_token(chooser: Path) -> None:
     agent = load(chooser)
     unknown = agent.dict["__unk__"]
     assert words(agent, ["qqqq __null__ i"], "__null__") == ([[unknown, unknown, agent.dict["i"]]], [unknown])
 
 
-def test_nothing_is_read_of_nothing(chooser: Path) -> None:
+def test_empty_context_and_reply_have_no_words(chooser: Path) -> None:
     assert words(load(chooser), [], "") == ([[]], [])
 
 
 # --- a trained model -------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None:
+def test_pair_gets_the_same_score_alone_and_in_a_batch(rater: Path, chooser: Path) -> None:
     for path, low, high in ((rater, 1, 5), (chooser, 0, 1)):
         agent = load(path)
         together = agent.score_pairs(CONTEXTS * 80, REPLIES * 80)
@@ -194,11 +194,11 @@ def test_a_saved_model_gives_the_same_scores(tmp_path: Path, rater: Path) -> Non
     )
 
 
-def test_copies_judge_as_the_first(rater: Path) -> None:
+def test_shared_copy_gives_the_same_answer(rater: Path) -> None:
     check_copy(rater, "who is it for?\nme")
 
 
-def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, chooser: Path) -> None:
+def test_init_model_of_another_task_gets_a_new_head(tmp_path: Path, chooser: Path) -> None:
     """With its own dictionary, whatever the words of the new task."""
     train(tmp_path / "model", RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
     before, after = weights(chooser), weights(tmp_path / "model")
@@ -207,7 +207,7 @@ def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, chooser: Pa
     assert load(tmp_path / "model").dict.tok2ind == load(chooser).dict.tok2ind
 
 
-def test_bfloat16_is_near_to_single_precision(rater: Path) -> None:
+def test_bfloat16_scores_are_close_to_float32(rater: Path) -> None:
     scores = load(rater).score_pairs(CONTEXTS, REPLIES)
     short = load(rater, precision="bfloat16").score_pairs(CONTEXTS, REPLIES)
     assert np.abs(scores - short).max() < 0.1
@@ -217,11 +217,11 @@ STRANGE = ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07", "\U0001f62
 
 
 @pytest.mark.parametrize("text", STRANGE)
-def test_every_message_is_judged(rater: Path, text: str) -> None:
+def test_unusual_messages_get_a_rating(rater: Path, text: str) -> None:
     assert load(rater, interactive_mode=True).respond(text)[0] in "12345"
 
 
-def test_features_and_probabilities_are_those_of_the_network(rater: Path) -> None:
+def test_class_probabilities_are_softmax_of_head_on_features(rater: Path) -> None:
     agent = load(rater)
     features = agent.features(CONTEXTS, REPLIES)
     assert features.shape == (4, agent.feature_size)
@@ -243,7 +243,7 @@ def test_features_and_probabilities_are_those_of_the_network(rater: Path) -> Non
         ({"dropout": 1.5}, "--dropout 1.5: must lie between 0 and 1"),
     ],
 )
-def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
+def test_invalid_options_raise_option_error(rater: Path, changes: dict[str, Any], expected: str) -> None:
     new = {"model_file": None, "dict_file": f"{rater}.dict", "override": {}}
     opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
     with pytest.raises(OptionError) as caught:
@@ -251,6 +251,6 @@ def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any]
     assert str(caught.value) == expected
 
 
-def test_a_model_of_another_size_is_named(rater: Path) -> None:
+def test_weights_not_matching_options_raise_model_file_error(rater: Path) -> None:
     with pytest.raises(ModelFileError, match="does not fit its options"):
         load(rater, hidden_size=7)

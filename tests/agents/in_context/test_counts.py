@@ -6,7 +6,7 @@ from parlai_empathy.agents.in_context.counts import Tally
 from parlai_empathy.agents.in_context.truncation import Fitted
 
 
-def test_counts_add_up() -> None:
+def test_warnings_sum_counts_over_prompts() -> None:
     tally = Tally()
     tally.add([Fitted("", (), 0, 0), Fitted("", (), 2, 0)])
     tally.add([Fitted("", (), 1, 4), Fitted("", (), 0, 0)])
@@ -17,7 +17,7 @@ def test_counts_add_up() -> None:
     ]
 
 
-def test_of_a_good_run_nothing_is_said() -> None:
+def test_complete_prompts_give_no_warnings() -> None:
     tally = Tally()
     tally.add([Fitted("", (), 0, 0)])
     assert list(tally.warnings()) == []

@@ -10,7 +10,7 @@ def said(spoken: DialogueHistory) -> list[str]:
     return [("> " if turn.is_own else "") + turn.text for turn in spoken.turns]
 
 
-def test_a_chat_goes_turn_by_turn() -> None:
+def test_each_chat_message_is_one_turn() -> None:
     spoken = DialogueHistory(in_chat=True)
     spoken.hear({"text": " I lost my key.\nIn the lake. ", "episode_done": False})
     assert said(spoken) == ["I lost my key.\nIn the lake."]
@@ -19,26 +19,26 @@ def test_a_chat_goes_turn_by_turn() -> None:
     assert said(spoken) == ["I lost my key.\nIn the lake.", "> Oh no!", "Yes."]
 
 
-def test_a_tasks_text_has_a_turn_a_line() -> None:
+def test_task_text_has_one_turn_per_line() -> None:
     spoken = DialogueHistory(in_chat=False)
     spoken.hear({"text": "We won!\nWow.\nBy three goals."})
     assert said(spoken) == ["We won!", "> Wow.", "By three goals."]
 
 
-def test_an_empty_line_keeps_its_place_and_says_nothing() -> None:
+def test_empty_line_is_dropped_but_keeps_the_alternation() -> None:
     spoken = DialogueHistory(in_chat=False)
     spoken.hear({"text": "We won!\n\nBy three goals.\nWow.\nYes."})
     assert said(spoken) == ["We won!", "By three goals.", "> Wow.", "Yes."]
 
 
-def test_empty_lines_at_the_ends_are_no_turns() -> None:
+def test_leading_and_trailing_empty_lines_are_ignored() -> None:
     for text in ("I lost my dog.\n", "\n I lost my dog.\n \n"):
         spoken = DialogueHistory(in_chat=False)
         spoken.hear({"text": text})
         assert said(spoken) == ["I lost my dog."]
 
 
-def test_an_episode_of_several_messages_has_the_true_replies() -> None:
+def test_history_uses_true_replies_within_an_episode() -> None:
     """As in ParlAI's own agents: the next message follows the true reply."""
     spoken = DialogueHistory(in_chat=False)
     spoken.hear({"text": "a", "eval_labels": ["b"], "episode_done": False})
@@ -47,7 +47,7 @@ def test_an_episode_of_several_messages_has_the_true_replies() -> None:
     assert said(spoken) == ["a", "> b", "c"]
 
 
-def test_after_the_end_a_new_one_begins() -> None:
+def test_history_restarts_after_episode_done() -> None:
     spoken = DialogueHistory(in_chat=False)
     spoken.hear({"text": "a", "episode_done": True})
     spoken.say({"text": "b"})
@@ -55,7 +55,7 @@ def test_after_the_end_a_new_one_begins() -> None:
     assert said(spoken) == ["c"]
 
 
-def test_one_can_begin_oneself() -> None:
+def test_agent_may_speak_first() -> None:
     """Like the first agent in self_chat, which gets the opening line as its own turn."""
     spoken = DialogueHistory(in_chat=True)
     spoken.hear({"episode_done": False})
@@ -64,7 +64,7 @@ def test_one_can_begin_oneself() -> None:
     assert said(spoken) == ["> I lost my key.", "Oh no!"]
 
 
-def test_a_reply_that_was_none_is_no_turn() -> None:
+def test_missing_answer_adds_no_turn() -> None:
     spoken = DialogueHistory(in_chat=True)
     spoken.hear({"text": "a"})
     spoken.say({"no_answer": "an empty text"})
@@ -72,7 +72,7 @@ def test_a_reply_that_was_none_is_no_turn() -> None:
     assert said(spoken) == ["a", "b"]
 
 
-def test_it_can_be_cleared() -> None:
+def test_clear_empties_the_history() -> None:
     spoken = DialogueHistory(in_chat=True)
     spoken.hear({"text": "a"})
     spoken.clear()

@@ -27,7 +27,7 @@ def from_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *conversations: li
     return training_conversations(Opt(datapath=str(tmp_path / "data"), task="interactive"))
 
 
-def test_a_conversation_ends_with_its_last_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversations_end_with_the_last_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = from_csv(tmp_path, monkeypatch, ["a", "b", "c", "d"], ["e", "f", "g"], ["h"], ["i", "j"])
     assert found == [
         Conversation("c0", "sad", "I lost c0.", ("a", "b", "c", "d")),
@@ -37,12 +37,12 @@ def test_a_conversation_ends_with_its_last_reply(tmp_path: Path, monkeypatch: py
     assert [conversation.context for conversation in found] == ["a\nb\nc", "e", "i"]
 
 
-def test_a_conversation_with_an_empty_turn_is_no_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversations_with_empty_turns_are_cut_or_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = from_csv(tmp_path, monkeypatch, ["a", "", "c", "d"], ["", "f"], ["g", "h", "i", ""], ["j", ""])
     assert [conversation.turns for conversation in found] == [("g", "h")]
 
 
-def test_without_any_reply_there_is_no_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_conversation_with_a_reply_raises_data_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match=r"train\.csv holds no conversation with a reply.*set --examples 0"):
         from_csv(tmp_path, monkeypatch, ["a"], ["b"])
 
@@ -56,7 +56,7 @@ def test_without_any_reply_there_is_no_example(tmp_path: Path, monkeypatch: pyte
         {"edition": "sample"},
     ],
 )
-def test_the_edition_may_stand_anywhere(tmp_path: Path, opt: dict[str, str]) -> None:
+def test_edition_is_read_from_option_or_task_name(tmp_path: Path, opt: dict[str, str]) -> None:
     made = Opt(datapath=str(tmp_path), **opt)
     found = training_conversations(made)
     assert len(found) == 288
@@ -64,7 +64,7 @@ def test_the_edition_may_stand_anywhere(tmp_path: Path, opt: dict[str, str]) -> 
     assert made == Opt(datapath=str(tmp_path), **opt)  # and the caller's options are not changed
 
 
-def test_real_conversations_are_as_long_as_is_said(
+def test_full_training_fold_matches_known_length_and_count(
     real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = real_data / "empatheticdialogues" / "train.csv"

@@ -130,7 +130,7 @@ def ask(made: Any, *texts: str, **fields: Any) -> list[Message]:
 # --- conversations ---------------------------------------------------------------------------------------------------
 
 
-def test_a_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Callable[..., Scripted]) -> None:
+def test_chat_prompt_contains_all_turns_since_reset(tmp_path: Path, scripted: Callable[..., Scripted]) -> None:
     model = scripted(lambda prompt: f" Reply {prompt.count('Human:')}. ")
     made = agent(tmp_path, in_chat=True)
     for text in ("I lost my key.", "In the lake."):
@@ -144,7 +144,7 @@ def test_a_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Callable[..., Scr
     assert model.asked[-1].endswith("\n\nHuman: Hello!\nEmpathy AI:")
 
 
-def test_copies_have_conversations_of_their_own_and_one_model(tmp_path: Path, scripted: Any) -> None:
+def test_clones_share_the_model_but_not_the_conversation(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, in_chat=True, lm_cache="none")
     copy = made.clone()
@@ -154,7 +154,7 @@ def test_copies_have_conversations_of_their_own_and_one_model(tmp_path: Path, sc
     assert [re.findall("one|two", prompt) for prompt in model.asked] == [["one"], ["two"]]
 
 
-def test_nothing_said_nothing_answered(tmp_path: Path, scripted: Any) -> None:
+def test_empty_messages_get_no_reply_and_no_request(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
     made = agent(tmp_path)
     observed = [
@@ -166,7 +166,7 @@ def test_nothing_said_nothing_answered(tmp_path: Path, scripted: Any) -> None:
     assert model.asked == []
 
 
-def test_a_batch_is_answered_in_its_order(tmp_path: Path, scripted: Any) -> None:
+def test_batch_replies_keep_the_message_order(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: prompt.split("Human: ")[-1].split("\n")[0].upper())
     observed = [
         agent(tmp_path).observe(message)
@@ -175,7 +175,7 @@ def test_a_batch_is_answered_in_its_order(tmp_path: Path, scripted: Any) -> None
     assert [reply.get("text") for reply in agent(tmp_path).batch_act(observed)] == ["A", None, "D"]
 
 
-def test_respond_is_answered_too(tmp_path: Path) -> None:
+def test_respond_and_batch_respond_return_replies(tmp_path: Path) -> None:
     made = agent(tmp_path)
     assert made.respond("I lost my key.") == "I lost my key."
     assert made.batch_respond([Message({"text": "a"}), Message({"text": "b"})]) == ["a", "b"]
@@ -193,7 +193,7 @@ def test_respond_is_answered_too(tmp_path: Path) -> None:
         ("Oh no!\n\nHow come?", "Oh no! How come?"),  # a turn is one line
     ],
 )
-def test_a_reply_is_stripped_and_cut(tmp_path: Path, scripted: Any, said: str, text: str) -> None:
+def test_reply_is_stripped_and_cut_at_stop_texts(tmp_path: Path, scripted: Any, said: str, text: str) -> None:
     scripted(lambda prompt: said)
     (reply,) = ask(agent(tmp_path), "I lost my key.")
     assert reply["text"] == text
@@ -203,7 +203,7 @@ def test_a_reply_is_stripped_and_cut(tmp_path: Path, scripted: Any, said: str, t
 
 
 @pytest.mark.parametrize("said", [NoAnswer("filtered"), " \n", "Human: I answer myself."])
-def test_no_answer_is_counted_and_never_scored(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
+def test_missing_answers_are_counted_but_not_scored(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
     """Every other reply is the true one: if missing ones counted as 0, F1 would be about a half."""
     truth = {}
     for line in every_item(tmp_path):
@@ -237,7 +237,7 @@ def every_item(tmp_path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_in_a_chat_no_answer_is_an_empty_text(tmp_path: Path, scripted: Any) -> None:
+def test_missing_answer_is_an_empty_text_in_chat(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: NoAnswer("filtered"))
     made = agent(tmp_path, in_chat=True)
     made.observe(Message({"text": "Hello!", "episode_done": False}))
@@ -270,7 +270,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_examples_stand_in_the_prompt_the_most_similar_last(tmp_path: Path, scripted: Any) -> None:
+def test_prompt_shows_the_most_similar_examples_best_last(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, examples=3)
     item = every_item(tmp_path)[0]
@@ -291,7 +291,7 @@ def test_examples_stand_in_the_prompt_the_most_similar_last(tmp_path: Path, scri
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_without_an_oracle_only_the_words_decide(tmp_path: Path, scripted: Any) -> None:
+def test_situation_and_emotion_are_ignored_without_oracle(tmp_path: Path, scripted: Any) -> None:
     """Two messages with the same text, one with a false situation and emotion, have equal prompts."""
     model = scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, examples=2, lm_cache="none")
@@ -301,7 +301,7 @@ def test_without_an_oracle_only_the_words_decide(tmp_path: Path, scripted: Any) 
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_an_oracle_is_told_and_recorded(tmp_path: Path, scripted: Any) -> None:
+def test_oracle_emotion_selects_examples_and_is_recorded(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, examples=2, select="emositsm", oracle=True)
     (reply,) = ask(made, "I lost my key.", situation="I lost my key.", emotion="proud")
@@ -319,7 +319,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_emotions_are_predicted_by_a_trained_classifier(tmp_path: Path, scripted: Any, classifier: Path) -> None:
+def test_emotion_classifier_predicts_emotions_without_oracle(tmp_path: Path, scripted: Any, classifier: Path) -> None:
     scripted(lambda prompt: "Yes.")
     made = agent(tmp_path, examples=2, select="emositsm", emotion_classifier=str(classifier))
     judge = create_agent_from_model_file(str(classifier), Opt(loglevel="error"))
@@ -337,7 +337,7 @@ def test_emotions_are_predicted_by_a_trained_classifier(tmp_path: Path, scripted
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_a_classifier_of_something_else_is_no_judge_of_emotions(
+def test_emotion_classifier_with_unknown_class_raises_option_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classifier: Path
 ) -> None:
     monkeypatch.setattr(parts, "EMOTIONS", tuple(emotion for emotion in EMOTIONS if emotion != "proud"))
@@ -346,7 +346,7 @@ def test_a_classifier_of_something_else_is_no_judge_of_emotions(
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_a_conversation_of_the_training_fold_is_not_shown_itself(tmp_path: Path) -> None:
+def test_training_conversations_are_not_their_own_examples(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     evaluate(tmp_path, examples=1, datatype="train:evalmode", num_examples=40, world_logs=str(log))
     pairs = [json.loads(line)["dialog"][0] for line in log.read_text().splitlines()]
@@ -358,7 +358,9 @@ def test_a_conversation_of_the_training_fold_is_not_shown_itself(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("_by_letters")
-def test_a_prompt_is_made_to_fit_and_it_is_said(tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_prompts_are_shortened_with_a_warning(
+    tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(parlais_logging, "warning", warnings.append)
     model = scripted(lambda prompt: "Yes.", context_length=250)
@@ -375,13 +377,13 @@ def test_a_prompt_is_made_to_fit_and_it_is_said(tmp_path: Path, scripted: Any, m
     assert said in warnings
 
 
-def test_what_cannot_fit_names_sizes(tmp_path: Path, scripted: Any) -> None:
+def test_prompt_that_cannot_fit_raises_option_error(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: "Yes.", context_length=60)
     with pytest.raises(OptionError, match=r"a prompt of \d+ tokens, .* the model takes 20 besides its reply"):
         ask(agent(tmp_path, max_tokens=40), "on and " * 30)
 
 
-def test_without_a_known_context_nothing_is_dropped(tmp_path: Path, scripted: Any) -> None:
+def test_prompts_are_not_shortened_without_known_context_length(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
     ask(agent(tmp_path), "on and " * 5000)
     assert model.count_tokens(model.asked[0]) > 10_000
@@ -390,7 +392,7 @@ def test_without_a_known_context_nothing_is_dropped(tmp_path: Path, scripted: An
 # --- runs that end early ---------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_dies_goes_on_where_it_ended(tmp_path: Path, scripted: Any) -> None:
+def test_interrupted_evaluation_resumes_from_the_cache(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
 
     def dies(prompt: str) -> str:
@@ -412,7 +414,7 @@ def test_a_run_that_dies_goes_on_where_it_ended(tmp_path: Path, scripted: Any) -
     assert third.asked == []
 
 
-def test_answers_are_kept_beside_the_model_file(tmp_path: Path, scripted: Any) -> None:
+def test_answers_are_cached_next_to_the_model_file(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: "Yes.")
     agent(tmp_path).save(str(tmp_path / "model" / "own"))
     made = create_agent_from_model_file(str(tmp_path / "model" / "own"), Opt(loglevel="error"))
@@ -421,7 +423,7 @@ def test_answers_are_kept_beside_the_model_file(tmp_path: Path, scripted: Any) -
     assert made.opt["prompt"] == "paper"
 
 
-def test_the_use_of_the_model_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_usage_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     monkeypatch.setattr(parlais_logging, "info", lines.append)
     evaluate(tmp_path, lm_prices="1000000,0")
@@ -432,7 +434,7 @@ def test_the_use_of_the_model_is_logged_once(tmp_path: Path, monkeypatch: pytest
     assert f"cost {tokens}.0000" in used[0]  # at a price of one per token
 
 
-def test_a_training_keeps_its_options(tmp_path: Path) -> None:
+def test_train_model_saves_the_options(tmp_path: Path) -> None:
     options = {**ECHO, "loglevel": "error", "temperature": 0.5, "examples": 1, "edition": "sample", "select": "random"}
     assert TrainModel.main(**options, model_file=str(tmp_path / "a" / "model")) == ({}, {})
     assert {path.name for path in (tmp_path / "a").iterdir()} == {"model", "model.opt", "model.completions"}
@@ -441,7 +443,7 @@ def test_a_training_keeps_its_options(tmp_path: Path) -> None:
     assert ask(made, "Hello!")[0]["text"] == "Hello!"
 
 
-def test_a_training_takes_no_other_models_place(tmp_path: Path) -> None:
+def test_saving_refuses_to_overwrite_another_model(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
     with pytest.raises(OptionError, match=f"^--model-file {path} is already another model: name a new file"):
@@ -450,7 +452,7 @@ def test_a_training_takes_no_other_models_place(tmp_path: Path) -> None:
     assert not path.with_name("model.opt").exists()
 
 
-def test_it_learns_nothing_in_several_processes_either(tmp_path: Path) -> None:
+def test_acting_on_training_labels_raises_option_error(tmp_path: Path) -> None:
     made = agent(tmp_path)
     made.observe(Message({"text": "a", "labels": ["b"], "episode_done": True}))
     with pytest.raises(OptionError, match="cannot be trained: use parlai eval_model"):
@@ -471,7 +473,7 @@ def streamed(made: Any, text: str) -> tuple[Message, list[str]]:
     "said",
     [" Oh no! ", "Oh  no!\n\nHow\tcome? ", "Oh no!\nHuman: I", "Oh no! Empathy AI: Oh", NoAnswer("filtered"), " \n"],
 )
-def test_a_reply_while_it_is_written_is_the_same(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
+def test_streamed_reply_equals_the_unstreamed_reply(tmp_path: Path, scripted: Any, said: str | NoAnswer) -> None:
     scripted(lambda prompt: said)
     at_once = agent(tmp_path, in_chat=True, lm_cache="none")
     at_once.observe(Message({"text": "I lost my key.", "episode_done": False}))
@@ -485,7 +487,7 @@ def test_a_reply_while_it_is_written_is_the_same(tmp_path: Path, scripted: Any, 
     assert all(reply["text"].startswith(one) for one in parts_of_it)
 
 
-def test_a_streamed_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Any) -> None:
+def test_streamed_chat_prompt_contains_all_turns_since_reset(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: f" Reply {prompt.count('Human:')}. ")
     made = agent(tmp_path, in_chat=True)
     streamed(made, "I lost my key.")
@@ -499,13 +501,13 @@ def test_a_streamed_chat_is_told_turn_by_turn(tmp_path: Path, scripted: Any) -> 
     assert len(model.asked) == 2
 
 
-def test_nothing_said_nothing_streamed(tmp_path: Path, scripted: Any) -> None:
+def test_empty_message_streams_nothing(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: "Yes.")
     reply, said = streamed(agent(tmp_path, in_chat=True), "")
     assert (dict(reply), said, model.asked) == ({"id": "InContext", "episode_done": False}, [], [])
 
 
-def test_a_reply_that_broke_off_is_no_part_of_the_conversation(
+def test_interrupted_stream_adds_no_turn_and_is_not_cached(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[str] = []
@@ -524,7 +526,7 @@ def test_a_reply_that_broke_off_is_no_part_of_the_conversation(
 
 
 @pytest.mark.parametrize("prompt", ["chat", "paper"])
-def test_a_served_model_while_it_writes(tmp_path: Path, server: ModelServer, prompt: str) -> None:
+def test_served_model_streams_partial_replies(tmp_path: Path, server: ModelServer, prompt: str) -> None:
     reply, said = streamed(agent(tmp_path, in_chat=True, **{**SERVED, "prompt": prompt}), "I lost my key.")
     assert said == ["I", "I lost", "I lost my", "I lost my key."]
     assert (reply["text"], reply["finish"], reply["cached"]) == ("I lost my key.", "stop", False)
@@ -537,7 +539,7 @@ def sent_prompt(server: ModelServer) -> Prompt:
     return body.get("prompt") or tuple(Prompted(one["role"], one["content"]) for one in body["messages"])
 
 
-def test_a_local_model_while_it_writes(tmp_path: Path, real_data: Path) -> None:
+def test_local_model_streams_the_same_reply(tmp_path: Path, real_data: Path) -> None:
     folder = write_llama_folder(tmp_path / "llama", real_data)
     options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "lm_cache": "none", "no_cuda": True}
     made, other = (agent(tmp_path, in_chat=True, **options, max_tokens=20, prompt="chat") for _ in range(2))
@@ -563,7 +565,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 SERVED: dict[str, Any] = {"lm_backend": "openai", "lm_model": "parrot", "lm_retries": 0, "prompt": "chat"}
 
 
-def test_a_served_model_and_no_word_of_the_key(
+def test_served_model_evaluation_never_leaks_the_api_key(
     tmp_path: Path, server: ModelServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log, printed = tmp_path / "log.jsonl", StringIO()
@@ -590,7 +592,7 @@ def test_a_served_model_and_no_word_of_the_key(
     assert sum(map(bool, replies)) >= 15
 
 
-def test_a_server_that_refuses_ends_with_one_line(tmp_path: Path, server: ModelServer) -> None:
+def test_server_error_is_one_line_and_evaluation_resumes(tmp_path: Path, server: ModelServer) -> None:
     server.next(*[None] * 5, status(401))
     with pytest.raises(LanguageModelError) as caught:
         evaluate(tmp_path, **SERVED, batchsize=1, num_examples=10)
@@ -602,7 +604,7 @@ def test_a_server_that_refuses_ends_with_one_line(tmp_path: Path, server: ModelS
     assert len(server.requests) == asked + 5
 
 
-def test_a_local_model(tmp_path: Path) -> None:
+def test_local_model_replies_do_not_depend_on_batch_size(tmp_path: Path) -> None:
     """Greedy replies are the same in batches as one by one."""
     folder = write_language_model("llama", tmp_path / "llama")
     options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "temperature": 0.0}
@@ -616,14 +618,14 @@ def test_a_local_model(tmp_path: Path) -> None:
     assert len(found[0]) == 6
 
 
-def test_a_model_without_a_chat_template_says_so_at_once(tmp_path: Path) -> None:
+def test_missing_chat_template_raises_before_encoding_examples(tmp_path: Path) -> None:
     folder = write_language_model("llama", tmp_path / "llama")
     with pytest.raises(OptionError, match="has no chat template: use a text prompt"):
         agent(tmp_path, lm_backend="hf", lm_model=str(folder), prompt="chat", examples=3)
     assert not list(tmp_path.rglob("*.npy"))  # no example was encoded
 
 
-def test_self_chat_has_one_conversation(tmp_path: Path, scripted: Any) -> None:
+def test_self_chat_agents_see_the_same_conversation(tmp_path: Path, scripted: Any) -> None:
     model = scripted(lambda prompt: f"Reply {len(model.asked)}.")
     options = {**SAMPLE, **ECHO, "prompt": "paper", "datapath": str(tmp_path), "datatype": "valid"}
     SelfChat.main(
@@ -639,7 +641,7 @@ def test_self_chat_has_one_conversation(tmp_path: Path, scripted: Any) -> None:
     assert model.asked[2].endswith(f"Human: {opener}\nEmpathy AI: Reply 1.\nHuman: Reply 2.\nEmpathy AI:")
 
 
-def test_interactive_needs_nothing_but_what_is_typed(tmp_path: Path) -> None:
+def test_interactive_command_answers_typed_messages(tmp_path: Path) -> None:
     """The command as a user types it, in a folder without data and without network access."""
     command = ["-m", "parlai", "interactive", "-m", "empathy:in_context", "--lm-backend", "echo", "-dp", str(tmp_path)]
     result = succeeded(run([sys.executable, *command], tmp_path, "I lost my key.\nIn the lake.\n[EXIT]\n"))

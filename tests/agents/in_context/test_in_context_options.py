@@ -26,7 +26,7 @@ def parsed(*arguments: str, chat: bool = False) -> Opt:
 ECHO = ("--lm-backend", "echo")
 
 
-def test_the_default_asks_for_nothing_that_a_chat_does_not_have() -> None:
+def test_default_preset_uses_no_examples_and_no_oracle() -> None:
     opt = parsed(*ECHO)
     found = {name: opt[name] for name in options.PRESETS["default"]}
     assert found == {
@@ -39,7 +39,7 @@ def test_the_default_asks_for_nothing_that_a_chat_does_not_have() -> None:
     options.check(opt)
 
 
-def test_the_papers_values() -> None:
+def test_paper_preset_matches_the_paper() -> None:
     opt = parsed(*ECHO, "--preset", "paper")
     assert (opt["prompt"], opt["examples"], opt["select"], opt["oracle"]) == ("paper", 2, "emositsm", True)
     assert opt["sentence_encoder"] == "sentence-transformers/stsb-roberta-large"
@@ -50,12 +50,12 @@ def test_the_papers_values() -> None:
 @pytest.mark.parametrize(
     "arguments", [("--examples", "5", "--preset", "paper"), ("--preset", "paper", "--examples", "5")]
 )
-def test_a_value_that_is_given_beats_the_preset(arguments: tuple[str, ...]) -> None:
+def test_explicit_options_override_the_preset(arguments: tuple[str, ...]) -> None:
     opt = parsed(*ECHO, *arguments)
     assert (opt["examples"], opt["prompt"]) == (5, "paper")
 
 
-def test_several_requests_are_in_flight_but_in_a_chat() -> None:
+def test_batch_size_defaults_to_eight_and_to_one_in_chat() -> None:
     assert parsed(*ECHO)["batchsize"] == 8
     assert parsed(*ECHO, "--batchsize", "3")["batchsize"] == 3
     assert parsed(*ECHO, chat=True)["batchsize"] == 1
@@ -89,7 +89,7 @@ def test_several_requests_are_in_flight_but_in_a_chat() -> None:
         ),
     ],
 )
-def test_values_that_cannot_work(changes: dict[str, Any], reason: str) -> None:
+def test_invalid_options_raise_option_error(changes: dict[str, Any], reason: str) -> None:
     opt = Opt({**parsed(*ECHO), **changes})
     with pytest.raises(OptionError, match=reason) as caught:
         options.check(opt)
@@ -97,23 +97,23 @@ def test_values_that_cannot_work(changes: dict[str, Any], reason: str) -> None:
 
 
 @pytest.mark.parametrize("select", ["sitsm", "emositsm"])
-def test_without_examples_it_does_not_matter_how_they_are_chosen(select: str) -> None:
+def test_select_is_not_checked_without_examples(select: str) -> None:
     options.check(parsed(*ECHO, "--select", select))
 
 
-def test_prices() -> None:
+def test_lm_prices_are_parsed() -> None:
     assert options.prices(parsed(*ECHO)) is None
     assert options.prices(parsed(*ECHO, "--lm-prices", "0.15, 0.6")) == (0.15, 0.6)
 
 
-def test_where_answers_are_kept() -> None:
+def test_cache_file_location() -> None:
     assert options.cache_file(parsed(*ECHO, "-dp", "data")) == Path("data/in_context/completions")
     assert options.cache_file(parsed(*ECHO, "-mf", "model/in_context")) == Path("model/in_context.completions")
     assert options.cache_file(parsed(*ECHO, "--lm-cache", "own", "-mf", "model/in_context")) == Path("own")
     assert options.cache_file(parsed(*ECHO, "--lm-cache", "None")) is None
 
 
-def test_no_option_is_a_secret() -> None:
+def test_no_option_takes_a_secret() -> None:
     """Options are written to logs and files."""
     found = options.add(ParlaiParser(add_parlai_args=False, add_model_args=False), {})
     flags = {flag for action in found._actions for flag in action.option_strings}

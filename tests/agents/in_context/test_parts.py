@@ -20,17 +20,17 @@ def made(tmp_path: Path, **options: Any) -> parts.Parts:
     return parts.make_parts(parser.parse_kwargs(**{**OPTIONS, "datapath": str(tmp_path), **options}))
 
 
-def test_a_prompt_leaves_room_for_its_reply(tmp_path: Path) -> None:
+def test_prompt_room_is_context_length_minus_max_tokens(tmp_path: Path) -> None:
     assert made(tmp_path).room is None
     assert made(tmp_path, lm_context_length=1000, max_tokens=100).room == 900
 
 
-def test_without_examples_nothing_is_fetched_or_written(tmp_path: Path) -> None:
+def test_zero_examples_create_no_selector_and_no_files(tmp_path: Path) -> None:
     assert made(tmp_path).selector is None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_replies_end_where_the_prompt_says(tmp_path: Path) -> None:
+def test_stop_texts_come_from_the_prompt(tmp_path: Path) -> None:
     assert made(tmp_path, prompt="paper").sampling.stop == ("Human:", "Empathy AI:")
     assert made(tmp_path, prompt="chat").sampling.stop == ()
 
@@ -39,7 +39,7 @@ def test_replies_end_where_the_prompt_says(tmp_path: Path) -> None:
     ("options", "with_gpu", "without"),
     [({}, None, None), ({"gpu": 2}, "cuda:2", None), ({"no_cuda": True, "gpu": 2}, "cpu", "cpu")],
 )
-def test_where_it_computes(
+def test_device_follows_gpu_and_no_cuda_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], with_gpu: str | None, without: str | None
 ) -> None:
     given: list[str | None] = []
@@ -56,7 +56,7 @@ def test_where_it_computes(
     assert given == [with_gpu, without]
 
 
-def test_an_unknown_model_is_one_line(tmp_path: Path) -> None:
+def test_missing_model_error_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EmpathyError) as caught:
         made(tmp_path, lm_backend="hf", lm_model=str(tmp_path / "none"))
     assert str(tmp_path / "none") in str(caught.value)

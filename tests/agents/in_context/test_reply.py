@@ -25,7 +25,7 @@ def fields(
     return found
 
 
-def test_a_reply_says_how_it_came_about() -> None:
+def test_reply_fields_of_an_answer() -> None:
     assert fields(ANSWER, emotion="sad") == {
         "text": "Oh no! How come?",
         "examples": ["c1"],
@@ -37,7 +37,7 @@ def test_a_reply_says_how_it_came_about() -> None:
     }
 
 
-def test_what_was_left_out_is_told() -> None:
+def test_reply_fields_count_dropped_examples_and_turns() -> None:
     found = fields(ANSWER, SHORTENED, measured=True)
     assert (found["dropped_examples"], found["dropped_turns"], found["examples"]) == (2, 3, [])
     assert found["metrics"] == {
@@ -53,7 +53,7 @@ def test_what_was_left_out_is_told() -> None:
     ("answer", "reason"),
     [(NoAnswer("filtered"), "filtered"), (Completion(" Human: I", "stop", 30, 9), "an empty text")],
 )
-def test_no_answer_has_a_text_in_chats_alone(answer: Answer, reason: str) -> None:
+def test_missing_answer_has_text_only_in_chat(answer: Answer, reason: str) -> None:
     assert fields(answer)["text"] == ""
     measured = fields(answer, measured=True)
     assert "text" not in measured

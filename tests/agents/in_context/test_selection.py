@@ -36,17 +36,17 @@ def names(made: Selector, *queries: Query) -> list[str]:
     return ["".join(example.conv_id for example in chosen.examples) for chosen in made.choose(queries)]
 
 
-def test_the_most_similar_one_is_last() -> None:
+def test_most_similar_example_is_last() -> None:
     made = selector("context", 3)
     assert names(made, Query(("at 0",)), Query(("at 85",)), Query(("at 41",))) == ["cba", "cde", "bdc"]
 
 
-def test_a_conversation_is_no_example_of_itself() -> None:
+def test_conversation_is_not_its_own_example() -> None:
     assert names(selector("context"), Query(("at 0",), conv_id="a")) == ["cb"]
     assert names(selector("context", 9), Query(("at 0",), conv_id="a")) == ["edcb"]
 
 
-def test_only_the_last_turns_of_a_long_chat_count() -> None:
+def test_only_the_last_seven_turns_are_compared() -> None:
     """The data set's contexts have at most seven turns."""
     compared: list[str] = []
 
@@ -63,7 +63,7 @@ def test_sitsm_compares_situations() -> None:
     assert names(selector("sitsm", oracle=True), query) == ["de"]
 
 
-def test_emositsm_stays_within_the_true_emotion() -> None:
+def test_emositsm_selects_only_the_true_emotion() -> None:
     query = Query(("at 0",), situation="at 85", emotion="proud")
     (chosen,) = selector("emositsm", oracle=True).choose([query])
     assert [example.conv_id for example in chosen.examples] == ["b", "d"]
@@ -71,7 +71,7 @@ def test_emositsm_stays_within_the_true_emotion() -> None:
     assert names(selector("emositsm", 3, oracle=True), query) == ["bd"]  # there are no more
 
 
-def test_without_an_oracle_the_emotion_is_predicted_and_contexts_are_compared() -> None:
+def test_emositsm_without_oracle_predicts_emotion_and_compares_contexts() -> None:
     asked: list[str] = []
 
     def predict(texts: Sequence[str]) -> list[str]:
@@ -93,12 +93,12 @@ def test_without_an_oracle_the_emotion_is_predicted_and_contexts_are_compared() 
         ("emositsm", Query(("at 0",), situation="at 0"), "emotion"),
     ],
 )
-def test_an_oracle_that_says_nothing_is_an_error(selection: str, query: Query, missing: str) -> None:
+def test_missing_oracle_field_raises_option_error(selection: str, query: Query, missing: str) -> None:
     with pytest.raises(OptionError, match=f"--oracle true: a message of this task has no {missing}"):
         selector(selection, oracle=True).choose([query])
 
 
-def test_nothing_asked_nothing_chosen() -> None:
+def test_no_queries_give_no_examples() -> None:
     assert selector("context").choose([]) == []
 
 
@@ -106,7 +106,7 @@ contexts = st.lists(st.text(max_size=5), min_size=1, max_size=6)
 
 
 @given(contexts, st.integers(1, 6), st.integers(0, 3))
-def test_random_examples_do_not_depend_on_order_and_batch(texts: list[str], count: int, seed: int) -> None:
+def test_random_examples_do_not_depend_on_order_or_batch(texts: list[str], count: int, seed: int) -> None:
     made = Selector(CONVERSATIONS, count, "random", seed=seed)
     queries = [Query((text,), conv_id="c") for text in texts]
     together = names(made, *queries)
@@ -117,7 +117,7 @@ def test_random_examples_do_not_depend_on_order_and_batch(texts: list[str], coun
         assert set(chosen) <= set("abde")
 
 
-def test_random_examples_differ_by_conversation_and_seed() -> None:
+def test_random_examples_differ_by_query_and_seed() -> None:
     drawn = [
         names(Selector(CONVERSATIONS, 2, "random", seed=seed), Query((f"{n}",)))[0]
         for seed in (1, 2)

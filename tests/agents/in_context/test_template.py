@@ -33,7 +33,7 @@ def written(path: Path, **changes: object) -> str:
     return str(path)
 
 
-def test_the_papers_prompt_ends_with_the_name_of_the_one_who_replies() -> None:
+def test_paper_prompt_ends_with_the_replying_speakers_name() -> None:
     assert PAPER.render([], TURNS) == (
         f"{PAPER.instruction}\n\nHuman: I lost my key.\nEmpathy AI: Oh no! Where?\nHuman: In the lake.\nEmpathy AI:"
     )
@@ -41,7 +41,7 @@ def test_the_papers_prompt_ends_with_the_name_of_the_one_who_replies() -> None:
     assert PAPER.stop == ("Human:", "Empathy AI:")
 
 
-def test_each_of_the_papers_examples_repeats_the_instruction() -> None:
+def test_paper_prompt_repeats_the_instruction_for_each_example() -> None:
     assert PAPER.render(EXAMPLES, TURNS[-1:]) == (
         f"{PAPER.instruction}\n\nHuman: We won!\nEmpathy AI: Wow.\n\n"
         f"{PAPER.instruction}\n\nHuman: I fell.\nEmpathy AI: Ouch!\nHuman: Off a horse.\nEmpathy AI: Poor you.\n\n"
@@ -49,7 +49,7 @@ def test_each_of_the_papers_examples_repeats_the_instruction() -> None:
     )
 
 
-def test_a_chat_has_its_examples_in_the_system_message() -> None:
+def test_chat_prompt_puts_examples_in_the_system_message() -> None:
     chat = load_template("chat")
     bare = chat.render([], TURNS)
     assert bare == (
@@ -66,14 +66,14 @@ def test_a_chat_has_its_examples_in_the_system_message() -> None:
     )
 
 
-def test_turns_of_one_side_in_a_row_are_one_message() -> None:
+def test_consecutive_turns_of_one_speaker_are_merged() -> None:
     turns = [Turn("a", False), Turn("b", False), Turn("c", True), Turn("d", True), Turn("e", False)]
     found = [(message.role, message.content) for message in load_template("chat").render([], turns)[1:]]
     assert found == [("user", "a\nb"), ("assistant", "c\nd"), ("user", "e")]
 
 
 @given(st.text(min_size=1), st.sampled_from(PROMPTS))
-def test_what_people_say_is_never_a_placeholder(text: str, name: str) -> None:
+def test_placeholders_in_turns_are_not_substituted(text: str, name: str) -> None:
     """Any text is in the prompt unchanged."""
     said = f"{{examples}} {{turns}} {text} {{text}} \\1"
     prompt = load_template(name).render([(said, said)], [Turn(said, False)])
@@ -81,7 +81,7 @@ def test_what_people_say_is_never_a_placeholder(text: str, name: str) -> None:
     assert whole.count(said) == 3
 
 
-def test_a_file_of_the_users_own(tmp_path: Path) -> None:
+def test_custom_prompt_file_is_rendered(tmp_path: Path) -> None:
     template = load_template(written(tmp_path / "own.yaml", before_examples="Look: ", stop=["A:"]))
     assert template.render([], TURNS[:1]) == "|Be kind.|A: I lost my key.|B:"
     assert template.render(EXAMPLES[:1], TURNS[:1]) == "Look: <A: We won!\nB: Wow.>|Be kind.|A: I lost my key.|B:"
@@ -107,7 +107,7 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ({"stops": ["A:"]}, "there is no part 'stops'; the parts are instruction, person"),
     ],
 )
-def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, changes: dict[str, object], reason: str) -> None:
+def test_invalid_prompt_file_error_states_the_reason(tmp_path: Path, changes: dict[str, object], reason: str) -> None:
     path = written(tmp_path / "own.yaml", **changes)
     with pytest.raises(OptionError, match=rf"^--prompt {path}.*{reason}") as caught:
         load_template(path)
@@ -124,7 +124,7 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, changes: dict[str, obje
         (b"a: !!python/object/apply:os.getcwd []", "is not valid YAML"),  # nothing in a file is executed
     ],
 )
-def test_what_is_no_prompt_at_all(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_malformed_prompt_file_raises_option_error(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "own.yaml"
     path.write_bytes(content)
     with pytest.raises(OptionError, match=reason) as caught:
@@ -132,6 +132,6 @@ def test_what_is_no_prompt_at_all(tmp_path: Path, content: bytes, reason: str) -
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_names_what_there_is(tmp_path: Path) -> None:
+def test_missing_prompt_file_error_lists_the_choices(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"cannot be read \(No such file or directory\): name paper, chat, or a file"):
         load_template(str(tmp_path / "none"))

@@ -41,7 +41,7 @@ def fit(examples: str, turns: str, room: int | None) -> Fitted:
         (4, "[|c]", 3, 2),
     ],
 )
-def test_examples_go_before_turns(room: int | None, prompt: str, examples: int, turns: int) -> None:
+def test_examples_are_dropped_before_turns(room: int | None, prompt: str, examples: int, turns: int) -> None:
     found = fit("uvw", "abc", room)
     assert (found.prompt, found.dropped_examples, found.dropped_turns) == (prompt, examples, turns)
     assert "".join(example.conv_id for example in found.examples) == "uvw"[examples:]
@@ -54,20 +54,20 @@ def test_examples_go_before_turns(room: int | None, prompt: str, examples: int, 
         ("ab", 4, "[|b]", 1),  # the last turn is kept, whoever said it
     ],
 )
-def test_one_turn_goes_where_the_next_one_may_stand_first(own: str, room: int, prompt: str, dropped: int) -> None:
+def test_single_turn_is_dropped_if_the_next_may_come_first(own: str, room: int, prompt: str, dropped: int) -> None:
     turns = "abcd" if own == "ac" else "ab"
     found = fitted(TEMPLATE, [], [Turn(text, text in own) for text in turns], room, letters)
     assert (found.prompt, found.dropped_turns) == (prompt, dropped)
 
 
 @pytest.mark.parametrize("room", [3, 0, -20])
-def test_the_last_turn_has_to_fit(room: int) -> None:
+def test_last_turn_that_does_not_fit_raises_option_error(room: int) -> None:
     with pytest.raises(OptionError, match=f"a prompt of 4 tokens, .* the model takes {max(room, 0)} besides its reply"):
         fit("uvw", "abc", room)
 
 
 @given(st.integers(0, 5), st.integers(1, 9), st.integers(FIXED + 1, 20))
-def test_what_is_left_fits_and_is_no_shorter_than_it_must_be(examples: int, turns: int, room: int) -> None:
+def test_shortened_prompt_fits_and_drops_no_more_than_needed(examples: int, turns: int, room: int) -> None:
     found = fit("uvwxy"[:examples], "abcdefghi"[:turns], room)
     left, spoken = examples - found.dropped_examples, turns - found.dropped_turns
     assert letters(found.prompt) == FIXED + left + spoken <= room

@@ -63,7 +63,7 @@ def test_texts_are_encoded_once(tmp_path: Path) -> None:
         (Counting(), ["I won.\nI fell.", "It rained."]),
     ],
 )
-def test_other_texts_and_another_encoder_have_another_file(tmp_path: Path, encoder: Counting, texts: list[str]) -> None:
+def test_different_texts_or_encoders_use_separate_files(tmp_path: Path, encoder: Counting, texts: list[str]) -> None:
     assert made(tmp_path, Counting())
     assert made(tmp_path, encoder, texts)
     assert not made(tmp_path, Counting())
@@ -75,7 +75,7 @@ def broken_files() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("content", broken_files().values(), ids=broken_files())
-def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_corrupt_cache_file_is_recomputed(tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
     assert made(tmp_path, Counting())
     (path,) = tmp_path.iterdir()
     path.write_bytes(content)
@@ -92,14 +92,14 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes, caplog: pyte
         np.full((3, 2), np.nan, np.float32),
     ],
 )
-def test_a_file_of_other_numbers_is_made_anew(tmp_path: Path, array: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_cache_file_with_wrong_values_is_recomputed(tmp_path: Path, array: np.ndarray) -> None:  # type: ignore[type-arg]
     assert made(tmp_path, Counting())
     (path,) = tmp_path.iterdir()
     np.save(path, array)
     assert made(tmp_path, Counting())
 
 
-def test_a_run_that_is_killed_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_write_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(file: object, *_: object, **__: object) -> None:
         file.write(b"half")  # type: ignore[attr-defined]
         raise KeyboardInterrupt
@@ -112,13 +112,13 @@ def test_a_run_that_is_killed_leaves_no_half_file(tmp_path: Path, monkeypatch: p
     assert not made(tmp_path, Counting())
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_raises_option_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OptionError, match=r"cannot be written .*: name a writable folder with --datapath"):
         stored_or_encoded(tmp_path / "file" / "below", "texts", TEXTS, Counting())
 
 
-def test_the_same_weights_make_the_same_name(tmp_path: Path) -> None:
+def test_equal_weights_share_a_cache_file(tmp_path: Path) -> None:
     """The file's name does not depend on the object's identity or on the tensors' memory addresses."""
     first, second = Counting(0.25), Counting(0.25)
     second.model.load_state_dict({name: torch.clone(value) for name, value in first.model.state_dict().items()})

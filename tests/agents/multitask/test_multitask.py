@@ -35,7 +35,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_the_head_has_as_many_parameters_as_the_papers(tmp_path: Path) -> None:
+def test_emotion_head_size_matches_the_paper(tmp_path: Path) -> None:
     """ "+9.6k" in Table 7, with the paper's vectors of 300 dimensions."""
     sizes = {"embedding_size": 300, "n_heads": 2, "max_train_steps": 1}
     agents = [load(train_base(tmp_path / model, f"empathy:{model}", **sizes)) for model in ("retrieval", "multitask")]
@@ -44,7 +44,7 @@ def test_the_head_has_as_many_parameters_as_the_papers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_the_loss_is_the_mean_of_the_two_losses(model_file: Path, symmetric: bool) -> None:
+def test_loss_is_the_mean_of_ranking_and_emotion_losses(model_file: Path, symmetric: bool) -> None:
     agent = load(model_file, symmetric_loss=symmetric)
     agent.model.eval()  # without dropout, which is random
     batch = agent.batchify(observed(agent, *EXAMPLES))
@@ -61,7 +61,7 @@ def test_the_loss_is_the_mean_of_the_two_losses(model_file: Path, symmetric: boo
 
 
 @pytest.mark.parametrize("chunk", [0, 2])
-def test_every_weight_gets_a_gradient(model_file: Path, chunk: int) -> None:
+def test_every_trainable_weight_gets_a_gradient(model_file: Path, chunk: int) -> None:
     """``DistributedDataParallel`` waits for all gradients."""
     agent = load(model_file, datatype="train", gradient_cache=chunk)
     agent.update_params = lambda: None
@@ -71,7 +71,7 @@ def test_every_weight_gets_a_gradient(model_file: Path, chunk: int) -> None:
     assert agent.model.emotion_head.linear.weight.grad.abs().sum() > 0
 
 
-def test_training_teaches_emotions(tmp_path: Path) -> None:
+def test_training_improves_emotion_accuracy(tmp_path: Path) -> None:
     options = {"max_train_steps": 150, "learningrate": 0.03, "log_every_n_steps": 10, "validation_every_n_epochs": 99}
     path = train_base(tmp_path / "model", "empathy:multitask", **options)
     reports = json.loads(Path(f"{path}.trainstats").read_text())["train_reports"]
@@ -79,12 +79,12 @@ def test_training_teaches_emotions(tmp_path: Path) -> None:
     assert reports[-1]["emotion_loss"] < reports[0]["emotion_loss"]
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path) -> None:
     one, two = (weights(train_base(tmp_path / name, "empathy:multitask")) for name in ("one", "two"))
     assert all(torch.equal(one[name], two[name]) for name in one)
 
 
-def test_a_model_of_the_base_without_a_head_is_a_beginning(tmp_path: Path) -> None:
+def test_init_model_may_be_a_retrieval_model(tmp_path: Path) -> None:
     base = train_base(tmp_path / "base")
     path = train_base(tmp_path / "model", "empathy:multitask", init_model=str(base), learningrate=0.0)
     old, new = weights(base), weights(path)
@@ -92,20 +92,20 @@ def test_a_model_of_the_base_without_a_head_is_a_beginning(tmp_path: Path) -> No
     assert all(torch.equal(new[name], values) for name, values in old.items())
 
 
-def test_it_is_a_beginning_for_the_base(model_file: Path, tmp_path: Path) -> None:
+def test_retrieval_model_may_start_from_a_multitask_model(model_file: Path, tmp_path: Path) -> None:
     path = train_base(tmp_path / "model", init_model=str(model_file), learningrate=0.0)
     old, new = weights(model_file), weights(path)
     assert not any(name.startswith("emotion_head") for name in new)
     assert all(torch.equal(old[name], values) for name, values in new.items())
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     for steps in (2, 5):
         train_base(tmp_path / "model", "empathy:multitask", max_train_steps=steps)
     assert json.loads((tmp_path / "model.trainstats").read_text())["parleys"] == 5
 
 
-def test_two_processes_train(tmp_path: Path) -> None:
+def test_two_process_training_report_matches_evaluation(tmp_path: Path) -> None:
     """Several batches each: the second would fail if the head had no gradients in the first."""
     arguments = ("-m", "empathy:multitask", *SAMPLE, *TINY_SIZES, "-bs", "32", "-mf", "two")
     succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
@@ -119,7 +119,7 @@ def test_two_processes_train(tmp_path: Path) -> None:
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 
-def test_accuracy_equals_a_plain_computation(model_file: Path) -> None:
+def test_emotion_metrics_match_per_example_computation(model_file: Path) -> None:
     """Computed one context at a time, from the sample's own reader."""
     agent = load(model_file)
     model = agent.model.eval()
@@ -139,12 +139,12 @@ def test_accuracy_equals_a_plain_computation(model_file: Path) -> None:
     assert "|of:context|emotions:32|n:142|split:test|" in report["emotion_accuracy"].signature
 
 
-def test_evaluation_reports_what_the_base_does(model_file: Path) -> None:
+def test_evaluation_reports_the_retrieval_metrics(model_file: Path) -> None:
     report = evaluate(model_file)
     assert {"p_at_1_100_shuffled", "p_at_1_100_ordered", "p_at_1_100_inline", "avg_bleu"} <= set(report)
 
 
-def test_without_emotions_evaluation_gives_no_number_of_them(model_file: Path, tmp_path: Path) -> None:
+def test_task_without_emotions_reports_no_emotion_metrics(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
     report = EvalModel.main(
@@ -156,7 +156,7 @@ def test_without_emotions_evaluation_gives_no_number_of_them(model_file: Path, t
     assert "emotion_loss" not in report
 
 
-def test_examples_without_an_emotion_do_not_count_beside_others(model_file: Path) -> None:
+def test_examples_without_known_emotion_are_not_counted(model_file: Path) -> None:
     agent = load(model_file)
     unknown = [{**EXAMPLES[0], "emotion": "puzzled"}, {"text": "Hello.", "labels": ["Hi."]}]
     evaluated = [{**example, "eval_labels": example["labels"]} for example in [*EXAMPLES, *unknown]]
@@ -167,7 +167,7 @@ def test_examples_without_an_emotion_do_not_count_beside_others(model_file: Path
     assert counts == [1, 1, 1, 0, 0]
 
 
-def test_it_answers(model_file: Path) -> None:
+def test_replies_come_from_the_pool(model_file: Path) -> None:
     assert set(chat(model_file, ["I lost my job.", ""])) <= set(load(model_file).pool().texts)
 
 
@@ -184,7 +184,7 @@ def test_it_answers(model_file: Path) -> None:
         ({"task": "empathy:humod:NextUtterance"}, OptionError, "have no field emotion"),
     ],
 )
-def test_what_cannot_work_is_named(
+def test_invalid_options_raise_one_line_error(
     tmp_path: Path, changes: dict[str, Any], kind: type[EmpathyError], words: str
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -193,7 +193,7 @@ def test_what_cannot_work_is_named(
     assert "\n" not in str(caught.value)
 
 
-def test_other_tasks_have_other_emotions(tmp_path: Path) -> None:
+def test_emotions_option_sets_the_head_size(tmp_path: Path) -> None:
     """DailyDialog labels each turn with one of seven emotions."""
     from parlai_empathy.tasks.daily_dialog.reader import EMOTIONS as SEVEN
 

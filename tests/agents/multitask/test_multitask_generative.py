@@ -26,7 +26,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train_base(tmp_path_factory.mktemp("multitask") / "model", "empathy:multitask/generative")
 
 
-def test_the_head_reads_the_mean_of_the_encoders_states_and_the_losses_are_averaged(model_file: Path) -> None:
+def test_loss_is_the_mean_of_word_and_mean_pooled_emotion_losses(model_file: Path) -> None:
     agent = load(model_file)
     agent.model.eval()
     batch = agent.batchify(observed(agent, *EXAMPLES))
@@ -44,7 +44,7 @@ def test_the_head_reads_the_mean_of_the_encoders_states_and_the_losses_are_avera
     torch.testing.assert_close(both, (words + torch.stack(losses).mean()) / 2)
 
 
-def test_every_weight_gets_a_gradient(model_file: Path) -> None:
+def test_every_trainable_weight_gets_a_gradient(model_file: Path) -> None:
     agent = load(model_file, datatype="train")
     agent.update_params = lambda: None
     agent.batch_act(observed(agent, *EXAMPLES))
@@ -52,24 +52,24 @@ def test_every_weight_gets_a_gradient(model_file: Path) -> None:
         assert weight.grad is not None or not weight.requires_grad, name
 
 
-def test_it_has_one_head_more_than_the_base(model_file: Path, tmp_path: Path) -> None:
+def test_model_adds_only_an_emotion_head_to_the_base(model_file: Path, tmp_path: Path) -> None:
     base = load(train_base(tmp_path / "base", "empathy:generative", max_train_steps=1))
     assert total_parameters(load(model_file).model) - total_parameters(base.model) == 16 * 32 + 32
 
 
-def test_evaluation_and_chat(model_file: Path) -> None:
+def test_model_evaluates_on_both_tasks_and_chats(model_file: Path) -> None:
     report = evaluate(model_file)
     assert {"ppl", "avg_bleu", "emotion_accuracy", "emotion_loss"} <= set(report)
     assert "|n:142|split:test|" in report["emotion_accuracy"].signature
     assert len(chat(model_file, ["I lost my job."])) == 1
 
 
-def test_perplexity_is_of_the_words_alone(model_file: Path) -> None:
+def test_perplexity_excludes_the_emotion_loss(model_file: Path) -> None:
     report = evaluate(model_file)
     assert float(report["ppl"]) == pytest.approx(float(torch.tensor(float(report["loss"])).exp()), rel=1e-4)
 
 
-def test_heads_come_and_go_with_init_model(model_file: Path, tmp_path: Path) -> None:
+def test_init_model_adds_or_drops_the_emotion_head(model_file: Path, tmp_path: Path) -> None:
     still = {"learningrate": 0.0, "weight_decay": 0.0}
     base = train_base(tmp_path / "base", "empathy:generative", init_model=str(model_file), **still)
     assert set(weights(model_file)) - set(weights(base)) == {"emotion_head.linear.weight", "emotion_head.linear.bias"}
@@ -79,7 +79,7 @@ def test_heads_come_and_go_with_init_model(model_file: Path, tmp_path: Path) -> 
     assert torch.equal(weights(again)[name], weights(model_file)[name])
 
 
-def test_an_encoder_and_decoder_of_hugging_face(tmp_path: Path) -> None:
+def test_hugging_face_encoder_decoder_gets_an_emotion_head(tmp_path: Path) -> None:
     folder = write_language_model("t5", tmp_path / "t5")
     path = train_base(
         tmp_path / "model", "empathy:multitask/generative", hf_model=str(folder), max_train_steps=1, text_truncate=40,
@@ -88,7 +88,7 @@ def test_an_encoder_and_decoder_of_hugging_face(tmp_path: Path) -> None:
     assert weights(path)["emotion_head.linear.weight"].shape == (32, 16)
 
 
-def test_a_decoder_alone_has_nothing_to_tell_emotions_from(tmp_path: Path) -> None:
+def test_decoder_only_model_is_rejected(tmp_path: Path) -> None:
     folder = write_language_model("gpt2", tmp_path / "gpt2")
     with pytest.raises(OptionError, match="decoder-only"):
         train_base(tmp_path / "model", "empathy:multitask/generative", hf_model=str(folder))

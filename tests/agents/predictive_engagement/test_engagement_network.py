@@ -32,7 +32,7 @@ def tokens_of(folder: Path, texts: Sequence[str]) -> tuple[torch.Tensor, ...]:
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])
 @pytest.mark.parametrize("layer", [-1, -2])
-def test_vectors_are_of_the_layers_states_without_padding(folder: Path, pooling: str, layer: int) -> None:
+def test_vectors_pool_layer_states_without_padding(folder: Path, pooling: str, layer: int) -> None:
     encoder, tokenizer = BertModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     found = reader_of(folder, pooling, layer).vectors(*tokens_of(folder, TEXTS))
     for text, vector in zip(TEXTS, found, strict=True):
@@ -42,7 +42,7 @@ def test_vectors_are_of_the_layers_states_without_padding(folder: Path, pooling:
         assert torch.allclose(vector, expected, atol=1e-5)
 
 
-def test_the_reader_never_learns_and_never_drops_anything(folder: Path) -> None:
+def test_reader_stays_frozen_and_in_eval_mode(folder: Path) -> None:
     untrained = FrozenReader(BertModel(BertModel.from_pretrained(folder).config), "mean", -1)
     assert not any(module.training for module in untrained.modules()), (
         "what is made of a configuration begins otherwise"
@@ -57,7 +57,7 @@ def test_the_reader_never_learns_and_never_drops_anything(folder: Path) -> None:
     }
 
 
-def test_the_network_by_hand(folder: Path) -> None:
+def test_network_matches_manual_calculation(folder: Path) -> None:
     network = EngagementNetwork(reader_of(folder), [3, 2], 1, 0.8).eval()
     size = network.reader.encoder.config.hidden_size
     with torch.no_grad():
@@ -71,7 +71,7 @@ def test_the_network_by_hand(folder: Path) -> None:
     assert network(queries, replies).item() == pytest.approx(float(2 * 0.1 * second + 0.1))
 
 
-def test_queries_and_replies_weigh_alike(folder: Path) -> None:
+def test_network_is_symmetric_in_query_and_reply(folder: Path) -> None:
     network = EngagementNetwork(reader_of(folder), [8, 4], 2, 0.0).eval()
     one, other = torch.randn(2, 5, network.reader.encoder.config.hidden_size)
     assert torch.equal(network(one, other), network(other, one))

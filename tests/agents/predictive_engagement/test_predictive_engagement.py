@@ -58,7 +58,7 @@ def options(*arguments: str) -> Any:
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_numbers_are_those_of_the_authors_code() -> None:
+def test_paper_preset_matches_the_authors_code() -> None:
     opt = options("--preset", "paper")
     expected = {
         "hf_model": "bert-base-uncased",
@@ -94,9 +94,7 @@ def test_the_numbers_are_those_of_the_authors_code() -> None:
         ({"loss": "nnpu"}, r"^--loss nnpu: the task must have replies"),
     ],
 )
-def test_options_that_cannot_work_are_one_line(
-    tmp_path: Path, bert: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_invalid_options_raise_option_error(tmp_path: Path, bert: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message) as caught:
         train(tmp_path / "model", bert, **changes)
     assert "\n" not in str(caught.value)
@@ -105,7 +103,7 @@ def test_options_that_cannot_work_are_one_line(
 # --- learning --------------------------------------------------------------------------------------------------------
 
 
-def test_it_learns_and_the_encoder_does_not(tmp_path: Path, bert: Path) -> None:
+def test_training_lowers_loss_with_frozen_encoder(tmp_path: Path, bert: Path) -> None:
     learning = {"learningrate": 0.05, "validation_every_n_epochs": -1, "hidden_sizes": [16], "dropout": 0.0}
     train(tmp_path / "new", bert, **learning, max_train_steps=1)
     train(tmp_path / "model", bert, **learning, max_train_steps=60)
@@ -117,7 +115,7 @@ def test_it_learns_and_the_encoder_does_not(tmp_path: Path, bert: Path) -> None:
     assert not torch.equal(first["head.weight"], last["head.weight"])
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, model_file: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, bert: Path, model_file: Path) -> None:
     train(tmp_path / "again", bert)
     train(tmp_path / "other", bert, seed=4)
     first, again, other = weights(model_file), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -125,19 +123,19 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, model_fi
     assert not torch.equal(first["head.weight"], other["head.weight"])
 
 
-def test_a_trained_model_can_be_trained_further(tmp_path: Path, bert: Path, model_file: Path) -> None:
+def test_init_model_can_be_fine_tuned_on_another_task(tmp_path: Path, bert: Path, model_file: Path) -> None:
     train(tmp_path / "tuned", bert, task=FINETUNE, init_model=str(model_file), hf_model="nowhere", learningrate=0.01)
     assert load(tmp_path / "tuned").score_pairs(CONTEXTS, REPLIES).shape == (3,)
     assert not torch.equal(weights(tmp_path / "tuned")["head.weight"], weights(model_file)["head.weight"])
 
 
-def test_classes_of_a_batch_weigh_alike() -> None:
+def test_balanced_weights_equalise_the_classes_of_a_batch() -> None:
     # One of four examples has the rare class: 4 / (2 * 1) = 2, and 4 / (2 * 3) for each of the others.
     assert balanced_weights(["1", "0", "0", "0"]).tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
     assert balanced_weights(["1", "1"]).tolist() == [1, 1]
 
 
-def test_balance_is_an_option(model_file: Path) -> None:
+def test_balance_option_reweights_the_losses(model_file: Path) -> None:
     agent = load(model_file)
     messages = observed(agent, *({"text": f"a\n{text}", "labels": [label]} for text, label in ("x1", "y0", "z0")))
     agent.model.eval()
@@ -148,18 +146,18 @@ def test_balance_is_an_option(model_file: Path) -> None:
     assert (losses[True] / losses[False]).tolist() == pytest.approx([3 / 2, 3 / 4, 3 / 4])
 
 
-def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path) -> None:
+def test_nonfinite_loss_raises_training_error(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(TrainingError, match=r"loss"):
         train(tmp_path / "model", bert, learningrate=1e38, gradient_clip=0, max_train_steps=20)
 
 
 @pytest.mark.usefixtures("process_group")
-def test_it_can_be_wrapped_for_several_processes(tmp_path: Path, bert: Path) -> None:
+def test_training_works_in_distributed_data_parallel(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert)
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
 
 
-def test_two_processes(tmp_path: Path, bert: Path) -> None:
+def test_two_process_training_produces_a_usable_model(tmp_path: Path, bert: Path) -> None:
     command = [
         *("multiprocessing_train", "-t", TASK, "--edition", "sample", "-m", "empathy:predictive_engagement"),
         *("--hf-model", str(bert), "--num-epochs", "2", "--seed", "1", "-mf", str(tmp_path / "model")),
@@ -172,7 +170,7 @@ def test_two_processes(tmp_path: Path, bert: Path) -> None:
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_score_is_the_probability_of_the_second_class(model_file: Path) -> None:
+def test_score_is_the_probability_of_the_second_class(model_file: Path) -> None:
     agent = load(model_file)
     assert agent.classes == ["0", "1"]
     found = agent.score_pairs(CONTEXTS, REPLIES)
@@ -182,7 +180,7 @@ def test_the_score_is_the_probability_of_the_second_class(model_file: Path) -> N
     assert found == pytest.approx(np.array(one_by_one), abs=1e-6)
 
 
-def test_the_last_turn_is_what_a_reply_answers(model_file: Path) -> None:
+def test_query_option_selects_last_turn_or_whole_context(model_file: Path) -> None:
     agent = load(model_file)
     long, short, none = agent.score_pairs([["hello", "how are you"], ["how are you"], []], ["fine"] * 3)
     assert long == short != none
@@ -191,7 +189,7 @@ def test_the_last_turn_is_what_a_reply_answers(model_file: Path) -> None:
     assert long != short
 
 
-def test_vectors_of_a_text_are_computed_once(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_text_is_encoded_once(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = load(model_file)
     read: list[int] = []
     vectors = agent.model.reader.vectors
@@ -209,7 +207,7 @@ def test_vectors_of_a_text_are_computed_once(model_file: Path, monkeypatch: pyte
     assert read == [3]
 
 
-def test_of_a_long_text_the_beginning_is_read(model_file: Path) -> None:
+def test_max_tokens_keeps_the_start_of_long_texts(model_file: Path) -> None:
     pairs = [TextPair(("a b c d e f",), "x"), TextPair(("a b c d e z",), "x")]
     # With two special tokens, seven leave room for five letters and eight for six.
     (one, other), _ = load(model_file, max_tokens=7).model_inputs(pairs)
@@ -218,7 +216,7 @@ def test_of_a_long_text_the_beginning_is_read(model_file: Path) -> None:
     assert not torch.equal(one, other)
 
 
-def test_macro_f1_is_scikit_learns(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_macro_f1_matches_scikit_learn(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = load(model_file)
     messages = observed(
         agent, *({"text": text, "eval_labels": [label]} for text, label in ("a1", "b0", "c1", "d0", "e0"))
@@ -229,7 +227,7 @@ def test_macro_f1_is_scikit_learns(model_file: Path, monkeypatch: pytest.MonkeyP
     assert float(agent.global_metrics.report()["macro_f1"].value()) == pytest.approx(expected)
 
 
-def test_in_a_chat_it_says_the_class_and_how_sure_it_is(model_file: Path) -> None:
+def test_chat_reply_states_class_and_probability(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True)
     agent.observe(Message({"text": "hello", "episode_done": False}))
     label, score = agent.act()["text"].split()
@@ -237,7 +235,7 @@ def test_in_a_chat_it_says_the_class_and_how_sure_it_is(model_file: Path) -> Non
     assert 0 < float(score.strip("()")) < 1
 
 
-def test_a_model_needs_nothing_but_its_own_files(model_file: Path, tmp_path: Path) -> None:
+def test_moved_model_works_without_the_pretrained_encoder(model_file: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     moved.mkdir()
     for file in model_file.parent.glob("model*"):
@@ -246,7 +244,7 @@ def test_a_model_needs_nothing_but_its_own_files(model_file: Path, tmp_path: Pat
     assert agent.score_pairs(CONTEXTS, REPLIES) == pytest.approx(load(model_file).score_pairs(CONTEXTS, REPLIES))
 
 
-def test_a_broken_model_is_one_line(model_file: Path, tmp_path: Path) -> None:
+def test_damaged_model_file_raises_model_file_error(model_file: Path, tmp_path: Path) -> None:
     for file in model_file.parent.glob("model*"):
         (tmp_path / file.name).symlink_to(file)
     (tmp_path / "model").unlink()

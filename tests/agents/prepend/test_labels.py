@@ -9,7 +9,7 @@ from parlai_empathy.agents.prepend.labels import with_new_words
 OWN = {"words": torch.zeros(5, 2), "shared": torch.zeros(5, 2), "layer": torch.zeros(4, 2), "bias": torch.zeros(5)}
 
 
-def test_tables_of_words_get_the_models_own_last_rows() -> None:
+def test_enlarged_word_tables_keep_own_rows_for_new_words() -> None:
     theirs = {"words": torch.ones(3, 2), "shared": torch.ones(3, 2), "layer": torch.ones(4, 2), "bias": torch.ones(5)}
     found = with_new_words(theirs, OWN, count=2)
     for name in ("words", "shared"):
@@ -18,12 +18,12 @@ def test_tables_of_words_get_the_models_own_last_rows() -> None:
     assert torch.equal(found["bias"], theirs["bias"])
 
 
-def test_without_new_words_nothing_changes() -> None:
+def test_weights_are_unchanged_without_new_words() -> None:
     theirs = {"words": torch.ones(5, 2), "stranger": torch.ones(3, 2)}
     found = with_new_words(theirs, OWN, count=0)
     assert all(torch.equal(found[name], theirs[name]) for name in theirs)
 
 
-def test_a_table_of_another_size_stays_as_it_is() -> None:
+def test_table_of_unexpected_size_is_left_unchanged() -> None:
     """A mismatch is left for the loader to report."""
     assert len(with_new_words({"words": torch.ones(2, 2)}, OWN, count=2)["words"]) == 2
